@@ -33,7 +33,7 @@ const register = (...given: TestClientInput): Promise<TestClient> =>
 type TestClientInput =
   Parameters<typeof TestClient.register> extends [unknown, unknown, ...infer R] ? R : never
 
-/** What a request leads to that must not reach the client: the error view, and nothing beyond this server. */
+/** Asserts that a request shows the error view and never redirects to another server. */
 const localError = async (response: Response): Promise<string | null> => {
   const location = response.headers.get('location')
   expect(response.status).toBe(303)
@@ -53,7 +53,7 @@ const errorAt = async (client: TestClient, given: Record<string, string | undefi
   return answer
 }
 
-describe('decision §4.1 client and redirect URI are validated before anything else, before login', () => {
+describe('decision §4.1 validates the client and the redirect URI first, before the login', () => {
   let two: TestClient
   let none: TestClient
   let orphan: TestClient
@@ -93,7 +93,7 @@ describe('decision §4.1 client and redirect URI are validated before anything e
   }
 
   test.each(Object.entries(cases))(
-    '%s: 303 to the error view, never to the client [T033]',
+    'redirects to the error view and never to the client: %s [T033]',
     async (_case, url) => {
       expect(await localError(await new UserAgent().fetch(url()))).toBe('invalid_request')
       expect(await localError(await agent.fetch(url()))).toBe('invalid_request')
@@ -106,7 +106,7 @@ describe('decision §4.1 client and redirect URI are validated before anything e
     },
   )
 
-  test('decision §5.2 the client row behind a personal token is refused', async () => {
+  test('decision §5.2 rejects the client row behind a personal token', async () => {
     const token = await app.server.tokens.createPersonal('PAT', app.user.id, {
       scopes: ['notes:read'],
     })
@@ -131,24 +131,27 @@ describe('decision §4.1 client and redirect URI are validated before anything e
     'request_uri',
     'iss',
     'client_secret',
-  ])('RFC 6749 §3.1 %s given twice, equal or not, in query or body [T024]', async (name) => {
-    const base = new URL(conf.url())
-    const value = base.searchParams.get(name) ?? 'consent'
-    for (const second of [value, 'other', '']) {
-      const url = new URL(base)
-      url.searchParams.delete(name)
-      url.searchParams.append(name, value)
-      url.searchParams.append(name, second)
-      expect(await localError(await agent.fetch(url))).toBe('invalid_request')
-      const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
-        method: 'POST',
-        body: url.searchParams,
-      })
-      expect(await localError(posted)).toBe('invalid_request')
-    }
-  })
+  ])(
+    'RFC 6749 §3.1 rejects %s sent twice, equal or not, in the query or the body [T024]',
+    async (name) => {
+      const base = new URL(conf.url())
+      const value = base.searchParams.get(name) ?? 'consent'
+      for (const second of [value, 'other', '']) {
+        const url = new URL(base)
+        url.searchParams.delete(name)
+        url.searchParams.append(name, value)
+        url.searchParams.append(name, second)
+        expect(await localError(await agent.fetch(url))).toBe('invalid_request')
+        const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
+          method: 'POST',
+          body: url.searchParams,
+        })
+        expect(await localError(posted)).toBe('invalid_request')
+      }
+    },
+  )
 
-  test('RFC 6749 §3.1 unrecognized parameters are ignored, also twice [T023]', async () => {
+  test('RFC 6749 §3.1 ignores unrecognized parameters, even when repeated [T023]', async () => {
     const answer = await agent.authorize(
       app,
       `${conf.url()}&foo=1&foo=2&scope[x]=notes:write&audience=a&audience=b`,
@@ -160,7 +163,7 @@ describe('decision §4.1 client and redirect URI are validated before anything e
     })
   })
 
-  test('decision §2 a POST reads the body only: what stands in the query is ignored [T020]', async () => {
+  test('decision §2 reads only the body of a POST and ignores its query [T020]', async () => {
     const { client_id, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
     const inQuery = await agent.fetch(`${app.issuer}/oauth/authorize?client_id=${client_id}`, {
       method: 'POST',
@@ -187,7 +190,7 @@ describe('decision §4.1 client and redirect URI are validated before anything e
   })
 })
 
-describe('decision §4.2 matching is comparison of the strings as given', () => {
+describe('decision §4.2 compares redirect URIs as strings', () => {
   const suffixes = [
     '/',
     '?x=1',
@@ -242,13 +245,13 @@ describe('decision §4.2 matching is comparison of the strings as given', () => 
     '\thttps://client.example/cb',
     'https://cl\u0131ent.example/cb',
   ]
-  /** One registered URI that begins like another widens neither. */
+  /** Two registered URIs where one is a prefix of the other; neither may match more than itself. */
   let wide: TestClient
   beforeAll(async () => {
     wide = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
   })
   test.each([...suffixes.map((suffix) => redirectUri + suffix), ...others])(
-    'RFC 9700 §2.1 %j is not the registered one [T034]',
+    'RFC 9700 §2.1 rejects %j, which differs from the registered URI [T034]',
     async (uri) => {
       for (const client of [conf, wide]) {
         const { status, headers } = await agent.fetch(client.url({ redirect_uri: uri }))
@@ -271,7 +274,7 @@ describe('decision §4.2 matching is comparison of the strings as given', () => 
     'http://localhost:8080/cb',
     'http://127.0.0.1/cb',
     'http://[::1]:9/cb',
-  ])('decision §4.2 %s is emitted verbatim, parameters appended [T029]', async (uri) => {
+  ])('decision §4.2 emits %s verbatim, with the parameters appended [T029]', async (uri) => {
     const client = await register({ redirectUris: [uri] })
     const page = await agent.browse(client.url())
     const answer = await agent.submit(page, { confirm: 'yes' })
@@ -285,7 +288,7 @@ describe('decision §4.2 matching is comparison of the strings as given', () => 
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test.each(dangerousRedirectUris)('decision §4.2 %j cannot be registered [T027]', async (uri) => {
+  test.each(dangerousRedirectUris)('decision §4.2 refuses to register %j [T027]', async (uri) => {
     const before = await conf.app.server.clients.find(conf.clientId)
     for (const redirectUris of [[uri], [redirectUri, uri]]) {
       await expect(app.client({ redirectUris })).rejects.toThrow(
@@ -300,7 +303,7 @@ describe('decision §4.2 matching is comparison of the strings as given', () => 
     )
   })
 
-  test('RFC 6749 §3.1.2.3 omitted means the registered one when there is exactly one; the token request may omit it too [T035]', async () => {
+  test('RFC 6749 §3.1.2.3 uses the only registered redirect URI if the request omits it; the token request may omit it too [T035]', async () => {
     const code = await conf.code({ redirect_uri: undefined })
     expect(refusal(await conf.redeem(code, { redirect_uri: `${redirectUri}/` }))).toBe(
       '400 invalid_grant',
@@ -311,7 +314,7 @@ describe('decision §4.2 matching is comparison of the strings as given', () => 
   })
 })
 
-describe('decision §4.1 other errors go to the registered redirect URI', () => {
+describe('decision §4.1 sends other errors to the registered redirect URI', () => {
   const limited: Record<string, TestClient> = {}
   beforeAll(async () => {
     limited.code = await register({ responseTypes: ['code'] })
@@ -326,25 +329,25 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     ['unsupported_response_type', '§4.1.2.1 bogus', { response_type: 'bogus' }],
     ['unsupported_response_type', '§3.1.1 code token', { response_type: 'code token' }],
     ['unsupported_response_type', 'id_token', { response_type: 'id_token' }],
-    ['unsupported_response_type', 'letters count', { response_type: 'CODE' }],
+    ['unsupported_response_type', 'response types are case-sensitive', { response_type: 'CODE' }],
     ['unsupported_response_type', '__proto__', { response_type: '__proto__' }],
-    ['unauthorized_client', '§4.1.2.1 not its response type', {}, 'token'],
-    ['unauthorized_client', '§4.1.2.1 not its grant type', {}, 'machine'],
+    ['unauthorized_client', '§4.1.2.1 a response type the client did not register', {}, 'token'],
+    ['unauthorized_client', '§4.1.2.1 a grant type the client did not register', {}, 'machine'],
     ['invalid_scope', '§4.1.2.1 unknown', { scope: 'bogus' }],
     ['invalid_scope', '§3.3 one known, one unknown', { scope: 'notes:read bogus' }],
     ['invalid_scope', 'decision §4.5 internal', { scope: 'test:scope' }],
     ['invalid_scope', 'decision §4.5 beyond allowed_scopes', { scope: 'notes:write' }, 'reader'],
-    ['invalid_scope', '§3.3 letters count', { scope: 'NOTES:READ' }],
+    ['invalid_scope', '§3.3 scopes are case-sensitive', { scope: 'NOTES:READ' }],
     ['invalid_scope', '§3.3 a tab', { scope: 'notes:read\tnotes:write' }],
     ['invalid_scope', '§3.3 a line feed', { scope: 'notes:read\nnotes:write' }],
     ['invalid_scope', '§3.3 a quote', { scope: 'notes:read"x' }],
     ['invalid_scope', '§3.3 a backslash', { scope: 'notes:read\\' }],
     ['invalid_scope', '§3.3 a plus sign', { scope: 'notes:read+notes:write' }],
-    ['invalid_scope', '§3.3 not ASCII', { scope: 'notes:r\u00e9ad' }],
+    ['invalid_scope', '§3.3 a non-ASCII character', { scope: 'notes:r\u00e9ad' }],
     ['invalid_scope', '§3.3 200 unknown', { scope: 'abcdefg '.repeat(200) }],
     ['invalid_scope', '__proto__', { scope: '__proto__' }],
     ['invalid_scope', 'constructor', { scope: 'constructor' }],
-    ['invalid_request', 'prompt none with another', { prompt: 'none consent' }],
+    ['invalid_request', 'prompt none with another value', { prompt: 'none consent' }],
     ['request_not_supported', 'RFC 9101 §6', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
     ['invalid_request', 'response_mode fragment for a code', { response_mode: 'fragment' }],
     ['invalid_request', 'response_mode form_post', { response_mode: 'form_post' }],
@@ -364,13 +367,13 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
   })
 
   const implicit: [string, string, Record<string, string | undefined>, string?][] = [
-    ['unauthorized_client', '§4.2.2.1 not its response type', {}, 'code'],
+    ['unauthorized_client', '§4.2.2.1 a response type the client did not register', {}, 'code'],
     ['invalid_scope', '§4.2.2.1', { scope: 'bogus' }],
     ['invalid_request', 'response_mode query: no token in a query', { response_mode: 'query' }],
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
   ]
   test.each(implicit)(
-    'RFC 6749 %s for response type token, in query and fragment: %s [T768]',
+    'RFC 6749 returns %s for response type token, in query and fragment: %s [T768]',
     async (error, _why, given, client = '') => {
       const asking = limited[client] ?? conf
       const answer = await asking.ask({ response_type: 'token', state: 'a b', ...given })
@@ -386,7 +389,7 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
   )
 
   test.each(['code', 'token'])(
-    'RFC 6749 §4.1.2.1, §4.2.2.1 access_denied when the user refuses a %s [T056]',
+    'RFC 6749 §4.1.2.1, §4.2.2.1 returns access_denied if the user denies a %s [T056]',
     async (response_type) => {
       const client = await register()
       const answer = await client.ask({ response_type, state: 's' }, 'no')
@@ -399,14 +402,14 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
       expect(answerTo(client, answer)).toEqual(expected)
       if (response_type === 'token') expect(answerTo(client, answer, 'fragment')).toEqual(expected)
       else expect(answer.hash).toBe('')
-      // What was refused is not remembered as granted.
+      // A denial must not be stored as a consent.
       const { url, status } = await agent.browse(client.url({ response_type }))
       expect([status, new URL(url).origin]).toEqual([200, app.issuer])
     },
   )
 
   test.each([{ scope: 'bogus' }, { response_type: undefined }, { code_challenge: 'short' }])(
-    'RFC 9700 §4.11.2 before the login, %j leads to the login page; after it, to the client [T016]',
+    'RFC 9700 §4.11.2 for %j, redirects to the login page first, and to the client after the login [T016]',
     async (given) => {
       const stranger = new UserAgent()
       const first = await stranger.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
@@ -424,7 +427,7 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     },
   )
 
-  test('temporarily_unavailable when the store fails after the redirect URI was proved [T057]', async () => {
+  test('returns temporarily_unavailable to the client if the store fails after the redirect URI was verified [T057]', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -441,7 +444,7 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('decision §6.4 a store that is down before the redirect URI was proved: 503 with Retry-After, here', async () => {
+  test('decision §6.4 returns 503 with Retry-After and no redirect if the store is down before the redirect URI is verified', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -457,7 +460,7 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     expect(response.headers.get('location')).toBeNull()
   })
 
-  test('RFC 6749 §4.1.2.1 unsupported_response_type when the server has it switched off [T761]', async () => {
+  test('RFC 6749 §4.1.2.1 returns unsupported_response_type for a disabled response type [T761]', async () => {
     await using strict = await startServer({ allowedResponseTypes: ['code'] })
     const client = await TestClient.register(strict, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
@@ -465,19 +468,19 @@ describe('decision §4.1 other errors go to the registered redirect URI', () => 
     expect((await client.ask()).searchParams.has('code')).toBe(true)
   })
 
-  test('RFC 6749 §4.1.2.1 a code nobody could redeem is not offered', async () => {
+  test('RFC 6749 §4.1.2.1 rejects response type code if the grant that redeems the code is disabled', async () => {
     await using strict = await startServer({ allowedGrantTypes: ['client_credentials'] })
     const client = await TestClient.register(strict, new UserAgent())
     expect(answerTo(client, await client.ask()).error).toBe('unsupported_response_type')
   })
 })
 
-describe('RFC 6749 §4.1.2 state is opaque', () => {
+describe('RFC 6749 §4.1.2 treats state as opaque', () => {
   const percentHeavy = '%25'.repeat(2048)
   const states: [string, string, string | undefined][] = [
-    ['a header in disguise', 'a%0d%0aSet-Cookie:x=1', 'a\r\nSet-Cookie:x=1'],
+    ['an injected header', 'a%0d%0aSet-Cookie:x=1', 'a\r\nSet-Cookie:x=1'],
     ['bidi control and emoji', '%E2%80%AE%F0%9F%98%80', '\u202E\u{1F600}'],
-    ['no UTF-8', '%ff', '\uFFFD'],
+    ['invalid UTF-8', '%ff', '\uFFFD'],
     ['plus and percent', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
     ['NUL', '%00', '\0'],
     ['an encoded percent sign', '%2525', '%25'],
@@ -487,20 +490,23 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
     ['2 KiB of letters', 'x'.repeat(2048), 'x'.repeat(2048)],
     ['2 KiB of encoded bytes', percentHeavy, '%'.repeat(2048)],
   ]
-  test.each(states)('%s comes back as it was [T052]', async (_what, sent, received) => {
+  test.each(states)('returns the state unchanged: %s [T052]', async (_what, sent, received) => {
     const url = `${conf.url({ state: undefined })}&state=${sent}`
     const known = await agent.authorize(app, url)
     expect(answerTo(conf, known).state).toBe(received)
     expect(known.href).toMatch(/^[\x21-\x7E]+$/)
   })
 
-  test.each(states)('%s comes back through the login as well', async (_what, sent, received) => {
-    const url = `${conf.url({ state: undefined })}&state=${sent}`
-    const stranger = await new UserAgent().authorize(app, url)
-    expect(answerTo(conf, stranger).state).toBe(received)
-  })
+  test.each(states)(
+    'returns the state unchanged after a login: %s',
+    async (_what, sent, received) => {
+      const url = `${conf.url({ state: undefined })}&state=${sent}`
+      const stranger = await new UserAgent().authorize(app, url)
+      expect(answerTo(conf, stranger).state).toBe(received)
+    },
+  )
 
-  test('what a POST spelled in its own way comes back through the login as well', async () => {
+  test('returns the state of a POST with unusual encodings unchanged after a login', async () => {
     const stranger = new UserAgent()
     const { state: _, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
     const posted = await stranger.fetch(`${app.issuer}/oauth/authorize`, {
@@ -513,12 +519,12 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
     expect(answerTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
   })
 
-  test('absent stays absent [T053]', async () => {
+  test('returns no state if the request had none [T053]', async () => {
     expect(answerTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
   })
 
   test.each([5_000, 8_192])(
-    'attacks AZ-15 a state of %d characters is invalid_request, at the client, without it',
+    'attacks AZ-15 sends invalid_request to the client, without the state, for a state of %d characters',
     async (length) => {
       const answer = await conf.ask({ state: 'x'.repeat(length) })
       expect(answerTo(conf, answer)).toEqual({
@@ -529,7 +535,7 @@ describe('RFC 6749 §4.1.2 state is opaque', () => {
     },
   )
 
-  test('an address that is far too long is a client error', async () => {
+  test('returns a 4xx status for a URL that is far too long', async () => {
     const { status } = await rawHttp(app, {
       target: `/oauth/authorize?state=${'x'.repeat(20_000)}`,
     })
@@ -555,12 +561,12 @@ describe('decision §4.4 prompt', () => {
     ['login', 'login'],
     ['consent login', 'login'],
     ['unknown', 'code'],
-  ])('prompt=%s with a remembered consent: %s', async (prompt, shown) => {
+  ])('answers prompt=%s with a remembered consent: %s', async (prompt, shown) => {
     await conf.code()
     expect(await shows(conf.url({ prompt }))).toBe(shown)
   })
 
-  test('none answers login_required to whoever is not logged in, at the client', async () => {
+  test('prompt=none returns login_required to the client if nobody is logged in', async () => {
     const answer = await new UserAgent().authorize(app, conf.url({ prompt: 'none', state: 's' }))
     expect(answerTo(conf, answer)).toEqual({
       error: 'login_required',
@@ -570,7 +576,7 @@ describe('decision §4.4 prompt', () => {
     })
   })
 
-  test('none answers consent_required where the user would have to agree', async () => {
+  test('prompt=none returns consent_required if the user would have to consent', async () => {
     const client = await register()
     expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
     await client.code()
@@ -580,7 +586,7 @@ describe('decision §4.4 prompt', () => {
     )
   })
 
-  test('login logs in again, once, and then goes on', async () => {
+  test('prompt=login asks for one new login, then continues', async () => {
     const client = await register()
     await client.code()
     const again = new UserAgent()
@@ -593,7 +599,7 @@ describe('decision §4.4 prompt', () => {
     })
   })
 
-  test('login asks whoever is not logged in once, not twice', async () => {
+  test('prompt=login asks a user who is not logged in for one login only', async () => {
     for (const prompt of ['login', 'login consent']) {
       const client = await register()
       const stranger = new UserAgent()
@@ -606,7 +612,7 @@ describe('decision §4.4 prompt', () => {
     }
   })
 
-  test('login and consent: logs in again and then shows the page again', async () => {
+  test('prompt=login consent asks for a new login and then shows the consent page again', async () => {
     const client = await register()
     await client.code()
     const again = new UserAgent()
@@ -622,7 +628,7 @@ describe('decision §4.4 prompt', () => {
   })
 })
 
-describe('decision §4.4 the validated request is stored', () => {
+describe('decision §4.4 stores the validated request', () => {
   const pages = async (client: TestClient, given = {}) => {
     const page = await agent.browse(client.url({ prompt: 'consent', ...given }))
     return formIn(await page.text())
@@ -639,14 +645,14 @@ describe('decision §4.4 the validated request is stored', () => {
   const codeIn = (response: Response): string | null =>
     new URL(response.headers.get('location') ?? '', app.issuer).searchParams.get('code')
 
-  test('the consent form carries only its one-time id', async () => {
+  test('puts only the one-time ID into the consent form', async () => {
     const { action, hidden } = await pages(conf)
     expect(action).toBe('/oauth/authorize')
     expect(Object.keys(hidden).sort()).toEqual(['authorization_request', 'csrf_token'])
     expect(hidden.authorization_request).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('the page names the client, its owner, the user, every scope and where the user will be sent [T079]', async () => {
+  test('shows the client, its owner, the user, every scope and the redirect target on the consent page [T079]', async () => {
     const client = await register({ name: 'A <b>client</b>', website: 'https://client.example/' })
     const html = await (await agent.browse(client.url({ scope: 'notes:read user:email' }))).text()
     for (const text of [
@@ -663,7 +669,7 @@ describe('decision §4.4 the validated request is stored', () => {
     expect(html).not.toContain('<b>client')
   })
 
-  test('nothing in the form can change it', async () => {
+  test('ignores form fields that try to change the stored request', async () => {
     const evil = await register({ redirectUris: ['https://evil.example/cb'] })
     const changes = {
       scope: 'notes:read notes:write',
@@ -692,7 +698,7 @@ describe('decision §4.4 the validated request is stored', () => {
     expect([status, body.scope]).toEqual([200, 'notes:read'])
   })
 
-  test('it lives for ten minutes', async () => {
+  test('keeps the stored request for ten minutes', async () => {
     const late = await pages(conf)
     app.advance(601)
     const answer = await post({ ...late.hidden, confirm: 'yes' })
@@ -702,7 +708,7 @@ describe('decision §4.4 the validated request is stored', () => {
     expect((await post({ ...inTime.hidden, confirm: 'yes' })).status).toBe(303)
   })
 
-  test('the first decision is final: submitted again, or the other way, it is refused', async () => {
+  test('rejects a second decision, whether equal or opposite', async () => {
     for (const [first, second] of [
       ['yes', 'yes'],
       ['yes', 'no'],
@@ -715,7 +721,7 @@ describe('decision §4.4 the validated request is stored', () => {
     }
   })
 
-  test('of 20 submits at once, one is the decision', async () => {
+  test('accepts one of 20 concurrent submissions', async () => {
     const { hidden } = await pages(conf)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post({ ...hidden, confirm: 'yes' })),
@@ -724,7 +730,7 @@ describe('decision §4.4 the validated request is stored', () => {
     expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 400)])
   })
 
-  test('bound to session and user: what another was shown cannot be submitted', async () => {
+  test('rejects a form that was shown to another user or in another session', async () => {
     await app.newUser({ email: 'user-m@example.org' })
     const other = new UserAgent()
     const twin = new UserAgent()
@@ -733,7 +739,7 @@ describe('decision §4.4 the validated request is stored', () => {
     const theirs = formIn(await (await other.browse(conf.url())).text())
     const mine = await pages(conf)
     for (const [who, fields] of [
-      // user-a submits what user-m began, with either CSRF token; another session of user-a; nobody.
+      // user-a submits the form of user-m with either CSRF token; so do another session of user-a and an anonymous browser.
       [agent, { ...theirs.hidden, csrf_token: mine.hidden.csrf_token ?? '' }],
       [agent, theirs.hidden],
       [twin, { ...mine.hidden, csrf_token: (await twinToken(twin)) ?? '' }],
@@ -742,14 +748,14 @@ describe('decision §4.4 the validated request is stored', () => {
       const answer = await post({ ...fields, confirm: 'yes' }, { who })
       expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
     }
-    // Nothing of it was a decision.
+    // None of these counted as a decision.
     expect((await post({ ...theirs.hidden, confirm: 'yes' }, { who: other })).status).toBe(303)
     expect((await post({ ...mine.hidden, confirm: 'yes' })).status).toBe(303)
   })
   const twinToken = async (twin: UserAgent) =>
     formIn(await (await twin.browse(conf.url({ prompt: 'consent' }))).text()).hidden.csrf_token
 
-  test('RFC 6749 §10.12 no decision without the CSRF token of this session: 403 with the form again', async () => {
+  test('RFC 6749 §10.12 returns 403 with the form again if the CSRF token of the session is missing or wrong', async () => {
     const stranger = new UserAgent()
     const foreign = formIn(await (await stranger.browse(`${app.issuer}/login`)).text())
     const { hidden } = await pages(conf)
@@ -768,14 +774,14 @@ describe('decision §4.4 the validated request is stored', () => {
     { 'sec-fetch-site': 'cross-site', origin: 'null' },
     { 'sec-fetch-site': 'same-site', origin: 'null' },
     { 'sec-fetch-site': 'cross-site' },
-  ])('decision §6.3 a form that another site sent is refused: %j', async (headers) => {
+  ])('decision §6.3 rejects a form sent by another site: %j', async (headers) => {
     const { hidden } = await pages(conf)
     expect((await post({ ...hidden, confirm: 'yes' }, { headers })).status).toBe(403)
     expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
   })
 
   test.each([{}, { origin: 'null' }, { 'sec-fetch-site': 'same-origin', origin: 'null' }])(
-    'decision §6.3 our own form is taken: %j',
+    'decision §6.3 accepts a form of this server: %j',
     async (headers) => {
       const { hidden } = await pages(conf)
       const own = { ...headers, ...('origin' in headers ? {} : { origin: app.issuer }) }
@@ -791,7 +797,7 @@ describe('decision §4.4 the validated request is stored', () => {
     [{ confirm: 'yes', authorization_request: 'x'.repeat(43) }, 400],
     [{ confirm: 'yes', authorization_request: '\0' }, 400],
   ] as const)(
-    'a decision that is none is refused and decides nothing: %j',
+    'rejects an invalid decision and keeps the request undecided: %j',
     async (fields, status) => {
       const { hidden } = await pages(conf)
       expect((await post({ ...hidden, ...fields })).status).toBe(status)
@@ -799,21 +805,21 @@ describe('decision §4.4 the validated request is stored', () => {
     },
   )
 
-  test('two decisions in one form are none', async () => {
+  test('rejects a form with two decisions', async () => {
     const { hidden } = await pages(conf)
     const both = `${new URLSearchParams(hidden)}&confirm=yes&confirm=no`
     expect((await post(both)).status).toBe(400)
     expect((await post({ ...hidden, confirm: 'no' })).status).toBe(303)
   })
 
-  test('attacks SS-01 a body of nothing but the decision, or of nothing, grants nothing', async () => {
+  test('attacks SS-01 grants nothing for a body that is empty or has only the decision', async () => {
     const bare = await post({ confirm: 'yes' }, { query: `?${conf.url().split('?')[1]}` })
     expect([bare.status, bare.headers.get('location')]).toEqual([403, null])
     const empty = await agent.fetch(conf.url(), { method: 'POST' })
     expect([empty.status, empty.headers.get('location')]).toEqual([400, null])
   })
 
-  test('attacks AZ-02 the redirect URI is checked again when the code is minted', async () => {
+  test('attacks AZ-02 checks the redirect URI again when it issues the code', async () => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.update(client.clientId, {
@@ -823,7 +829,7 @@ describe('decision §4.4 the validated request is stored', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
   })
 
-  test('decision §4.5 a scope that the client lost meanwhile is not granted', async () => {
+  test('decision §4.5 returns invalid_scope for a scope that the client lost after the page was shown', async () => {
     const client = await register()
     const { hidden } = await pages(client, { scope: 'notes:read notes:write' })
     await app.server.clients.update(client.clientId, { allowedScopes: ['notes:read'] })
@@ -839,13 +845,16 @@ describe('decision §4.4 the validated request is stored', () => {
     ['lost the response type', { responseTypes: ['token'] }],
     ['got another name', { name: 'Something else' }],
     ['got another website', { website: 'https://elsewhere.example/' }],
-  ])('a client that %s meanwhile has to ask again', async (_what, changes) => {
-    const client = await register()
-    const { hidden } = await pages(client)
-    await app.server.clients.update(client.clientId, changes)
-    const answer = await post({ ...hidden, confirm: 'yes' })
-    expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
-  })
+  ])(
+    'rejects a decision about a client that %s after the page was shown',
+    async (_what, changes) => {
+      const client = await register()
+      const { hidden } = await pages(client)
+      await app.server.clients.update(client.clientId, changes)
+      const answer = await post({ ...hidden, confirm: 'yes' })
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+    },
+  )
 
   test('rejects a decision about a client that an administrator marked after the page was shown', async () => {
     const client = await register()
@@ -856,7 +865,7 @@ describe('decision §4.4 the validated request is stored', () => {
   })
 
   test.each(['consents.insert', 'transients.put'])(
-    'the store fails at %s once the decision is spent: the client hears that it may ask again',
+    'returns temporarily_unavailable to the client if the store fails at %s after the decision was consumed',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -879,7 +888,7 @@ describe('decision §4.4 the validated request is stored', () => {
     },
   )
 
-  test('a client that was deleted meanwhile gets nothing', async () => {
+  test('issues nothing to a client that was deleted after the page was shown', async () => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.delete(client.clientId)
@@ -893,7 +902,7 @@ describe('decision §4.5 scopes', () => {
     (await client.tokens({ scope })).scope
 
   test.each([undefined, ''])(
-    'omitted (%j): the default_scopes of the client, shown on the consent page [T044]',
+    'uses and shows the default_scopes of the client if scope is omitted (%j) [T044]',
     async (scope) => {
       const client = await register({ defaultScopes: ['notes:write', 'user:email'] })
       const page = await (await agent.browse(client.url({ scope }))).text()
@@ -906,7 +915,7 @@ describe('decision §4.5 scopes', () => {
     },
   )
 
-  test('omitted, and no default_scopes: OAUTH2SERVER_DEFAULT_SCOPES, by default none: authentication only [T045]', async () => {
+  test('uses OAUTH2SERVER_DEFAULT_SCOPES, which is empty by default, if scope and default_scopes are missing [T045]', async () => {
     const client = await register()
     const tokens = await client.tokens({ scope: undefined })
     expect(tokens.scope).toBe('')
@@ -918,12 +927,12 @@ describe('decision §4.5 scopes', () => {
     expect((await own.tokens({ scope: undefined })).scope).toBe('notes:write')
   })
 
-  test('default_scopes is no limit', async () => {
+  test('accepts a scope outside default_scopes', async () => {
     const client = await register({ defaultScopes: ['notes:read'] })
     expect(await granted(client, 'notes:write')).toBe('notes:write')
   })
 
-  test('allowed_scopes is one; null is every registered scope that is not internal [T085]', async () => {
+  test('limits requests to allowed_scopes; null allows every registered scope that is not internal [T085]', async () => {
     const limited = await register({ allowedScopes: ['notes:read', 'user:email'] })
     expect(await granted(limited, 'user:email notes:read')).toBe('user:email notes:read')
     expect((await errorAt(limited, { scope: 'notes:read notes:write' })).error).toBe(
@@ -934,7 +943,7 @@ describe('decision §4.5 scopes', () => {
     expect(await granted(open, all)).toBe(all)
   })
 
-  test('allowed_scopes limits the default_scopes too [T086]', async () => {
+  test('limits default_scopes to allowed_scopes [T086]', async () => {
     const client = await register({
       allowedScopes: ['notes:read'],
       defaultScopes: ['notes:read', 'notes:write'],
@@ -942,7 +951,7 @@ describe('decision §4.5 scopes', () => {
     expect(await granted(client, undefined)).toBe('notes:read')
   })
 
-  test('internal scopes: no authorization request can have one, whoever lists it for the client [T720]', async () => {
+  test('rejects an internal scope even if the client lists it [T720]', async () => {
     const client = await register({
       allowedScopes: ['test:scope', 'notes:read'],
       defaultScopes: ['test:scope', 'notes:read'],
@@ -955,14 +964,14 @@ describe('decision §4.5 scopes', () => {
     expect(token.scopes).toEqual(['test:scope'])
   })
 
-  test('RFC 6749 §3.3 duplicates and spaces collapse [T046]', async () => {
+  test('RFC 6749 §3.3 collapses duplicate scopes and spaces [T046]', async () => {
     const client = await register()
     expect(await granted(client, ' notes:read  notes:read   notes:write notes:read ')).toBe(
       'notes:read notes:write',
     )
   })
 
-  test('a scope named like a member of every object is a scope like any other', async () => {
+  test('supports a scope named like a member of Object.prototype', async () => {
     await using odd = await startServer({
       scopes: [...testScopes.slice(1), new Scope('constructor')],
     })
@@ -981,7 +990,7 @@ describe('decision §4.7 consent', () => {
     return isPage
   }
 
-  test('is remembered per user and client for confidential clients and an equal or smaller scope [T655]', async () => {
+  test('remembers consent per user and confidential client, for an equal or smaller scope [T655]', async () => {
     const client = await register()
     expect(await asks(client, { scope: 'notes:read user:email' })).toBe(true)
     await client.code({ scope: 'notes:read user:email' })
@@ -991,7 +1000,7 @@ describe('decision §4.7 consent', () => {
     expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(true)
     expect(await asks(client, { scope: 'notes:write' })).toBe(true)
     expect(await asks(client, { scope: 'notes:read', response_type: 'token' })).toBe(false)
-    // Caller-supplied flags skip nothing.
+    // Flags from the caller must not skip the page.
     expect(await asks(client, { scope: 'notes:write', approval_prompt: 'auto' })).toBe(true)
 
     expect(await asks(await register())).toBe(true)
@@ -1002,14 +1011,14 @@ describe('decision §4.7 consent', () => {
     expect((await other.browse(client.url())).status).toBe(200)
   })
 
-  test('a smaller consent later does not take back what was given before', async () => {
+  test('keeps the earlier consent after a consent to fewer scopes', async () => {
     const client = await register()
     await client.code({ scope: 'notes:read notes:write' })
     await client.code({ scope: 'notes:read', prompt: 'consent' })
     expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(false)
   })
 
-  test('is asked for again after it was withdrawn, and the code issued under it is dead', async () => {
+  test('asks again after the consent was withdrawn, and rejects the code issued under it', async () => {
     const client = await register()
     const code = await client.code()
     await app.server.store.consents.delete(app.user.id, client.clientId)
@@ -1018,7 +1027,7 @@ describe('decision §4.7 consent', () => {
   })
 
   test.each([redirectUri, 'http://127.0.0.1/cb'])(
-    'public clients always ask: %s [T077]',
+    'always asks for consent for a public client: %s [T077]',
     async (uri) => {
       const client = await register({ isConfidential: false, redirectUris: [uri] })
       for (let round = 0; round < 2; round += 1) {
@@ -1030,8 +1039,8 @@ describe('decision §4.7 consent', () => {
   )
 })
 
-describe('decision §4.3 client_secret in the request is accepted and ignored', () => {
-  test('never logged, stored or echoed, and it need not be right [T652]', async () => {
+describe('decision §4.3 ignores a client_secret in the request', () => {
+  test('never logs, stores or echoes the secret, and does not verify it [T652]', async () => {
     for (const secret of [conf.clientSecret, 'sure-not-the-right-one']) {
       const url = conf.url({ client_secret: secret, prompt: 'consent' })
       const stranger = new UserAgent()
@@ -1041,7 +1050,7 @@ describe('decision §4.3 client_secret in the request is accepted and ignored', 
       const login = await stranger.browse(url)
       const html = await login.clone().text()
       expect(html).not.toContain(secret)
-      // All else came along.
+      // All other parameters were kept.
       expect(formIn(html).hidden.next).toContain('state=xyz')
 
       const page = await agent.browse(url)
@@ -1057,7 +1066,7 @@ describe('decision §4.3 client_secret in the request is accepted and ignored', 
   })
 
   test.each(['client%5Fsecret', 'client_secre%74', '%63lient_secret'])(
-    'also when it is spelled %s, or posted [T733]',
+    'ignores it also when its name is encoded as %s, or when it is posted [T733]',
     async (name) => {
       const secret = 'sure-not-the-right-one'
       const hidden = await new UserAgent().fetch(`${conf.url()}&${name}=${secret}`)
@@ -1076,7 +1085,7 @@ describe('decision §4.3 client_secret in the request is accepted and ignored', 
 
 describe('RFC 6749 §4.2 implicit grant', () => {
   test.each([true, false])(
-    'the answer stands in the fragment alone (confidential: %s) [T061]',
+    'returns the response only in the fragment (confidential: %s) [T061]',
     async (isConfidential) => {
       const client = await register({ isConfidential })
       const page = await agent.browse(client.url({ response_type: 'token', state: 'a b' }))
@@ -1095,7 +1104,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
     },
   )
 
-  test('decision §5.6 implicit tokens live OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as well', async () => {
+  test('decision §5.6 applies OAUTH2_PROVIDER_TOKEN_EXPIRES_IN to implicit tokens', async () => {
     await using short = await startServer({ tokenExpiresIn: 100 })
     const client = await TestClient.register(short, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
@@ -1107,7 +1116,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
     expect(await ping(short, access_token)).toBe(401)
   })
 
-  test('§4.2.2 PKCE parameters change nothing, response_mode=fragment is what it is anyway', async () => {
+  test('§4.2.2 ignores PKCE parameters and accepts response_mode=fragment', async () => {
     const answer = await conf.ask({
       response_type: 'token',
       response_mode: 'fragment',
@@ -1119,7 +1128,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
     expect(answerTo(conf, await conf.ask({ response_mode: 'query' }))).toHaveProperty('code')
   })
 
-  test('the refused and the stored cannot be turned into a token on the way (attacks AZ-14)', async () => {
+  test('rejects a response type that was changed on the way through the login (attacks AZ-14)', async () => {
     const client = await register({ responseTypes: ['code'] })
     const stranger = new UserAgent()
     const login = await stranger.browse(client.url())
@@ -1137,7 +1146,7 @@ describe('RFC 6749 §4.2 implicit grant', () => {
 })
 
 describe('decision §4.6 per-client limits', () => {
-  test('null: none; the configured set is narrowed by the limit', async () => {
+  test('applies no limit for null, and otherwise narrows the configured set', async () => {
     const open = await app.server.clients.find(conf.clientId)
     expect(open?.allowedGrantTypes).toEqual(app.server.settings.allowedGrantTypes)
     expect(open?.allowedResponseTypes).toEqual(app.server.settings.allowedResponseTypes)
@@ -1148,7 +1157,7 @@ describe('decision §4.6 per-client limits', () => {
     await limited.code()
   })
 
-  test('a limit adds nothing to the configured set', async () => {
+  test('never adds to the configured set', async () => {
     const client = await register({ grantTypes: ['password', 'authorization_code'] })
     const found = await app.server.clients.find(client.clientId)
     expect(found?.allowedGrantTypes).toEqual(['authorization_code'])
@@ -1161,7 +1170,7 @@ describe('HTTP at the authorization endpoint', () => {
       response.headers.get(name),
     )
 
-  test('RFC 9700 §4.12 every redirect is a 303 that nobody keeps and that tells no referrer [T522]', async () => {
+  test('RFC 9700 §4.12 redirects with 303, no-store and no-referrer [T522]', async () => {
     const client = await register()
     const page = await agent.browse(client.url())
     const granted = await agent.submit(page, { confirm: 'yes' })
@@ -1179,14 +1188,14 @@ describe('HTTP at the authorization endpoint', () => {
     }
   })
 
-  test('RFC 9700 §2.6 no CORS, whoever asks [T547]', async () => {
+  test('RFC 9700 §2.6 sends no CORS headers for any origin [T547]', async () => {
     for (const origin of ['https://evil.example', 'null', app.issuer]) {
       const page = await agent.fetch(conf.url({ prompt: 'consent' }), { headers: { origin } })
       expect(page.headers.get('access-control-allow-origin')).toBeNull()
     }
   })
 
-  test('decision §6.3 pages: strict CSP that names the validated redirect origin [T094]', async () => {
+  test('decision §6.3 sends pages with a strict CSP that names the validated redirect origin [T094]', async () => {
     const page = await agent.browse(conf.url({ prompt: 'consent' }))
     const csp = page.headers.get('content-security-policy') ?? ''
     expect(csp).toContain("default-src 'none'")
@@ -1204,7 +1213,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(native.headers.get('content-security-policy')).toMatch(/form-action 'self' http:(;|$)/)
   })
 
-  test('attacks SS-02 HEAD issues nothing', async () => {
+  test('attacks SS-02 issues nothing for a HEAD request', async () => {
     const put: string[] = []
     await using own = await startServer({
       aroundStore: ({ name }, run) => {
@@ -1219,12 +1228,12 @@ describe('HTTP at the authorization endpoint', () => {
     put.length = 0
     const head = await browser.fetch(client.url(), { method: 'HEAD' })
     expect([head.status, head.headers.get('location'), put.length]).toEqual([200, null, 0])
-    // The same by GET does issue a code, so the count means something.
+    // Control: the same request by GET issues a code.
     await browser.fetch(client.url())
     expect(put).toHaveLength(1)
   })
 
-  test('attacks SS-02 no method is overridden, and a GET decides nothing', async () => {
+  test('attacks SS-02 ignores method overrides and decides nothing by GET', async () => {
     const { hidden } = formIn(await (await agent.browse(conf.url({ prompt: 'consent' }))).text())
     const inQuery = new URLSearchParams({ ...hidden, confirm: 'yes', _method: 'POST' })
     const got = await agent.fetch(`${conf.url({ prompt: 'consent' })}&${inQuery}`, {
@@ -1238,18 +1247,21 @@ describe('HTTP at the authorization endpoint', () => {
     expect(post.status).toBe(303)
   })
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s: 405 with Allow [T019]', async (method) => {
-    const response = await agent.fetch(conf.url(), { method })
-    expect(response.status).toBe(405)
-    expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
-  })
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'returns 405 with Allow for %s [T019]',
+    async (method) => {
+      const response = await agent.fetch(conf.url(), { method })
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
+    },
+  )
 
   test.each([
     ['application/json', 400],
     ['multipart/form-data; boundary=x', 400],
     ['text/plain', 400],
     ['application/x-www-form-urlencodedX', 400],
-  ])('decision §6.4 a body of type %s: %d', async (type, status) => {
+  ])('decision §6.4 answers a body of type %s with %d', async (type, status) => {
     const response = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       headers: { 'content-type': type },
@@ -1258,7 +1270,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([status, null])
   })
 
-  test('decision §6.4 more than 100 parameters: 400, here; 100 are read', async () => {
+  test('decision §6.4 reads 100 parameters, and returns 400 without a redirect for more', async () => {
     const many = (count: number) =>
       `${conf.url({ prompt: 'consent' })}${Array.from({ length: count }, (_, n) => `&p${n}=1`).join('')}`
     const own = [...new URL(conf.url({ prompt: 'consent' })).searchParams].length
@@ -1267,7 +1279,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([400, null])
   })
 
-  test('decision §6.4 a body over 64 KiB: 413', async () => {
+  test('decision §6.4 returns 413 for a body over 64 KiB', async () => {
     const body = `${conf.url().split('?')[1]}&pad=${'x'.repeat(65_536)}`
     const { status } = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -1275,7 +1287,7 @@ describe('HTTP at the authorization endpoint', () => {
       body,
     })
     expect(status).toBe(413)
-    // What has to go through an address on its way to the login is shorter still.
+    // A request that passes through the login URL has a lower limit.
     const own = Object.fromEntries(new URL(conf.url()).searchParams)
     const long = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -1285,7 +1297,7 @@ describe('HTTP at the authorization endpoint', () => {
   })
 
   test.each(['%', '%zz', '%ff%fe', '%00', '&&&=&=', '%u0041', '\u0085', ';'.repeat(50)])(
-    'decision §6.4 %j in every parameter never answers 5xx',
+    'decision §6.4 never returns 5xx for %j in every parameter',
     async (value) => {
       for (const name of [
         'client_id',
@@ -1310,7 +1322,7 @@ describe('HTTP at the authorization endpoint', () => {
     },
   )
 
-  test('a request with two session cookies has no session', async () => {
+  test('treats a request with two session cookies as anonymous', async () => {
     const cookie = await agent.jar.getCookieString(app.issuer)
     const answer = await rawHttp(app, {
       target: conf.url({ prompt: 'none' }).slice(app.issuer.length),
@@ -1324,7 +1336,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(one.headers.get('location')).toContain('code=')
   })
 
-  test('a page looks at the cookie only: a token logs nobody in', async () => {
+  test('authenticates pages by the cookie only, never by a token', async () => {
     const token = await app.personalToken(['notes:read'])
     const { headers } = await rawHttp(app, {
       target: `${conf.url({ prompt: 'none' }).slice(app.issuer.length)}&access_token=${token}`,
@@ -1333,11 +1345,11 @@ describe('HTTP at the authorization endpoint', () => {
     expect(headers.get('location')).toContain('error=login_required')
   })
 
-  test('decision §5.3 an inactive user is logged in nowhere; reactivated, the session is there again', async () => {
+  test('decision §5.3 suspends the sessions of an inactive user until reactivation', async () => {
     const client = await register()
     await client.code()
     await app.server.users.setActive(app.user.id, false)
-    // The client is this user's own, so it is gone as well.
+    // This user owns the client, so the client is unknown too.
     expect(await localError(await agent.fetch(client.url({ prompt: 'none' })))).toBe(
       'invalid_request',
     )
@@ -1348,7 +1360,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('decision §2 OAUTH2_PROVIDER_ERROR_ENDPOINT takes a name in options.views, or a path', async () => {
+  test('decision §2 accepts a name in options.views or a path as OAUTH2_PROVIDER_ERROR_ENDPOINT', async () => {
     for (const [options, path] of [
       [
         { errorEndpoint: 'my.errors', views: { 'my.errors': '/oops?from=oauth' } },

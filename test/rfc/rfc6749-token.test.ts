@@ -70,7 +70,7 @@ const byPassword = () => ({
   password: app.password,
 })
 
-describe('decision §5.1 the answer', () => {
+describe('decision §5.1 token response', () => {
   const whole = (scope: string, more: object = {}) => ({
     access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
     token_type: 'Bearer',
@@ -91,25 +91,28 @@ describe('decision §5.1 the answer', () => {
       async () => conf.refresh((await conf.tokens()).refresh_token),
       refreshable,
     ],
-  ])('RFC 6749 %s: exactly these members, and no-store [T068]', async (_grant, ask, more) => {
-    const { status, headers, body } = await ask()
-    expect(status).toBe(200)
-    expect(body).toEqual(whole('notes:read', more))
-    expect(headers.get('content-type')).toMatch(/^application\/json\b/)
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('pragma')).toBe('no-cache')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('etag')).toBeNull()
-    expect(headers.get('x-powered-by')).toBeNull()
-    expect(await ping(app, body.access_token)).toBe(200)
-  })
+  ])(
+    'RFC 6749 %s returns exactly the expected members, with no-store [T068]',
+    async (_grant, ask, more) => {
+      const { status, headers, body } = await ask()
+      expect(status).toBe(200)
+      expect(body).toEqual(whole('notes:read', more))
+      expect(headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('pragma')).toBe('no-cache')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('etag')).toBeNull()
+      expect(headers.get('x-powered-by')).toBeNull()
+      expect(await ping(app, body.access_token)).toBe(200)
+    },
+  )
 
-  test('scope always, also where nothing was granted [T042]', async () => {
+  test('always returns scope, even if it is empty [T042]', async () => {
     expect((await conf2.token(machine)).body).toEqual(whole(''))
   })
 
   test.each([true, false])(
-    'with scope user:email also user.email and user.email_verified (%s)',
+    'returns user.email and user.email_verified with scope user:email (%s)',
     async (emailVerified) => {
       const email = `verified-${emailVerified}@example.org`
       const user = await app.newUser({ email, emailVerified })
@@ -129,7 +132,7 @@ describe('decision §5.1 the answer', () => {
     },
   )
 
-  test('OAUTH2_PROVIDER_TOKEN_EXPIRES_IN is the life of every access token [T493]', async () => {
+  test('uses OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as the lifetime of every access token [T493]', async () => {
     await using short = await startServer({ tokenExpiresIn: 90, allowedGrantTypes: everyGrant })
     const client = await TestClient.register(short, new UserAgent())
     const issued = [
@@ -153,13 +156,13 @@ describe('decision §5.2 client authentication', () => {
     [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')
 
   test.each<[string, () => [Record<string, string>, Given]]>([
-    ['client_secret_basic alone', () => [basic(base64(secretOf(conf))), machine]],
+    ['client_secret_basic only', () => [basic(base64(secretOf(conf))), machine]],
     [
       'client_secret_basic, form-encoded',
       () => [basic(base64(`${encoded(conf.clientId)}:${encoded(conf.clientSecret)}`)), machine],
     ],
     [
-      'client_secret_basic, the scheme in other letters',
+      'client_secret_basic, the scheme in another case',
       () => [{ authorization: `bASIC ${base64(secretOf(conf))}` }, machine],
     ],
     [
@@ -170,7 +173,7 @@ describe('decision §5.2 client authentication', () => {
       'client_secret_post',
       () => [{}, { ...machine, client_id: conf.clientId, client_secret: conf.clientSecret }],
     ],
-  ])('RFC 6749 §2.3.1 %s is enough [T010]', async (_method, request) => {
+  ])('RFC 6749 §2.3.1 accepts %s [T010]', async (_method, request) => {
     expect((await post(...request())).status).toBe(200)
   })
 
@@ -185,31 +188,31 @@ describe('decision §5.2 client authentication', () => {
       () => basic(base64(`${conf2.clientId}:${conf.clientSecret}`)).authorization,
     ],
     [
-      'the secret with its letters turned',
+      'the secret with its case swapped',
       () => basic(base64(`${conf.clientId}:${conf.clientSecret.toLowerCase()}`)).authorization,
     ],
     [
-      'a secret that goes on behind another colon',
+      'a secret followed by a colon and more text',
       () => basic(base64(`${secretOf(conf)}:x`)).authorization,
     ],
-    ['a secret with a space behind', () => basic(base64(`${secretOf(conf)} `)).authorization],
-    ['a secret with NUL behind', () => basic(base64(`${secretOf(conf)}\0`)).authorization],
+    ['a secret with a trailing space', () => basic(base64(`${secretOf(conf)} `)).authorization],
+    ['a secret with a trailing NUL', () => basic(base64(`${secretOf(conf)}\0`)).authorization],
     ['no colon', () => basic(base64(conf.clientId)).authorization],
     ['no padding', () => basic(canonical().replaceAll('=', '')).authorization],
     ['too much padding', () => basic(`${canonical()}=`).authorization],
-    ['bits that no byte needs', () => basic(withSpareBits(canonical())).authorization],
+    ['non-zero spare bits', () => basic(withSpareBits(canonical())).authorization],
     [
       'a space in it',
       () => basic(`${canonical().slice(0, 8)} ${canonical().slice(8)}`).authorization,
     ],
     ['nothing', () => 'Basic'],
     ['an empty value', () => basic('').authorization],
-    ['no base64 at all', () => basic(secretOf(conf)).authorization],
+    ['a value that is not base64', () => basic(secretOf(conf)).authorization],
     ['another scheme', () => `Bearer ${canonical()}`],
     ['the same header twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
     ['8 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
   ])(
-    'RFC 6749 §5.2 Basic with %s: 401 invalid_client with WWW-Authenticate [T067]',
+    'RFC 6749 §5.2 returns 401 invalid_client with WWW-Authenticate for Basic with %s [T067]',
     async (_what, authorization) => {
       const answer = await post({ authorization: authorization() }, machine)
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -218,7 +221,7 @@ describe('decision §5.2 client authentication', () => {
       )
     },
   )
-  // The last character before the padding carries bits that no byte needs.
+  // The last character before the padding carries spare bits that canonical base64 sets to zero.
   const withSpareBits = (text: string): string => {
     expect(text).toMatch(/[^=]=$/)
     const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -226,7 +229,7 @@ describe('decision §5.2 client authentication', () => {
     return `${text.slice(0, -2)}${digits[last + 1]}=`
   }
 
-  test('RFC 9110 §5.3 two Authorization headers are two credentials: none counts', async () => {
+  test('RFC 9110 §5.3 rejects two Authorization headers', async () => {
     const { status, text } = await rawHttp(app, {
       method: 'POST',
       target: '/oauth/token',
@@ -243,7 +246,7 @@ describe('decision §5.2 client authentication', () => {
   test.each<[string, () => Given]>([
     ['nothing', () => ({})],
     ['an empty client_id', () => ({ client_id: '' })],
-    ['client_id alone, of a confidential client', () => ({ client_id: conf.clientId })],
+    ['only the client_id of a confidential client', () => ({ client_id: conf.clientId })],
     ['an empty secret', () => ({ client_id: conf.clientId, client_secret: '' })],
     ['a wrong secret', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
     ['an unknown client', () => ({ client_id: 'nobody', client_secret: conf.clientSecret })],
@@ -254,15 +257,15 @@ describe('decision §5.2 client authentication', () => {
       () => ({ client_id: conf2.clientId, client_secret: conf.clientSecret }),
     ],
     [
-      'client_id in other letters',
+      'client_id in another case',
       () => ({ client_id: swapped(conf.clientId), client_secret: conf.clientSecret }),
     ],
     [
-      'a space before',
+      'a leading space',
       () => ({ client_id: ` ${conf.clientId}`, client_secret: conf.clientSecret }),
     ],
     [
-      'a space behind',
+      'a trailing space',
       () => ({ client_id: `${conf.clientId} `, client_secret: conf.clientSecret }),
     ],
     [
@@ -271,7 +274,7 @@ describe('decision §5.2 client authentication', () => {
     ],
     ['10 kB', () => ({ client_id: 'x'.repeat(10_000), client_secret: 'x' })],
   ])(
-    'RFC 6749 §5.2 in the body %s: 401 invalid_client, and no challenge [T039]',
+    'RFC 6749 §5.2 returns 401 invalid_client without a challenge for body credentials with %s [T039]',
     async (_what, given) => {
       const answer = await post({}, { ...machine, ...given() })
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -283,7 +286,7 @@ describe('decision §5.2 client authentication', () => {
   const wide = (text: string) =>
     [...text].map((c) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0)).join('')
 
-  test('attacks CA-01 an unknown client and a wrong secret are told apart by nothing', async () => {
+  test('attacks CA-01 returns the same response for an unknown client and a wrong secret', async () => {
     const answers = await Promise.all([
       post(basic(base64(`${conf.clientId}:wrong`)), machine),
       post(basic(base64('nobody:wrong')), machine),
@@ -295,17 +298,26 @@ describe('decision §5.2 client authentication', () => {
   })
 
   test.each<[string, () => Given]>([
-    ['the same', () => ({ client_id: conf.clientId, client_secret: conf.clientSecret })],
-    ['the secret alone', () => ({ client_id: undefined, client_secret: conf.clientSecret })],
-    ["another client's", () => ({ client_id: conf2.clientId, client_secret: conf2.clientSecret })],
-    ['a wrong one', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
+    [
+      'the same credentials',
+      () => ({ client_id: conf.clientId, client_secret: conf.clientSecret }),
+    ],
+    ['only the secret', () => ({ client_id: undefined, client_secret: conf.clientSecret })],
+    [
+      "another client's credentials",
+      () => ({ client_id: conf2.clientId, client_secret: conf2.clientSecret }),
+    ],
+    ['a wrong secret', () => ({ client_id: conf.clientId, client_secret: 'wrong' })],
     ['another client_id', () => ({ client_id: conf2.clientId })],
     ["a public client's client_id", () => ({ client_id: pub.clientId })],
-  ])('RFC 6749 §2.3 Basic, and in the body %s: invalid_request [T008]', async (_what, given) => {
-    expect(refusal(await conf.token({ ...machine, ...given() }))).toMatch(/^400 invalid_request$/)
-  })
+  ])(
+    'RFC 6749 §2.3 returns invalid_request for Basic together with %s in the body [T008]',
+    async (_what, given) => {
+      expect(refusal(await conf.token({ ...machine, ...given() }))).toMatch(/^400 invalid_request$/)
+    },
+  )
 
-  test('RFC 6749 §2.3.1 credentials in the address are never read, and never logged [T011]', async () => {
+  test('RFC 6749 §2.3.1 never reads or logs credentials in the URL [T011]', async () => {
     const credentials = { client_id: conf.clientId, client_secret: conf.clientSecret }
     for (const [query, body] of [
       [credentials, machine],
@@ -323,25 +335,22 @@ describe('decision §5.2 client authentication', () => {
 
   test.each<[string, () => [Record<string, string>, Given]]>([
     ['in the body', () => [{}, { client_id: pub.clientId, client_secret: pub.clientSecret }]],
-    ['by Basic', () => [basic(base64(secretOf(pub))), {}]],
+    ['sent by Basic', () => [basic(base64(secretOf(pub))), {}]],
     ['by Basic, empty', () => [basic(base64(`${pub.clientId}:`)), {}]],
     ['that is wrong', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
-  ])(
-    'a public client sends client_id alone; a secret %s is refused [T007]',
-    async (_how, request) => {
-      const { refresh_token } = await pub.tokens()
-      const [headers, given] = request()
-      const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
-      expect(refusal(answer)).toBe('401 invalid_client')
-      expect((await pub.refresh(refresh_token)).status).toBe(200)
-    },
-  )
+  ])('rejects a secret of a public client: %s [T007]', async (_how, request) => {
+    const { refresh_token } = await pub.tokens()
+    const [headers, given] = request()
+    const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })
+    expect(refusal(answer)).toBe('401 invalid_client')
+    expect((await pub.refresh(refresh_token)).status).toBe(200)
+  })
 
-  test('a public client cannot use client_credentials [T066]', async () => {
+  test('rejects client_credentials from a public client [T066]', async () => {
     expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')
   })
 
-  test('RFC 7636 §7 attacks PK-09 a correct verifier is no client authentication; the code stays [T004]', async () => {
+  test('RFC 7636 §7 attacks PK-09 does not accept a correct verifier as client authentication, and keeps the code [T004]', async () => {
     const code = await conf.code()
     const redemption = {
       grant_type: 'authorization_code',
@@ -360,7 +369,7 @@ describe('decision §5.2 client authentication', () => {
     expect((await conf.redeem(code)).status).toBe(200)
   })
 
-  test('the client row behind a personal token is refused, whatever it presents', async () => {
+  test('rejects the client row behind a personal token with any credentials', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id, {
       scopes: ['notes:read'],
     })
@@ -386,7 +395,7 @@ describe('decision §5.2 client authentication', () => {
     ['client_secret_basic', 'basic', 'post'],
     ['client_secret_post', 'post', 'basic'],
   ] as const)(
-    'decision §4.6 a client limited to %s cannot use the other method [T015]',
+    'decision §4.6 rejects the other method for a client limited to %s [T015]',
     async (tokenEndpointAuthMethod, own, other) => {
       const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
       expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
@@ -395,7 +404,7 @@ describe('decision §5.2 client authentication', () => {
     },
   )
 
-  test('attacks CA-07 a new secret counts at once, also on another node, and the old one no more', async () => {
+  test('attacks CA-07 accepts a new secret immediately on every node, and rejects the old one', async () => {
     const client = await TestClient.register(app, agent)
     await using other = await startServer({ beside: app })
     const at = (node: TestServer, clientSecret: string) =>
@@ -414,11 +423,15 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     ['400 invalid_request', 'no grant_type', {}],
     ['400 invalid_request', 'an empty grant_type', { grant_type: '' }],
     ['400 unsupported_grant_type', 'unknown', { grant_type: 'urn:x' }],
-    ['400 unsupported_grant_type', 'letters count', { grant_type: 'CLIENT_CREDENTIALS' }],
-    ['400 unsupported_grant_type', 'implicit is none', { grant_type: 'implicit' }],
+    [
+      '400 unsupported_grant_type',
+      'grant types are case-sensitive',
+      { grant_type: 'CLIENT_CREDENTIALS' },
+    ],
+    ['400 unsupported_grant_type', 'implicit is not a grant type here', { grant_type: 'implicit' }],
     ['400 unsupported_grant_type', '__proto__', { grant_type: '__proto__' }],
     ['400 unsupported_grant_type', 'constructor', { grant_type: 'constructor' }],
-    ['400 unsupported_grant_type', 'not ASCII', { grant_type: '\u00e9"\\\u{1F600}' }],
+    ['400 unsupported_grant_type', 'non-ASCII characters', { grant_type: '\u00e9"\\\u{1F600}' }],
     ['400 invalid_request', 'a control character', { grant_type: 'password\0' }],
     ['400 invalid_request', 'no code', { grant_type: 'authorization_code' }],
     ['400 invalid_request', 'an empty code', { grant_type: 'authorization_code', code: '' }],
@@ -449,15 +462,15 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     ['400 invalid_request', 'no password', { grant_type: 'password', username: 'x' }],
     ['400 invalid_scope', 'an unknown scope', { ...machine, scope: 'bogus' }],
     ['400 invalid_scope', 'an internal scope', { ...machine, scope: 'test:scope' }],
-    ['400 invalid_scope', 'a scope that is none', { ...machine, scope: 'a"b' }],
+    ['400 invalid_scope', 'a malformed scope', { ...machine, scope: 'a"b' }],
     ['400 invalid_scope', 'constructor', { ...machine, scope: 'constructor' }],
     ['400 invalid_scope', 'a tab in a scope', { ...machine, scope: 'notes:read\tuser:email' }],
     ['400 invalid_scope', 'NUL in a scope', { ...machine, scope: 'notes:read\0' }],
-  ])('%s: %s [T769]', async (expected, _why, request) => {
+  ])('returns %s: %s [T769]', async (expected, _why, request) => {
     expect(refusal(await conf.token(request))).toBe(expected)
   })
 
-  test('the client is authenticated before anything else is said [T058]', async () => {
+  test('authenticates the client before it reports any other error [T058]', async () => {
     for (const request of [{}, { grant_type: 'urn:x' }, { ...machine, scope: 'bogus' }]) {
       expect(refusal(await post({ authorization: 'Basic x' }, request))).toBe('401 invalid_client')
     }
@@ -474,7 +487,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     'scope',
     'username',
     'password',
-  ])('§3.2 %s given twice, equal or not: invalid_request [T025]', async (name) => {
+  ])('§3.2 returns invalid_request for %s sent twice, equal or not [T025]', async (name) => {
     const valid = new URLSearchParams({
       ...machine,
       client_id: conf.clientId,
@@ -487,7 +500,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     expect((await post({}, `${valid}`)).status).toBe(200)
   })
 
-  test('§3.2 unrecognized parameters are ignored, also twice; parameters without a value are omitted [T021]', async () => {
+  test('§3.2 ignores unrecognized parameters, even when repeated, and treats empty parameters as omitted [T021]', async () => {
     const odd =
       'foo=1&foo=2&scope[]=notes:write&a.b=1&grant_type[x]=y&&=&__proto__[scope]=w&audience=https://a'
     const own = 'grant_type=client_credentials&code=&scope=&redirect_uri&username='
@@ -499,7 +512,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     expect(({} as Record<string, unknown>).scope).toBeUndefined()
   })
 
-  test('App. B plus is a space once, and once only', async () => {
+  test('App. B decodes a plus sign as a space exactly once', async () => {
     const authorization = `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}`
     const ask = (scope: string) =>
       post(
@@ -511,7 +524,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     expect(refusal(await ask('notes:read%2Bnotes:write'))).toBe('400 invalid_scope')
   })
 
-  test('grant types that are off: unsupported_grant_type; a client that may not: unauthorized_client [T071]', async () => {
+  test('returns unsupported_grant_type for a disabled grant, and unauthorized_client if the client did not register it [T071]', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())
     const asked = { ...byPassword(), username: plain.user.email }
@@ -527,7 +540,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
       expect(refusal(await own.token(request))).toBe('400 unauthorized_client')
     const tokens = await own.redeem(code)
     expect(tokens.status).toBe(200)
-    // Without that grant a refresh token would be of no use.
+    // A refresh token would be useless without the refresh_token grant.
     expect(tokens.body).not.toHaveProperty('refresh_token')
 
     const reader = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
@@ -536,13 +549,13 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
 })
 
 describe('RFC 6749 §4.1.3 the authorization code', () => {
-  test('is opaque: 43 letters and digits, never twice [T005]', async () => {
+  test('issues opaque codes of 43 letters and digits without repetition [T005]', async () => {
     const codes = await Promise.all(Array.from({ length: 50 }, () => conf.code()))
     expect(new Set(codes).size).toBe(50)
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('decision §4.8 lives 60 s [T047]', async () => {
+  test('decision §4.8 expires codes after 60 s [T047]', async () => {
     const inTime = await conf.code()
     app.advance(59)
     expect((await conf.redeem(inTime)).status).toBe(200)
@@ -551,7 +564,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await conf.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 or OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which cannot be over 10 minutes [T048]', async () => {
+  test('decision §4.8 expires codes after OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN, which is at most 10 minutes [T048]', async () => {
     await expect(startServer({ authorizationCodeExpiresIn: 601 })).rejects.toThrow(InvalidSettings)
     await using other = await startServer({ authorizationCodeExpiresIn: 600 })
     const client = await TestClient.register(other, new UserAgent())
@@ -563,7 +576,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await client.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 is bound to its client; a refused attempt consumes nothing [T041]', async () => {
+  test('decision §4.8 rejects the code of another client without consuming it [T041]', async () => {
     const code = await conf.code()
     expect(refusal(await conf2.redeem(code))).toBe('400 invalid_grant')
     expect(refusal(await pub.redeem(code))).toBe('400 invalid_grant')
@@ -580,15 +593,15 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
   })
 
   test.each<[string, string | undefined]>([
-    ['another registered one', 'https://client.example/other'],
+    ['another registered URI', 'https://client.example/other'],
     ['none', undefined],
-    ['an empty one', ''],
+    ['an empty URI', ''],
     ['an encoded letter', 'https://client.example/%63b'],
-    ['a slash more', `${redirectUri}/`],
-    ['a query more', `${redirectUri}?`],
-    ['other letters', 'https://CLIENT.example/cb'],
+    ['an extra slash', `${redirectUri}/`],
+    ['an extra query', `${redirectUri}?`],
+    ['another case', 'https://CLIENT.example/cb'],
   ])(
-    'decision §4.8 is bound to its redirect URI: %s is refused, and consumes nothing [T051]',
+    'decision §4.8 rejects a redirect URI other than that of the code, without consuming the code: %s [T051]',
     async (_what, uri) => {
       const client = await TestClient.register(app, agent, {
         redirectUris: [redirectUri, 'https://client.example/other'],
@@ -599,14 +612,14 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     },
   )
 
-  test('decision §4.8 is bound to its scopes: a scope at the token endpoint widens nothing', async () => {
+  test('decision §4.8 keeps the scopes of the code whatever scope the token request has', async () => {
     for (const scope of ['notes:read notes:write user:email', 'notes:write']) {
       const { body } = await conf.redeem(await conf.code(), { scope })
       expect(body.scope).toBe('notes:read')
     }
   })
 
-  test('decision §4.8 is bound to its user [T647]', async () => {
+  test('decision §4.8 issues the token to the user of the code [T647]', async () => {
     const other = await app.server.users.create({
       email: 'user-b@example.org',
       password: app.password,
@@ -621,7 +634,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect((await conf.redeem(a)).body.user).toEqual({ id: app.user.id })
   })
 
-  test('attacks S-9 a code is no token, and a token no code', async () => {
+  test('attacks S-9 rejects a code as a token and a token as a code', async () => {
     const code = await conf.code()
     expect(await ping(app, code)).toBe(401)
     expect(refusal(await conf.refresh(code))).toBe('400 invalid_grant')
@@ -631,8 +644,8 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect((await conf.redeem(code)).status).toBe(200)
   })
 
-  describe('attacks CD-10 what happens between code and exchange', () => {
-    /** A user of their own, logged in, with a code for a client of somebody else. */
+  describe('attacks CD-10 changes between the code and its redemption', () => {
+    /** A new logged-in user with a code for a client of another user. */
     const granted = async (email: string) => {
       const user = await app.newUser({ email })
       const account = { ...app, user }
@@ -643,7 +656,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       return { user, owner, client, theirs, code: await client.code() }
     }
 
-    test('decision §5.3 the user is deactivated, and activated again', async () => {
+    test('decision §5.3 rejects the code of a deactivated user until reactivation', async () => {
       const { user, client, code } = await granted('cd10-a@example.org')
       await app.server.users.setActive(user.id, false)
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
@@ -651,7 +664,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test("decision §5.3 the client's owner is deactivated, and activated again", async () => {
+    test('decision §5.3 rejects the client of a deactivated owner until reactivation', async () => {
       const { owner, client, code } = await granted('cd10-b@example.org')
       await app.server.users.setActive(owner.id, false)
       expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
@@ -659,32 +672,32 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('the user is deleted', async () => {
+    test('rejects the code of a deleted user', async () => {
       const { user, client, code } = await granted('cd10-c@example.org')
       await app.server.users.delete(user.id)
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     })
 
-    test('the client is deleted', async () => {
+    test('rejects the code of a deleted client', async () => {
       const { client, code } = await granted('cd10-d@example.org')
       await app.server.clients.delete(client.clientId)
       expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
     })
 
-    test('decision §5.3 the password is changed: the code ends with the session', async () => {
+    test('decision §5.3 rejects the code after a password change, which ends the session', async () => {
       const { user, client, theirs, code } = await granted('cd10-e@example.org')
       const tokens = await client.tokens()
       const pat = await app.server.tokens.createPersonal('PAT', user.id)
       await app.server.users.setPassword(user.id, 'another long password')
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
-      // The session ended; what is no session did not.
+      // The password change ends sessions only.
       expect((await theirs.browse(client.url())).address).toContain('/login')
       expect(await ping(app, pat.accessToken)).toBe(200)
       expect(await ping(app, tokens.access_token)).toBe(200)
       expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
     })
 
-    test('the user logs out', async () => {
+    test('rejects the code after the user logged out', async () => {
       const { client, theirs, code } = await granted('cd10-f@example.org')
       const home = await theirs.browse(`${app.issuer}/`)
       const html = await home.text()
@@ -697,7 +710,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     })
 
-    test('a scope is registered no more', async () => {
+    test('rejects the code if one of its scopes is no longer registered', async () => {
       const { client, code } = await granted('cd10-g@example.org')
       const scopes = testScopes.filter(({ id }) => id !== 'notes:read')
       await using other = await startServer({ beside: app, scopes })
@@ -707,7 +720,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       )
     })
 
-    test('a scope is allowed to the client no more', async () => {
+    test('rejects the code while the client may not use one of its scopes', async () => {
       const { client, code } = await granted('cd10-i@example.org')
       await app.server.clients.update(client.clientId, { allowedScopes: ['notes:write'] })
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
@@ -715,7 +728,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('its redirect URI is removed; adding one ends nothing', async () => {
+    test('rejects the code while its redirect URI is removed, but not if another is added', async () => {
       const { client, code } = await granted('cd10-j@example.org')
       const other = 'https://client.example/other'
       await app.server.clients.update(client.clientId, { redirectUris: [other] })
@@ -724,7 +737,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('a confidential client becomes public: all that was granted to it ends [T513]', async () => {
+    test('ends all grants of a confidential client that becomes public [T513]', async () => {
       const { client, code } = await granted('cd10-k@example.org')
       const tokens = await client.tokens()
       await app.server.clients.update(client.clientId, { isConfidential: false })
@@ -735,7 +748,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await open.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
     })
 
-    test('what ends between the check and the write is not granted: consent, session, client', async () => {
+    test('issues nothing if the consent, session or client ends between the check and the write', async () => {
       const held: (() => void)[] = []
       await using slow = await startServer({
         beside: app,
@@ -761,7 +774,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       }
     })
 
-    test('the server is started again: that neither prolongs nor loses it', async () => {
+    test('keeps the code and its expiry across a restart', async () => {
       const { client, code } = await granted('cd10-h@example.org')
       await using other = await startServer({ beside: app })
       const there = new TestClient(other, client.agent, client, 'basic')
@@ -780,7 +793,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       await fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${token}` } })
     ).json()
 
-  test("decision §5.3 the token belongs to the client's owner [T646]", async () => {
+  test('decision §5.3 issues the token to the owner of the client [T646]', async () => {
     const { body } = await conf.token(machine)
     expect(await info(body.access_token)).toEqual({
       user: { id: app.user.id },
@@ -789,7 +802,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     })
   })
 
-  test('RFC 9700 §4.15 attacks BR-07 it is never a user because of its client_id; without an owner it is nobody [T515]', async () => {
+  test('RFC 9700 §4.15 attacks BR-07 never takes a client_id for a user ID; a client without an owner has no user [T515]', async () => {
     const client = await TestClient.register(app, agent, { userId: null })
     const { body } = await client.token(machine)
     expect(body).not.toHaveProperty('user')
@@ -800,7 +813,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     expect(await me.json()).toEqual({ id: null, kind: 'access_token' })
   })
 
-  test("decision §5.3 an inactive owner's client and tokens are invalid, until reactivation", async () => {
+  test('decision §5.3 rejects the client and tokens of an inactive owner until reactivation', async () => {
     const owner = await app.server.users.create({ email: 'owner-cc@example.org', password: null })
     const client = await TestClient.register(app, agent, { userId: owner.id })
     const { access_token } = (await client.token(machine)).body
@@ -836,7 +849,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       },
     ],
     [
-      'else OAUTH2SERVER_DEFAULT_SCOPES, which is empty',
+      'otherwise OAUTH2SERVER_DEFAULT_SCOPES, which is empty',
       {},
       { '': '', 'notes:read': 'invalid_scope', 'user:email': 'invalid_scope' },
     ],
@@ -850,7 +863,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       { allowedScopes: [], defaultScopes: ['notes:read'] },
       { '': '', 'notes:read': 'invalid_scope' },
     ],
-  ])('decision §4.5 its ceiling: %s', async (_what, input, expected) => {
+  ])('decision §4.5 limits the scopes: %s', async (_what, input, expected) => {
     const client = await TestClient.register(app, agent, input)
     for (const [scope, granted] of Object.entries(expected)) {
       const { body } = await client.token({ ...machine, scope })
@@ -858,7 +871,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     }
   })
 
-  test('decision §4.5 OAUTH2SERVER_DEFAULT_SCOPES as the ceiling', async () => {
+  test('decision §4.5 limits the scopes to OAUTH2SERVER_DEFAULT_SCOPES', async () => {
     await using other = await startServer({ defaultScopes: ['notes:read', 'notes:write'] })
     const client = await TestClient.register(other, new UserAgent())
     expect((await client.token(machine)).body.scope).toBe('notes:read notes:write')
@@ -875,20 +888,20 @@ describe('RFC 6749 §4.3 password', () => {
   test.each<[string, Given]>([
     ['a wrong password', { password: 'wrong' }],
     ['an unknown user', { username: 'nobody@example.org' }],
-    ['no e-mail address', { username: "' or 1=1 --" }],
+    ['a username that is not an e-mail address', { username: "' or 1=1 --" }],
     ['a password of 50 kB', { password: 'x'.repeat(50_000) }],
-    ['letters of the password turned', { password: 'CORRECT HORSE BATTERY STAPLE' }],
-  ])('%s: invalid_grant [T065]', async (_what, given) => {
+    ['the password in another case', { password: 'CORRECT HORSE BATTERY STAPLE' }],
+  ])('returns invalid_grant for %s [T065]', async (_what, given) => {
     expect(refusal(await conf.token({ ...byPassword(), ...given }))).toBe('400 invalid_grant')
   })
 
-  test('a user is told apart from nobody by nothing', async () => {
+  test('returns the same response for a known and an unknown user', async () => {
     const wrong = await conf.token({ ...byPassword(), password: 'wrong' })
     const nobody = await conf.token({ ...byPassword(), username: 'nobody@example.org' })
     expect(nobody.body).toEqual(wrong.body)
   })
 
-  test('decision §5.3 an inactive user cannot use it, until reactivation', async () => {
+  test('decision §5.3 rejects an inactive user until reactivation', async () => {
     const email = 'inactive@example.org'
     const user = await app.newUser({ email, active: false })
     const asked = { ...byPassword(), username: email }
@@ -897,7 +910,7 @@ describe('RFC 6749 §4.3 password', () => {
     expect((await conf.token(asked)).status).toBe(200)
   })
 
-  test('decision §4.5 scopes: omitted, within the ceiling, beyond it [T088]', async () => {
+  test('decision §4.5 applies default scopes, accepts allowed scopes and rejects others [T088]', async () => {
     const client = await TestClient.register(app, agent, {
       defaultScopes: ['notes:read'],
       allowedScopes: ['notes:read', 'notes:write'],
@@ -909,12 +922,12 @@ describe('RFC 6749 §4.3 password', () => {
     expect(refusal(await ask('test:scope'))).toBe('400 invalid_scope')
   })
 
-  test('decision §5.4 a public client may use it, and gets a refresh token [T650]', async () => {
+  test('decision §5.4 issues an access and a refresh token to a public client [T650]', async () => {
     const { body } = await pub.token(byPassword())
     expect((await pub.refresh(body.refresh_token)).status).toBe(200)
   })
 
-  test('every answer is an authorization of its own', async () => {
+  test('creates a new authorization for each request', async () => {
     const [one, two] = [await conf.token(byPassword()), await conf.token(byPassword())]
     expect(one.body.refresh_token).not.toBe(two.body.refresh_token)
     for (const { body } of [one, two]) expect(await ping(app, body.access_token)).toBe(200)
@@ -929,7 +942,7 @@ describe('HTTP at the token endpoint', () => {
     'application/x-www-form-urlencoded; charset=UTF-8',
     'application/x-www-form-urlencoded; charset="utf-8"',
     'APPLICATION/X-WWW-FORM-URLENCODED',
-  ])('RFC 6749 App. B content type %s is taken', async (type) => {
+  ])('RFC 6749 App. B accepts content type %s', async (type) => {
     const headers = { authorization: authorization(), 'content-type': type }
     expect((await post(headers, machine)).status).toBe(200)
   })
@@ -944,12 +957,12 @@ describe('HTTP at the token endpoint', () => {
     'application/x-www-form-urlencoded x',
     'application/x-www-form-urlencoded, application/json',
     '',
-  ])('RFC 6749 §3.2 content type %j: invalid_request', async (type) => {
+  ])('RFC 6749 §3.2 returns invalid_request for content type %j', async (type) => {
     const headers = { authorization: authorization(), 'content-type': type }
     expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
   })
 
-  test('RFC 6749 §3.2 JSON, whatever it is called', async () => {
+  test('RFC 6749 §3.2 rejects a JSON body with any content type', async () => {
     const body = JSON.stringify({ ...machine, __proto__: { scope: 'w' } })
     for (const type of ['application/json', 'application/x-www-form-urlencoded']) {
       const headers = { authorization: authorization(), 'content-type': type }
@@ -957,7 +970,7 @@ describe('HTTP at the token endpoint', () => {
     }
   })
 
-  test('RFC 9110 §5.3 two content types are none', async () => {
+  test('RFC 9110 §5.3 rejects two Content-Type headers', async () => {
     const { status, text } = await rawHttp(app, {
       method: 'POST',
       target: '/oauth/token',
@@ -971,13 +984,13 @@ describe('HTTP at the token endpoint', () => {
     expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
   })
 
-  test('a compressed body is refused', async () => {
+  test('rejects a compressed body', async () => {
     const headers = { authorization: authorization(), 'content-encoding': 'gzip' }
     expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-    'RFC 6749 §3.2 %s: 405 with Allow: POST [T038]',
+    'RFC 6749 §3.2 returns 405 with Allow: POST for %s [T038]',
     async (method) => {
       const response = await fetch(
         `${app.issuer}/oauth/token?${new URLSearchParams({ ...machine, client_id: conf.clientId, client_secret: conf.clientSecret })}`,
@@ -990,7 +1003,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('decision §6.4 64 KiB are read, more is 413, with or without a stated length', async () => {
+  test('decision §6.4 reads 64 KiB and returns 413 for more, with or without Content-Length', async () => {
     const own = `${new URLSearchParams(machine)}&pad=`
     const fits = own + 'x'.repeat(65_536 - own.length)
     expect((await post({ authorization: authorization() }, fits)).status).toBe(200)
@@ -1009,7 +1022,7 @@ describe('HTTP at the token endpoint', () => {
     expect(response.status).toBe(413)
   })
 
-  test('decision §6.4 100 parameters are read, more are invalid_request', async () => {
+  test('decision §6.4 reads 100 parameters and returns invalid_request for more', async () => {
     const many = (count: number) =>
       `${new URLSearchParams(machine)}${Array.from({ length: count - 1 }, (_, n) => `&p${n}=`).join('')}`
     expect((await post({ authorization: authorization() }, many(100))).status).toBe(200)
@@ -1027,8 +1040,8 @@ describe('HTTP at the token endpoint', () => {
     '\u0080\u00ff',
     "';drop table oauth2server_token;--",
     '\u{1F600}',
-  ])('decision §6.4 %j in every parameter never answers 5xx', async (value) => {
-    // Many of these are wrong passwords of one account.
+  ])('decision §6.4 never returns 5xx for %j in every parameter', async (value) => {
+    // Many of these count as wrong passwords of one account.
     app.advance(600)
     for (const name of [
       'grant_type',
@@ -1054,13 +1067,13 @@ describe('HTTP at the token endpoint', () => {
         })
         valid.delete(name)
         const { status } = await post({}, `${valid}&${name}=${value}`)
-        // No grant reads every parameter: what is not read may be anything.
+        // A grant ignores parameters that it does not read, so these may have any value.
         expect([200, 400, 401]).toContain(status)
       }
     }
   })
 
-  test('bytes that are no text at all never answer 5xx', async () => {
+  test('never returns 5xx for bytes that are not text', async () => {
     const response = await fetch(`${app.issuer}/oauth/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -1078,18 +1091,21 @@ describe('HTTP at the token endpoint', () => {
     '/oauth/x/../token',
     '/oauth/token%00',
     '/oauth/token%2f',
-  ])('attacks HT-07 %s is the endpoint itself, guarded, or nothing', async (target) => {
-    const { status, text } = await rawHttp(app, {
-      method: 'POST',
-      target,
-      headers: ['Content-Type: application/x-www-form-urlencoded'],
-      body: 'grant_type=client_credentials',
-    })
-    expect([400, 401, 404, 405]).toContain(status)
-    expect(text).not.toContain('access_token')
-  })
+  ])(
+    'attacks HT-07 serves %s as the authenticated token endpoint or not at all',
+    async (target) => {
+      const { status, text } = await rawHttp(app, {
+        method: 'POST',
+        target,
+        headers: ['Content-Type: application/x-www-form-urlencoded'],
+        body: 'grant_type=client_credentials',
+      })
+      expect([400, 401, 404, 405]).toContain(status)
+      expect(text).not.toContain('access_token')
+    },
+  )
 
-  test('attacks HT-07 a fault of ours: server_error, without a reason; the log has it', async () => {
+  test('attacks HT-07 returns server_error without the reason, and logs the reason, for an internal error', async () => {
     const why = 'secret-reason-in-the-stack'
     await using broken = await startServer({
       aroundStore: async (operation, run) => {
@@ -1105,7 +1121,7 @@ describe('HTTP at the token endpoint', () => {
   })
 
   test.each(['clients.find', 'transients.get', 'authorizations.insertOnce', 'tokens.insert'])(
-    'decision §6.4 the store fails at %s: 503 with Retry-After, and nothing is consumed',
+    'decision §6.4 returns 503 with Retry-After and consumes nothing if the store fails at %s',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -1125,7 +1141,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('decision §6.1 no secret of all this reached the log', async () => {
+  test('decision §6.1 logs none of the secrets of these tests', async () => {
     const secrets = [conf.clientSecret, app.password, conf.pkce.verifier]
     const text = JSON.stringify(app.log)
     for (const secret of secrets) expect(text).not.toContain(secret)
@@ -1133,7 +1149,7 @@ describe('HTTP at the token endpoint', () => {
 })
 
 describe('decision §5.7 generated values', () => {
-  test('use [A-Za-z0-9], in the specified lengths [T772]', async () => {
+  test('use [A-Za-z0-9] and have the specified lengths [T772]', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id)
     expect(conf.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(conf.clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
@@ -1141,7 +1157,7 @@ describe('decision §5.7 generated values', () => {
     expect(pat.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
   })
 
-  test.each([22, 255])('…_SALT_LEN may be %d [T006]', async (length) => {
+  test.each([22, 255])('accepts %d as …_SALT_LEN [T006]', async (length) => {
     await using other = await startServer({
       clientIdSaltLen: length,
       clientSecretSaltLen: length,
@@ -1160,14 +1176,14 @@ describe('decision §5.7 generated values', () => {
   })
 
   test.each(['clientIdSaltLen', 'clientSecretSaltLen', 'tokenPersonalSaltLen'])(
-    '%s may be 22 to 255, and nothing else [T771]',
+    'accepts only 22 to 255 as %s [T771]',
     async (name) => {
       for (const value of [0, 21, 256, 40.5, Number.NaN])
         await expect(startServer({ [name]: value })).rejects.toThrow(InvalidSettings)
     },
   )
 
-  test('attacks CD-12 no two are the same, and every character occurs', async () => {
+  test('attacks CD-12 never repeats a value and uses every character', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => conf.token(machine)))
     const values = answers.map(({ body }) => body.access_token)
     expect(new Set(values).size).toBe(200)

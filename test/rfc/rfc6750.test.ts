@@ -19,13 +19,13 @@ afterAll(() => app.close())
 
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
 
-/** Status and error of an answer, the error as the challenge names it: `401 invalid_token`, `401` where it is bare. */
+/** The status and the error in the challenge, such as `401 invalid_token`; only `401` if the challenge has no error. */
 const outcome = ({ status, headers }: { status: number; headers: Headers }): string => {
   const error = /\berror="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
   return error === undefined ? String(status) : `${status} ${error}`
 }
 
-/** The challenge of the server; RFC 9728 §5.1 has it name the metadata. */
+/** The challenge of the server, which includes the metadata URL (RFC 9728 §5.1). */
 const challenge = (error = ''): string =>
   `Bearer realm="${app.issuer}"${error}, resource_metadata="${app.issuer}/.well-known/oauth-protected-resource"`
 
@@ -37,7 +37,7 @@ const get = async (path: string, value?: string): Promise<string> => {
   return outcome(answer)
 }
 
-/** Both places that take a token: a guarded resource of the application, and an endpoint of the server. */
+/** Both places that accept a token: a guarded resource of the application, and an endpoint of the server. */
 const resources = ['/api/me', '/oauth/ping']
 
 describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
@@ -50,15 +50,15 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
     ['BEARER T', () => `BEARER ${token}`],
     ['two spaces', () => `Bearer  ${token}`],
     ['a space at the end', () => `Bearer ${token} `],
-  ])('%s is accepted [T099]', async (_, value) => {
+  ])('accepts %s [T099]', async (_, value) => {
     expect(await send(value())).toBe('200')
   })
 
   test.each<[string, () => string]>([
-    ['a tab for a space', () => `Bearer\t${token}`],
+    ['a tab instead of a space', () => `Bearer\t${token}`],
     ['no space', () => `Bearer${token}`],
     ['no token', () => 'Bearer'],
-    ['another word behind it', () => `Bearer ${token} extra`],
+    ['a second word after the token', () => `Bearer ${token} extra`],
     ['another scheme', () => `Token ${token}`],
     ['Basic with the token as password', () => `Basic ${btoa(`:${token}`)}`],
     ['no scheme', () => token],
@@ -66,21 +66,21 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
     ['only 8-bit characters', () => 'Bearer \xC3\xA9\xFF'],
     ['an encoded NUL at the end', () => `Bearer ${token}%00`],
     ['padding at the end', () => `Bearer ${token}==`],
-    ['its first half', () => `Bearer ${token.slice(0, token.length / 2)}`],
-    ['itself twice', () => `Bearer ${token}${token}`],
+    ['the first half of the token', () => `Bearer ${token.slice(0, token.length / 2)}`],
+    ['the token twice', () => `Bearer ${token}${token}`],
     ['upper case', () => `Bearer ${token.toUpperCase()}`],
     ['SQL wildcards', () => 'Bearer %'],
     ['quotes', () => `Bearer "${token}"`],
     ['10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
-  ])('%s is refused: 401 invalid_token [T100]', async (_, value) => {
+  ])('returns 401 invalid_token for %s [T100]', async (_, value) => {
     expect(await send(value())).toBe('401 invalid_token')
   })
 
-  test('a comma, as between two credentials, is refused: 400 invalid_request [T108]', async () => {
+  test('returns 400 invalid_request for a comma, as between two credentials [T108]', async () => {
     expect(await send(`Bearer ${token},Bearer ${token}`)).toBe('400 invalid_request')
   })
 
-  test('100 kB and a JWT of 1 MB are refused before they are read, and others are served [T107]', async () => {
+  test('rejects 100 kB and a JWT of 1 MB before reading them, and keeps serving others [T107]', async () => {
     for (const value of ['a'.repeat(100_000), `a.${'b'.repeat(1_000_000)}.c`]) {
       expect(await send(`Bearer ${value}`).catch(() => 'closed')).toMatch(/^(?:431|closed)$/)
     }
@@ -88,7 +88,7 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
   })
 })
 
-describe('RFC 6750 §2.2 a token in the body is not taken [T101]', () => {
+describe('RFC 6750 §2.2 does not accept a token in the body [T101]', () => {
   const multipart = () => {
     const form = new FormData()
     form.set('access_token', token)
@@ -104,7 +104,7 @@ describe('RFC 6750 §2.2 a token in the body is not taken [T101]', () => {
       }),
     ],
     ['multipart', () => ({ body: multipart() })],
-  ])('%s: 401, bare [T102]', async (_, init) => {
+  ])('returns 401 with a bare challenge for %s [T102]', async (_, init) => {
     for (const [path, scope] of [
       ['/api/notes', ', scope="notes:write"'],
       ['/oauth/ping', ''],
@@ -115,7 +115,7 @@ describe('RFC 6750 §2.2 a token in the body is not taken [T101]', () => {
     }
   })
 
-  test('nor from the body of a GET', async () => {
+  test('ignores a token in the body of a GET', async () => {
     const body = `access_token=${token}`
     const headers = ['Content-Type: application/x-www-form-urlencoded']
     for (const target of resources)
@@ -125,11 +125,11 @@ describe('RFC 6750 §2.2 a token in the body is not taken [T101]', () => {
 
 describe('RFC 6750 §2.3 a token in the query', () => {
   test.each<[string, () => string, string]>([
-    ['alone', () => `?access_token=${token}`, '200'],
-    ['among others', () => `?a=b&access_token=${token}&c=d`, '200'],
+    ['a single parameter', () => `?access_token=${token}`, '200'],
+    ['among other parameters', () => `?a=b&access_token=${token}&c=d`, '200'],
     ['with its name encoded', () => `?%61ccess_token=${token}`, '200'],
     [
-      'with a part of it encoded',
+      'with a part of the token encoded',
       () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
       '200',
     ],
@@ -142,20 +142,20 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     ['twice', () => `?access_token=${token}&access_token=${token}`, '400 invalid_request'],
     ['as an array', () => `?access_token%5B%5D=${token}`, '401'],
     ['as a member', () => `?access_token%5Bx%5D=${token}`, '401'],
-    ['under a name that only begins alike', () => `?access_tokens=${token}`, '401'],
+    ['under a longer name', () => `?access_tokens=${token}`, '401'],
     ['in another case', () => `?Access_Token=${token}`, '401'],
   ])('%s [T098]', async (_, query, expected) => {
     for (const path of resources) expect(await get(`${path}${query()}`)).toBe(expected)
   })
 
-  test('in the fragment of a raw target is not in the query', async () => {
+  test('ignores a token in the fragment of a raw target', async () => {
     for (const path of resources) {
       const answer = await rawHttp(app, { target: `${path}#access_token=${token}` })
       expect([400, 401]).toContain(answer.status)
     }
   })
 
-  test('§2.3 the answer is private, and its address is not sent on [T104]', async () => {
+  test('§2.3 sends no-store and no-referrer [T104]', async () => {
     for (const query of [`?access_token=${token}`, '?access_token=bad', '']) {
       for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
         const { headers } = await fetch(`${app.issuer}${path}${query}`)
@@ -166,7 +166,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     }
   })
 
-  test('§5.3 it reaches no log and no answer [T111]', async () => {
+  test('§5.3 never logs or returns the token [T111]', async () => {
     const failing = await startServer({
       aroundStore: ({ name }, operation) => {
         if (name === 'tokens.findByAccess') throw new Error('The disk is on fire.')
@@ -190,7 +190,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     expect(logged(app)).not.toContain(token)
   })
 
-  test('acceptQueryAccessToken off: it is no credential at all, and the metadata says so [T103]', async () => {
+  test('ignores the token and omits the method from the metadata if acceptQueryAccessToken is off [T103]', async () => {
     await using off = await startServer({ acceptQueryAccessToken: false })
     const own = await off.personalToken()
     for (const path of resources) {
@@ -212,9 +212,9 @@ const logged = ({ log }: TestServer): string =>
 
 describe('RFC 6750 §3 the challenge [T105]', () => {
   test.each<[string, () => RequestInit & { query?: string }, number, string]>([
-    ['nothing presented names no error', () => ({}), 401, ''],
+    ['no credential, so no error', () => ({}), 401, ''],
     [
-      'a token that is not valid',
+      'an invalid token',
       () => ({ headers: bearer('bad') }),
       401,
       ', error="invalid_token", error_description="The access token is not valid."',
@@ -238,7 +238,7 @@ describe('RFC 6750 §3 the challenge [T105]', () => {
     }
   })
 
-  test('it comes as JSON, whatever is accepted, and never as a redirect to the login', async () => {
+  test('returns JSON for any Accept header, and never redirects to the login', async () => {
     for (const path of resources) {
       const headers = { accept: 'text/html', cookie: 'oauth2server_session=x' }
       const answer = await fetch(`${app.issuer}${path}`, { headers, redirect: 'manual' })
@@ -248,7 +248,7 @@ describe('RFC 6750 §3 the challenge [T105]', () => {
   })
 })
 
-describe('RFC 6750 §3.1 tokens that do not hold', () => {
+describe('RFC 6750 §3.1 invalid tokens', () => {
   const issue = async (input = {}) => {
     const client = await TestClient.register(app, new UserAgent(), input)
     const { access_token } = await client.tokens()
@@ -256,13 +256,13 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     return { client, access: access_token }
   }
 
-  test('of a client that was deleted [T109]', async () => {
+  test('rejects a token of a deleted client [T109]', async () => {
     const { client, access } = await issue()
     await app.server.clients.delete(client.clientId)
     for (const path of resources) expect(await get(path, access)).toBe('401 invalid_token')
   })
 
-  test('decision §5.3 of a client whose owner is inactive, until the owner is active again', async () => {
+  test('decision §5.3 rejects a token of a client with an inactive owner until reactivation', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { access } = await issue({ userId: owner.id })
     await app.server.users.setActive(owner.id, false)
@@ -271,7 +271,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     expect(await get('/api/me', access)).toBe('200')
   })
 
-  test('decision §5.3 of an inactive or deleted user', async () => {
+  test('decision §5.3 rejects a token of an inactive or deleted user', async () => {
     const user = await app.server.users.create({ email: 'user-d@example.org', password: null })
     const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
     await app.server.users.setActive(user.id, false)
@@ -282,7 +282,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     for (const path of resources) expect(await get(path, accessToken)).toBe('401 invalid_token')
   })
 
-  test('an access token lives as long as it was said, not a second longer; a personal one for ever [T074]', async () => {
+  test('accepts an access token for exactly expires_in seconds, and a personal token without limit [T074]', async () => {
     await using short = await startServer({ tokenExpiresIn: 10 })
     const client = await TestClient.register(short, new UserAgent())
     const { access_token, expires_in } = await client.tokens()
@@ -298,7 +298,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
     expect(await status(personal)).toBe('200')
   })
 
-  test('other values of ours are no access tokens: code, refresh token, client secret, session identifier [T084]', async () => {
+  test('rejects a code, refresh token, client secret and session identifier as access tokens [T084]', async () => {
     const client = await TestClient.register(app, new UserAgent())
     const code = await client.code()
     const { refresh_token } = await client.tokens()
@@ -314,7 +314,7 @@ describe('RFC 6750 §3.1 tokens that do not hold', () => {
 })
 
 describe('RFC 6750 §3.1 scopes', () => {
-  /** An application of its own, with routes that need this and that. */
+  /** A separate application whose routes have the given guards. */
   const guarded = async (
     ...routes: readonly (readonly [path: string, ...express.RequestHandler[]])[]
   ) => {
@@ -328,7 +328,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     return serve(host)
   }
 
-  test('insufficient_scope names all scopes that the resource needs, and a token needs them all [T075]', async () => {
+  test('requires all scopes of a resource, and names them all with insufficient_scope [T075]', async () => {
     await using host = await guarded(
       ['/api/both', requireApiAuth(), requireOauthScopes('notes:read', 'notes:write')],
       [
@@ -358,7 +358,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
   })
 
-  test('membership is exact: no prefix, no case, no member of every object [T492]', async () => {
+  test('compares scopes exactly, without prefixes, case folding or Object.prototype members [T492]', async () => {
     const near = [
       'notes',
       'notes:rea',
@@ -380,14 +380,14 @@ describe('RFC 6750 §3.1 scopes', () => {
     }
   })
 
-  test('decision §3 a session is not limited by scopes [T756]', async () => {
+  test('decision §3 does not limit a session by scopes [T756]', async () => {
     const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
       headers: bearer(session.jwt),
     })
     expect(answer.status).toBe(200)
   })
 
-  test('a guard for scopes alone lets no anonymous caller through [T635]', async () => {
+  test('rejects anonymous callers at a guard that checks only scopes [T635]', async () => {
     await using host = await guarded(
       ['/api/scopes', requireOauthScopes('notes:read')],
       ['/api/mixed', requireApiAuth({ allowAnonymous: true }), requireOauthScopes('notes:read')],
@@ -403,10 +403,10 @@ describe('RFC 6750 §3.1 scopes', () => {
   test.each<[string, readonly unknown[]]>([
     ['no scope', []],
     ['an empty scope', ['']],
-    ['an empty scope behind another', ['notes:read', '']],
+    ['an empty scope after another', ['notes:read', '']],
     ['a list', [['notes:read']]],
     ['nothing', [undefined]],
-  ])('requireOauthScopes with %s throws where it is set up', (_, scopes) => {
+  ])('requireOauthScopes throws at setup for %s', (_, scopes) => {
     expect(() => requireOauthScopes(...(scopes as string[]))).toThrow(TypeError)
   })
 
@@ -414,7 +414,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     ['requireApiAuth()', requireApiAuth()],
     ['requireApiAuth({ allowAnonymous: true })', requireApiAuth({ allowAnonymous: true })],
     ["requireOauthScopes('notes:read')", requireOauthScopes('notes:read')],
-  ])('%s without rest() before it refuses, and never lets through [T748]', async (_, guard) => {
+  ])('%s without rest() before it always rejects the request [T748]', async (_, guard) => {
     const reached = vi.fn()
     const host = express()
     host.get('/unresolved', guard, (_req, res) => {
@@ -438,7 +438,7 @@ describe('RFC 6750 §3.1 scopes', () => {
 describe('BR-08 methods and addresses', () => {
   const raw = (request: RawRequest) => rawHttp(app, request)
 
-  test('HEAD is guarded like GET, and has no body', async () => {
+  test('guards HEAD like GET, and returns no body', async () => {
     for (const [target, scope] of [
       ['/api/me', ''],
       ['/api/notes', ', scope="notes:read"'],
@@ -462,7 +462,7 @@ describe('BR-08 methods and addresses', () => {
     expect(outcome(await raw(invalid))).toBe('401 invalid_token')
   })
 
-  test('OPTIONS says nothing about anybody', async () => {
+  test('reveals nothing about users for OPTIONS', async () => {
     for (const target of ['/api/me', '/api/notes', '/oauth/ping', '/oauth/info']) {
       const { text, headers } = await raw({
         method: 'OPTIONS',
@@ -487,13 +487,13 @@ describe('BR-08 methods and addresses', () => {
     'http://localhost/api/me',
     'http://evil.example/api/me',
     'https://evil.example:9/api/me?',
-  ])('HT-07 %s gives nobody anything without a credential', async (target) => {
+  ])('HT-07 returns nothing for %s without a credential', async (target) => {
     const { status, text } = await raw({ target })
     expect([400, 401, 404]).toContain(status)
     expect(text).not.toContain('"kind"')
   })
 
-  test('the host in an absolute target changes nothing', async () => {
+  test('ignores the host of an absolute target', async () => {
     const target = `http://evil.example/api/me?access_token=${token}`
     expect(JSON.parse((await raw({ target })).text)).toMatchObject({ kind: 'personal_token' })
     const twice = await raw({ target, headers: [`Authorization: Bearer ${token}`] })
@@ -502,13 +502,13 @@ describe('BR-08 methods and addresses', () => {
 })
 
 describe('decision §2 /oauth/ping and /oauth/info', () => {
-  test.each(['GET', 'POST'])('%s /oauth/ping with a token: pong', async (method) => {
+  test.each(['GET', 'POST'])('%s /oauth/ping returns pong for a token', async (method) => {
     const answer = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
     expect(await answer.json()).toEqual({ ping: 'pong' })
     expect(answer.headers.get('set-cookie')).toBeNull()
   })
 
-  test('/oauth/info of a personal token: user and scopes, and no client', async () => {
+  test('/oauth/info returns user and scopes but no client for a personal token', async () => {
     const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(token) })
     expect(await answer.json()).toEqual({
       user: { id: app.user.id },
@@ -518,7 +518,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('/oauth/info of a user’s token: the client by id and name, and no secret', async () => {
+  test('/oauth/info returns the ID and name of the client but no secret for a user’s token', async () => {
     const owner = await app.server.users.create({ email: 'owner-2@example.org', password: null })
     const client = await TestClient.register(app, new UserAgent(), {
       name: 'Reader',
@@ -533,7 +533,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     })
   })
 
-  test('BR-07 a client’s own token speaks for its owner, never for a user named like the client', async () => {
+  test('BR-07 takes the owner as the user of a client’s own token, never a user named like the client', async () => {
     const owner = await app.server.users.create({ email: 'owner-3@example.org', password: null })
     const client = await app.client({
       name: String(app.user.id),
@@ -555,7 +555,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     expect(await me.json()).toEqual({ id: owner.id, kind: 'access_token' })
   })
 
-  test('BR-07 and for nobody where the client has no owner [T694]', async () => {
+  test('BR-07 has no user for a token of a client without an owner [T694]', async () => {
     const client = await app.client({ userId: null, defaultScopes: ['notes:read'] })
     const { body } = await tokenRequest(
       app.issuer,
@@ -570,28 +570,31 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
       id: null,
       kind: 'access_token',
     })
-    // There is nobody whose notes these could be.
+    // Without a user there are no notes to list.
     expect((await fetch(`${app.issuer}/api/notes`, { headers })).status).toBe(403)
   })
 
-  test.each(['/oauth/ping', '/oauth/info'])('%s takes no session: 401, bare', async (path) => {
-    const answer = await session.agent.fetch(`${app.issuer}${path}`, {
-      headers: bearer(session.jwt),
-    })
-    expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe(challenge())
-    const cookieOnly = await session.agent.fetch(`${app.issuer}${path}`)
-    expect(cookieOnly.status).toBe(400)
-    expect(await cookieOnly.json()).toEqual({
-      status: 400,
-      message: 'Missing required header argument.',
-    })
-  })
+  test.each(['/oauth/ping', '/oauth/info'])(
+    '%s returns 401 with a bare challenge for a session',
+    async (path) => {
+      const answer = await session.agent.fetch(`${app.issuer}${path}`, {
+        headers: bearer(session.jwt),
+      })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('www-authenticate')).toBe(challenge())
+      const cookieOnly = await session.agent.fetch(`${app.issuer}${path}`)
+      expect(cookieOnly.status).toBe(400)
+      expect(await cookieOnly.json()).toEqual({
+        status: 400,
+        message: 'Missing required header argument.',
+      })
+    },
+  )
 
   test.each([
     ['POST', '/oauth/info', 'GET, HEAD'],
     ['PUT', '/oauth/ping', 'GET, HEAD, POST'],
-  ])('%s %s: 405 with Allow', async (method, path, allow) => {
+  ])('%s %s returns 405 with Allow', async (method, path, allow) => {
     const answer = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe(allow)

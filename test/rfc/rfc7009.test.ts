@@ -48,8 +48,8 @@ const refreshStatus = async (client: TestClient, refreshToken: string): Promise<
 
 const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
 
-describe('§2 the address', () => {
-  test('§2 is in the metadata, with the ways to authenticate there [T117]', async () => {
+describe('§2 the endpoint', () => {
+  test('§2 lists the endpoint and its authentication methods in the metadata [T117]', async () => {
     const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
     expect(metadata.revocation_endpoint).toBe(`${app.issuer}/oauth/revoke`)
@@ -61,7 +61,7 @@ describe('§2 the address', () => {
     )
   })
 
-  test('§2 is not there, and not in the metadata, where it is switched off', async () => {
+  test('§2 returns 404 and is absent from the metadata if revocation is disabled', async () => {
     await using off = await startServer({ revocation: false })
     const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
@@ -70,7 +70,7 @@ describe('§2 the address', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
-    '§2.1 takes POST alone: %s is 405',
+    '§2.1 accepts only POST and returns 405 for %s',
     async (method) => {
       const { access_token: token } = await conf.tokens()
       const answer = await fetch(`${app.issuer}/oauth/revoke?token=${token}`, {
@@ -84,7 +84,7 @@ describe('§2 the address', () => {
     },
   )
 
-  test('§2 a script of any origin may call it, without credentials of a browser [T134]', async () => {
+  test('§2 allows scripts of any origin, without browser credentials [T134]', async () => {
     const headers = { origin: 'https://app.example' }
     const asked = await fetch(`${app.issuer}/oauth/revoke`, {
       method: 'OPTIONS',
@@ -101,7 +101,7 @@ describe('§2 the address', () => {
 })
 
 describe('§2.1 the request', () => {
-  test('§2.1 a client that fails to authenticate is refused, and the token lives [T121]', async () => {
+  test('§2.1 rejects a client that fails to authenticate, and keeps the token [T121]', async () => {
     const { access_token: token } = await conf.tokens()
     const wrong = { ...conf, clientId: conf.clientId, clientSecret: 'wrong' }
     const nobody = { clientId: 'nobody', clientSecret: 'wrong' }
@@ -118,11 +118,11 @@ describe('§2.1 the request', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 the client is authenticated before the token is looked at [T122]', async () => {
+  test('§2.1 authenticates the client before it looks at the token [T122]', async () => {
     expect(refusal(asTokenAnswer(await revokeAs(undefined, {})))).toBe('401 invalid_client')
   })
 
-  test('§2.1 client_secret_post and a public client by its id are as good as at the token endpoint [T123]', async () => {
+  test('§2.1 accepts client_secret_post and the client_id of a public client, as the token endpoint does [T123]', async () => {
     const { access_token: token } = await conf.tokens()
     const { clientId: client_id, clientSecret: client_secret } = conf
     expect((await revokeAs(undefined, { token, client_id, client_secret })).status).toBe(200)
@@ -136,19 +136,19 @@ describe('§2.1 the request', () => {
     ['missing', {}],
     ['empty', { token: '' }],
     ['doubled', 'token=a&token=a'],
-    ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
-  ])('§2.1 a token that is %s is invalid_request [T119]', async (_what, fields) => {
+    ['sent with a repeated hint', 'token=a&token_type_hint=x&token_type_hint=x'],
+  ])('§2.1 returns invalid_request for a token that is %s [T119]', async (_what, fields) => {
     expect(refusal(asTokenAnswer(await revokeAs(conf, fields)))).toBe('400 invalid_request')
   })
 
-  test('§2.1 the query is not read', async () => {
+  test('§2.1 ignores the query', async () => {
     const { access_token: token } = await conf.tokens()
     const answer = await postForm(`${app.issuer}/oauth/revoke?token=${token}`, {}, basicOf(conf))
     expect(refusal(asTokenAnswer(answer))).toBe('400 invalid_request')
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 another content type is refused [T118]', async () => {
+  test('§2.1 rejects another content type [T118]', async () => {
     const answer = await fetch(`${app.issuer}/oauth/revoke`, {
       method: 'POST',
       body: JSON.stringify({ token: 'x' }),
@@ -164,17 +164,17 @@ describe('§2.1 the request', () => {
     ['with dots', 'a.b.c'],
     ['beyond ASCII', '\u{1F511}é'],
     ['with SQL in it', "' or 1=1 --"],
-  ])('§2.2 a token %s is an unknown one [T130]', async (_what, token) => {
+  ])('§2.2 treats a token %s as unknown [T130]', async (_what, token) => {
     expect((await revokeAs(conf, { token })).status).toBe(200)
   })
 
-  test('§2.1 a body over 64 KiB is 413', async () => {
+  test('§2.1 returns 413 for a body over 64 KiB', async () => {
     expect((await revokeAs(conf, { token: 'x'.repeat(70_000) })).status).toBe(413)
   })
 })
 
-describe('§2.1 what is revoked', () => {
-  test('§2.1 a refresh token, with the access tokens of its authorization, at once [T112]', async () => {
+describe('§2.1 scope of a revocation', () => {
+  test('§2.1 revokes a refresh token and the access tokens of its authorization immediately [T112]', async () => {
     for (const client of [conf, pub]) {
       const { access_token, refresh_token } = await client.tokens()
       const answer = await revoke(client, refresh_token)
@@ -185,14 +185,14 @@ describe('§2.1 what is revoked', () => {
     }
   })
 
-  test('§2.1 an access token, with its refresh token and its whole authorization [T113]', async () => {
+  test('§2.1 revokes an access token, its refresh token and its whole authorization [T113]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     await revoke(conf, access_token)
     expect(await ping(app, access_token)).toBe(401)
     expect(await refreshStatus(conf, refresh_token)).toBe(400)
   })
 
-  test('§2.1 an access token that has expired ends the authorization still', async () => {
+  test('§2.1 revokes the authorization even for an expired access token', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -201,7 +201,7 @@ describe('§2.1 what is revoked', () => {
     expect(await refreshStatus(client, refresh_token)).toBe(400)
   })
 
-  test('§2.1 a token of client_credentials, and no other of that client [T114]', async () => {
+  test('§2.1 revokes a client_credentials token and no other token of that client [T114]', async () => {
     const machine = { grant_type: 'client_credentials' }
     const first = (await conf.token(machine)).body.access_token
     const second = (await conf.token(machine)).body.access_token
@@ -210,7 +210,7 @@ describe('§2.1 what is revoked', () => {
     expect(await ping(app, second)).toBe(200)
   })
 
-  test('§2.1 an implicit token [T115]', async () => {
+  test('§2.1 revokes an implicit token [T115]', async () => {
     const answer = await conf.ask({ response_type: 'token' })
     const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''
     expect(await ping(app, token)).toBe(200)
@@ -218,7 +218,7 @@ describe('§2.1 what is revoked', () => {
     expect(await ping(app, token)).toBe(401)
   })
 
-  test('P-8 no other authorization of the same user and client [T127]', async () => {
+  test('P-8 keeps other authorizations of the same user and client [T127]', async () => {
     const [one, other] = [await conf.tokens(), await conf.tokens()]
     await revoke(conf, one.refresh_token)
     expect(await ping(app, other.access_token)).toBe(200)
@@ -226,7 +226,7 @@ describe('§2.1 what is revoked', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 the hint is only a hint: %.20s [T120]',
+    '§2.1 revokes the token whatever the hint says: %.20s [T120]',
     async (token_type_hint) => {
       const [one, other] = [await conf.tokens(), await conf.tokens()]
       expect((await revoke(conf, one.access_token, { token_type_hint })).status).toBe(200)
@@ -236,7 +236,7 @@ describe('§2.1 what is revoked', () => {
     },
   )
 
-  test('§2.1 a refresh that is under way leaves nothing alive [T126]', async () => {
+  test('§2.1 revokes everything even if a refresh runs concurrently [T126]', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { refresh_token } = await conf.tokens()
       const [refreshed] = await Promise.all([
@@ -249,7 +249,7 @@ describe('§2.1 what is revoked', () => {
     }
   })
 
-  test('§2.1 a JWT access token too, and here at once [T116]', async () => {
+  test('§2.1 revokes a JWT access token, effective immediately on this server [T116]', async () => {
     await using other = await startServer({ accessTokenFormat: 'jwt' })
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -260,7 +260,7 @@ describe('§2.1 what is revoked', () => {
     expect(await refreshStatus(client, refresh_token)).toBe(400)
   })
 
-  test('§2.1 a token that is bound to a key and a resource, without a proof', async () => {
+  test('§2.1 revokes a token bound to a key and a resource without a proof', async () => {
     const found = await app.server.clients.find(conf.clientId)
     if (!found) throw new Error('There is no client.')
     const { accessToken } = await app.server.tokens.issue({
@@ -277,10 +277,10 @@ describe('§2.1 what is revoked', () => {
   })
 })
 
-describe('§2.2 what has no effect is 200 all the same', () => {
+describe('§2.2 returns 200 for requests without effect', () => {
   const machine = { grant_type: 'client_credentials' }
 
-  test("IR-03 another client's tokens: they live [T124]", async () => {
+  test('IR-03 keeps the tokens of another client [T124]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const own = (await conf.token(machine)).body.access_token
     for (const stranger of [conf2, pub]) {
@@ -292,7 +292,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await refreshStatus(conf, refresh_token)).toBe(200)
   })
 
-  test('IR-03 unknown, twice, an access token that was rotated away: the same answer as a real one [T129]', async () => {
+  test('IR-03 returns the same response for unknown, already revoked, rotated and valid tokens [T129]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     const answers = [
@@ -306,7 +306,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(answers.map((answer) => answer.body)).toEqual(Array(5).fill({}))
   })
 
-  test('IR-03 the same token twice at once', async () => {
+  test('IR-03 returns 200 to two concurrent requests for the same token', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const answers = await Promise.all([
       revoke(conf, refresh_token),
@@ -317,7 +317,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('IR-03 a personal token is revoked by no client [T125]', async () => {
+  test('IR-03 does not let a client revoke a personal token [T125]', async () => {
     const token = await app.personalToken()
     for (const client of [conf, pub]) expect((await revoke(client, token)).status).toBe(200)
     const [{ client_id }] = (await app.query(
@@ -328,7 +328,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test("a refresh token that was rotated ends the authorization: its client's, and nobody else's [T131]", async () => {
+  test('revokes the authorization for a rotated refresh token, but only at the request of its client [T131]', async () => {
     const first = await conf.tokens()
     const { body } = await conf.refresh(first.refresh_token)
     expect((await revoke(conf2, first.refresh_token)).status).toBe(200)
@@ -343,7 +343,7 @@ describe('§2.2 what has no effect is 200 all the same', () => {
 })
 
 describe('§2.1 revokeAccessTokenAlone', () => {
-  test('the access token ends, and the refresh token goes on, however often [T128]', async () => {
+  test('revokes only the access token, repeatedly, and keeps the refresh token [T128]', async () => {
     for (const isConfidential of [true, false]) {
       const client = await TestClient.register(alone, agent, { isConfidential })
       const by = (token: string) =>
@@ -364,7 +364,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     }
   })
 
-  test('what is refreshed again within the leeway does not bring it back', async () => {
+  test('does not restore the access token by a repeated refresh within the leeway', async () => {
     const client = await TestClient.register(alone, agent)
     const { refresh_token } = await client.tokens()
     const { body } = await client.refresh(refresh_token)
@@ -375,7 +375,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     expect((await client.refresh(again.body.refresh_token)).status).toBe(200)
   })
 
-  test('a refresh token takes all along still', async () => {
+  test('revokes the whole authorization for a refresh token', async () => {
     const client = await TestClient.register(alone, agent)
     const { access_token, refresh_token } = await client.tokens()
     await revokeAs(client, { token: refresh_token })
@@ -383,7 +383,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     expect((await client.refresh(refresh_token)).status).toBe(400)
   })
 
-  test('without a refresh token there is nothing else to keep: the authorization ends', async () => {
+  test('revokes the authorization if it has no refresh token', async () => {
     const client = await TestClient.register(alone, agent)
     const answer = await client.ask({ response_type: 'token' })
     const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''
@@ -395,7 +395,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     expect(Number(row?.revoked_at)).toBe(alone.now())
   })
 
-  test('a refresh that comes between: the new access token is left alone', async () => {
+  test('keeps the new access token of a refresh that ran first', async () => {
     const client = await TestClient.register(alone, agent)
     const { access_token: accessToken, refresh_token } = await client.tokens()
     const found = await alone.server.tokens.find({ accessToken })
@@ -405,7 +405,7 @@ describe('§2.1 revokeAccessTokenAlone', () => {
     expect(await ping(alone, body.access_token)).toBe(200)
   })
 
-  test('a refresh that is under way: either way, the revoked token is dead and the other lives', async () => {
+  test('revokes only the given token even if a refresh runs concurrently', async () => {
     const client = await TestClient.register(alone, agent)
     for (let round = 0; round < 5; round += 1) {
       const { access_token, refresh_token } = await client.tokens()
@@ -428,7 +428,7 @@ describe('§2.2.1 an outage', () => {
     ['authorizations.revoke', 'refresh_token'],
     ['clients.find', 'access_token'],
   ] as const)(
-    'IR-04 of %s is 503 with Retry-After, never 200, and it works afterwards [T132]',
+    'IR-04 returns 503 with Retry-After, never 200, for an outage of %s, and works afterwards [T132]',
     async (operation, which) => {
       const tokens = await conf.tokens()
       failing = operation
@@ -443,7 +443,7 @@ describe('§2.2.1 an outage', () => {
     },
   )
 
-  test('IR-04 while a rotated token is looked up, and while one is revoked alone [T133]', async () => {
+  test('IR-04 returns 503 for an outage at the lookup of a rotated token and at the revocation of one access token [T133]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     failing = 'tokens.findRotated'
@@ -453,7 +453,7 @@ describe('§2.2.1 an outage', () => {
   })
 })
 
-test('§5 no secret of the request is in an answer or the log [T135]', async () => {
+test('§5 never returns or logs a secret of the request [T135]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
   const answers = [
     await revoke(conf2, access_token),

@@ -37,7 +37,7 @@ afterAll(async () => {
   await site.close()
 })
 
-/** The id of a client that authenticates by its keys alone. */
+/** The ID of a client that authenticates only by its keys. */
 const clientWith = async (input: Partial<ClientInput>): Promise<string> =>
   (
     await app.client({
@@ -73,13 +73,13 @@ const outcomeOf = async (
 const seconds = (ahead: number): number => Math.floor(app.now() / 1000) + ahead
 
 describe('§2.2 the parameters', () => {
-  test('§2.2 a client is authenticated by client_assertion_type and client_assertion [T153]', async () => {
+  test('§2.2 authenticates a client by client_assertion_type and client_assertion [T153]', async () => {
     const { status, body } = await withAssertion(await signed())
     expect(status).toBe(200)
     expect(body.scope).toBe('notes:read')
   })
 
-  test('§2.2 client_assertion_type is the one of JWT, and neither parameter goes without the other [T154]', async () => {
+  test('§2.2 requires both parameters, and the JWT bearer type [T154]', async () => {
     const saml = 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer'
     for (const client_assertion_type of [saml, jwtBearer.toUpperCase(), `${jwtBearer}x`, 'jwt']) {
       const answer = await withAssertion(await signed(), { client_assertion_type })
@@ -94,7 +94,7 @@ describe('§2.2 the parameters', () => {
     expect(refusal(await withAssertion(''))).toBe('400 invalid_request')
   })
 
-  test('§2.2 client_assertion is one JWT: none, several, and what is none are refused [T155]', async () => {
+  test('§2.2 requires exactly one JWT as client_assertion [T155]', async () => {
     const one = await signed()
     const [header = '', payload = '', signature = ''] = one.split('.')
     const malformed = [
@@ -125,7 +125,7 @@ describe('§2.2 the parameters', () => {
     expect(outcome(await withAssertion(one))).toBe('200')
   })
 
-  test('§2.2 a parameter that is doubled is refused', async () => {
+  test('§2.2 rejects a repeated parameter', async () => {
     for (const name of ['client_assertion', 'client_assertion_type', 'client_id']) {
       const body = new URLSearchParams({
         grant_type: 'client_credentials',
@@ -140,7 +140,7 @@ describe('§2.2 the parameters', () => {
     }
   })
 
-  test('RFC 7521 §4.2 client_id may come along, and must name the same client [T181]', async () => {
+  test('RFC 7521 §4.2 accepts only the same client as client_id [T181]', async () => {
     const other = await app.client()
     const right = await withAssertion(await signed(), { client_id: clientId })
     expect(outcome(right)).toBe('200')
@@ -148,7 +148,7 @@ describe('§2.2 the parameters', () => {
     expect(refusal(wrong)).toBe('400 invalid_request')
   })
 
-  test('RFC 6749 §2.3 no other method is used at the same time [T182]', async () => {
+  test('RFC 6749 §2.3 rejects a second authentication method [T182]', async () => {
     const secret = await app.client({ jwks: jwksOf(key) })
     const assertion = await assertionOf(app, secret.clientId, key)
     const post = await withAssertion(assertion, {
@@ -166,19 +166,19 @@ describe('§2.2 the parameters', () => {
       { basic: secret },
     )) as unknown as TokenAnswer
     expect(refusal(basic)).toBe('400 invalid_request')
-    // Neither has used the assertion up.
+    // Neither request consumed the assertion.
     expect(outcome(await withAssertion(assertion))).toBe('200')
   })
 })
 
 describe('§3 the claims', () => {
-  test('§3 (1) iss is there, and is the client [T156]', async () => {
+  test('§3 (1) requires the client as iss [T156]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     for (const iss of [undefined, null, '', 1, {}, [clientId], 'x', other, `${clientId} `])
       expect(await outcomeOf({ iss })).toBe('401 invalid_client')
   })
 
-  test('§3 (2) sub is there, and is the client id [T157]', async () => {
+  test('§3 (2) requires the client ID as sub [T157]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     for (const sub of [undefined, null, '', 1, {}, [clientId], 'x', other, clientId.toUpperCase()])
       expect(await outcomeOf({ sub })).toBe('401 invalid_client')
@@ -186,7 +186,7 @@ describe('§3 the claims', () => {
       expect(await outcomeOf({ iss: both, sub: both })).toBe('401 invalid_client')
   })
 
-  test('§3 (3) aud is the issuer, compared as strings, and nothing else (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
+  test('§3 (3) requires exactly the issuer as aud (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
     const { issuer } = app
     const wrong = [
       undefined,
@@ -211,29 +211,29 @@ describe('§3 the claims', () => {
     expect(await outcomeOf({ aud: [issuer] })).toBe('200')
   })
 
-  test('§3 (4) exp is there, has not passed, and is not far ahead [T159]', async () => {
+  test('§3 (4) requires an exp in the near future [T159]', async () => {
     const wrong = [undefined, null, '9999999999', {}, -1, 0, seconds(-61), seconds(661), 9e15]
     for (const exp of wrong)
       expect([exp, await outcomeOf({ exp })]).toEqual([exp, '401 invalid_client'])
-    // Clocks may differ by a minute.
+    // The server tolerates a clock skew of one minute.
     for (const ahead of [-58, 0, 600, 658])
       expect([ahead, await outcomeOf({ exp: seconds(ahead) })]).toEqual([ahead, '200'])
   })
 
-  test('§3 (5) before nbf it is not accepted [T160]', async () => {
+  test('§3 (5) rejects an assertion before its nbf [T160]', async () => {
     for (const nbf of [seconds(62), '1', {}])
       expect(await outcomeOf({ nbf })).toBe('401 invalid_client')
     for (const ahead of [58, 0, -600]) expect(await outcomeOf({ nbf: seconds(ahead) })).toBe('200')
   })
 
-  test('§3 (6) iat may be missing, and is not in the future [T161]', async () => {
+  test('§3 (6) accepts a missing iat and rejects one in the future [T161]', async () => {
     for (const iat of [seconds(62), '1', {}])
       expect(await outcomeOf({ iat })).toBe('401 invalid_client')
     for (const iat of [undefined, seconds(58), seconds(-600)])
       expect(await outcomeOf({ iat })).toBe('200')
   })
 
-  test('§3 (7) jti is there, and counts once [T162]', async () => {
+  test('§3 (7) requires a jti and accepts it once [T162]', async () => {
     for (const jti of [undefined, null, '', 1, {}, ['x'], 'x'.repeat(256)])
       expect([jti, await outcomeOf({ jti })]).toEqual([jti, '401 invalid_client'])
     const assertion = await signed()
@@ -246,14 +246,14 @@ describe('§3 the claims', () => {
     expect(await outcomeOf({ jti, exp: seconds(120) })).toBe('401 invalid_client')
   })
 
-  test('§3 (7) a jti is one of its client: another may choose the same [T163]', async () => {
+  test('§3 (7) accepts the same jti from another client [T163]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     const jti = randomUUID()
     expect(await outcomeOf({ jti })).toBe('200')
     expect(outcome(await withAssertion(await assertionOf(app, other, key, { jti })))).toBe('200')
   })
 
-  test('§3 (7) it is remembered as long as the assertion could be accepted [T164]', async () => {
+  test('§3 (7) remembers the jti as long as the assertion could be accepted [T164]', async () => {
     await using place = await startServer()
     const { clientId: id } = await place.client({
       jwks: jwksOf(key),
@@ -273,7 +273,7 @@ describe('§3 the claims', () => {
     }
   })
 
-  test('§3 (7) RV-05 a node whose clock is two minutes behind takes no assertion that another one has forgotten', async () => {
+  test('§3 (7) RV-05 rejects, on a node whose clock is two minutes slow, a used assertion that another node has forgotten', async () => {
     await using place = await startServer()
     const clock = () => place.now() - 120_000
     await using behind = await startServer({ beside: place, issuer: place.issuer, clock })
@@ -286,7 +286,7 @@ describe('§3 the claims', () => {
     const send = async (issuer: string) =>
       outcome(await withAssertion(await assertionOf(place, id, key, claims), {}, issuer))
     expect(await send(place.issuer)).toBe('200')
-    // Past its end and the tolerated skew, where the assertion is still good behind.
+    // Past exp and the tolerated skew here, but the slow node would still accept the assertion.
     place.advance(300 + 61)
     await place.server.sweep()
     const fresh = { ...claims, jti: randomUUID() }
@@ -295,7 +295,7 @@ describe('§3 the claims', () => {
     expect(await send(behind.issuer)).toBe('401 invalid_client')
   })
 
-  test('§3 (7) of 20 requests at once with one assertion, on two nodes, one is accepted [T165]', async () => {
+  test('§3 (7) accepts one of 20 concurrent requests with one assertion on two nodes [T165]', async () => {
     await using beside = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()
     const answers = await Promise.all(
@@ -308,7 +308,7 @@ describe('§3 the claims', () => {
   })
 
   test.each(withoutPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'])(
-    '§3 (7) RFC 7519 §2 one whose exp has a fraction counts once, on %s',
+    '§3 (7) RFC 7519 §2 accepts an assertion with a fractional exp once, on %s',
     async (name) => {
       await using all = new AsyncDisposableStack()
       const database = name === 'PostgreSQL' ? await makeDatabase() : undefined
@@ -329,19 +329,19 @@ describe('§3 the claims', () => {
     },
   )
 
-  test('§3 (7) an assertion that was refused has not been used [T166]', async () => {
+  test('§3 (7) does not consume a rejected assertion [T166]', async () => {
     const jti = randomUUID()
     expect(await outcomeOf({ jti, aud: 'https://other.example' })).toBe('401 invalid_client')
     expect(await outcomeOf({ jti })).toBe('200')
   })
 
-  test('§3 (8) other claims may stand in it [T167]', async () => {
+  test('§3 (8) accepts other claims [T167]', async () => {
     expect(await outcomeOf({ scope: 'x', __proto__: 1, admin: true, client_id: 'other' })).toBe(
       '200',
     )
   })
 
-  test('§3.2 every refusal of an assertion is invalid_client, and says what is wrong to whoever signed it [T173]', async () => {
+  test('§3.2 returns invalid_client for every rejected assertion, and the reason only if the signature is valid [T173]', async () => {
     const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
     expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
     const [header, payload] = (await signed({ aud: 'x' })).split('.')
@@ -354,7 +354,7 @@ describe('§3 the claims', () => {
 })
 
 describe('§3 (9) the signature', () => {
-  test('§3 (9) one of another key, and one over something else, are refused [T168]', async () => {
+  test('§3 (9) rejects a signature by another key or over other data [T168]', async () => {
     const other = await newClientKey('ES256', { kid: key.jwk.kid ?? '' })
     const byOther = await assertionOf(app, clientId, other)
     expect(refusal(await withAssertion(byOther))).toBe('401 invalid_client')
@@ -376,7 +376,7 @@ describe('§3 (9) the signature', () => {
     { alg: [] },
     { alg: { a: 1 } },
     {},
-  ])('JW-01, JW-02 the algorithm of %j is refused [T169]', async ({ alg }) => {
+  ])('JW-01, JW-02 rejects the algorithm of %j [T169]', async ({ alg }) => {
     const [, payload] = (await signed()).split('.')
     const header = base64url.encode(JSON.stringify({ alg, kid: key.jwk.kid }))
     for (const signature of ['', 'A'.repeat(43), 'A'.repeat(86)])
@@ -385,7 +385,7 @@ describe('§3 (9) the signature', () => {
       )
   })
 
-  test('JW-02 neither the secret of the client nor its public key is taken for an HMAC key [T170]', async () => {
+  test('JW-02 does not accept the client secret or the public key as an HMAC key [T170]', async () => {
     const { clientId: id, clientSecret } = await app.client({ jwks: jwksOf(key) })
     const at = seconds(0)
     const claims = { iss: id, sub: id, aud: app.issuer, exp: at + 60 }
@@ -397,7 +397,7 @@ describe('§3 (9) the signature', () => {
     }
   })
 
-  test('JW-03 a key, or an address of keys, in the header of the assertion is not looked at [T171]', async () => {
+  test('JW-03 ignores a key or a key URL in the header of the assertion [T171]', async () => {
     const evil = await newClientKey()
     const before = site.requests.length
     const headers = [
@@ -415,7 +415,7 @@ describe('§3 (9) the signature', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('JW-03 an extension that must be understood is refused where it is not [T172]', async () => {
+  test('JW-03 rejects an unknown critical extension [T172]', async () => {
     const [, payload, signature] = (await signed()).split('.')
     for (const more of [{ crit: ['x'], x: 1 }, { crit: ['b64'], b64: false }, { zip: 'DEF' }]) {
       const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: key.jwk.kid, ...more }))
@@ -425,7 +425,7 @@ describe('§3 (9) the signature', () => {
     }
   })
 
-  test('JW-06 a JWT of another type is refused: a DPoP proof, an access token [T183]', async () => {
+  test('JW-06 rejects JWTs of other types, such as a DPoP proof or an access token [T183]', async () => {
     for (const typ of ['dpop+jwt', 'at+jwt', 'application/at+jwt', 'logout+jwt', ''])
       expect([typ, await outcomeOf({}, { typ })]).toEqual([typ, '401 invalid_client'])
     const right = [
@@ -438,7 +438,7 @@ describe('§3 (9) the signature', () => {
   })
 
   test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'])(
-    '§5 the algorithm %s is supported, and listed in the metadata [T176]',
+    '§5 supports the algorithm %s and lists it in the metadata [T176]',
     async (alg) => {
       const own = await newClientKey(alg)
       const id = await clientWith({ jwks: jwksOf(own) })
@@ -451,13 +451,13 @@ describe('§3 (9) the signature', () => {
     },
   )
 
-  test('an algorithm is one of its key: RS256 with a key that is for PS256 is refused', async () => {
+  test('rejects RS256 with a key for PS256', async () => {
     const own = await newClientKey('RS256', { alg: 'PS256' })
     const id = await clientWith({ jwks: jwksOf(own) })
     expect(refusal(await withAssertion(await assertionOf(app, id, own)))).toBe('401 invalid_client')
   })
 
-  test('without a kid every key that fits is tried', async () => {
+  test('tries every matching key if the assertion has no kid', async () => {
     const keys = await Promise.all([1, 2, 3].map(() => newClientKey('ES256', { kid: null })))
     const id = await clientWith({ jwks: jwksOf(...keys) })
     for (const own of keys)
@@ -469,8 +469,8 @@ describe('§3 (9) the signature', () => {
   })
 })
 
-describe('who may use it', () => {
-  test('a client that authenticates by its keys cannot use a secret, and one with a secret no keys', async () => {
+describe('eligible clients', () => {
+  test('rejects a secret from a client with keys, and an assertion from a client with a secret', async () => {
     const keyed = await app.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: jwksOf(key),
@@ -504,7 +504,7 @@ describe('who may use it', () => {
     )
   })
 
-  test('an unknown client, a disabled one and one of an inactive owner get the same answer', async () => {
+  test('returns the same response for an unknown client, a disabled one and one of an inactive owner', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const inactive = await clientWith({ jwks: jwksOf(key), userId: owner.id })
     await app.server.users.setActive(owner.id, false)
@@ -521,7 +521,7 @@ describe('who may use it', () => {
     }
   })
 
-  test('a method that is switched off is neither accepted nor listed', async () => {
+  test('neither accepts nor lists a disabled method', async () => {
     await using other = await startServer({ clientAuthentication: ['client_secret_basic'] })
     const { clientId: id } = await other.client({ jwks: jwksOf(key) })
     const assertion = await assertionOf(other, id, key)
@@ -532,7 +532,7 @@ describe('who may use it', () => {
     expect(text).not.toContain('token_endpoint_auth_signing_alg_values_supported')
   })
 
-  test('FAPI 2.0 §5.3.2.1, §5.4.1 in the profile fapi2 aud is a string, and RS256 is refused [T177]', async () => {
+  test('FAPI 2.0 §5.3.2.1, §5.4.1 requires a string as aud and rejects RS256 in the profile fapi2 [T177]', async () => {
     await using strict = await startServer({ securityProfile: 'fapi2' })
     const [rs, ps] = [await newClientKey('RS256'), await newClientKey('PS256')]
     const { clientId: id } = await strict.client({
@@ -554,7 +554,7 @@ describe('who may use it', () => {
   })
 })
 
-describe('keys at an address of the client', () => {
+describe('keys at the jwks_uri of a client', () => {
   let paths = 0
   const served = async (...keys: readonly ClientKey[]): Promise<{ path: string; id: string }> => {
     paths += 1
@@ -566,14 +566,14 @@ describe('keys at an address of the client', () => {
     site.requests.filter(({ url }) => url === path).length
   const send = async (id: string, own: ClientKey) => withAssertion(await assertionOf(app, id, own))
 
-  test('they are fetched once and kept [T179]', async () => {
+  test('fetches the keys once and caches them [T179]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     for (let times = 0; times < 5; times += 1) expect(outcome(await send(id, own))).toBe('200')
     expect(timesAsked(path)).toBe(1)
   })
 
-  test('an unknown kid makes the server look once more, and not more often than once a minute [T180]', async () => {
+  test('fetches the keys again for an unknown kid, at most once a minute [T180]', async () => {
     const [old, young] = [await newClientKey(), await newClientKey()]
     const { path, id } = await served(old)
     expect(outcome(await send(id, old))).toBe('200')
@@ -589,7 +589,7 @@ describe('keys at an address of the client', () => {
     expect(timesAsked(path)).toBe(2)
   })
 
-  test('an outage there is no verdict on the client: 503, and the same assertion counts later [T174]', async () => {
+  test('returns 503 for an outage of the jwks_uri, and accepts the same assertion later [T174]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     site.answer(path, (_request, response) => response.writeHead(500).end())
@@ -605,7 +605,7 @@ describe('keys at an address of the client', () => {
     expect(outcome(await withAssertion(assertion))).toBe('200')
   })
 
-  test('what is no set of public keys there is the fault of the client [T175]', async () => {
+  test('returns invalid_client if the jwks_uri does not serve public keys [T175]', async () => {
     const own = await newClientKey()
     const secret = { kty: 'oct', k: 'AAAA', kid: own.jwk.kid }
     for (const body of ['{}', '[]', '{"keys":[]}', JSON.stringify({ keys: [own.jwk, secret] })]) {
@@ -620,7 +620,7 @@ describe('keys at an address of the client', () => {
     expect(refusal(await send(id, own))).toBe('401 invalid_client')
   })
 
-  test('a private address is not asked [T477]', async () => {
+  test('never connects to a private address [T477]', async () => {
     await using safe = await startServer({ outbound: site.outbound })
     const own = await newClientKey()
     const path = '/private-jwks.json'
@@ -631,7 +631,7 @@ describe('keys at an address of the client', () => {
     expect(timesAsked(path)).toBe(0)
   })
 
-  test('from one address so many are asked for as documents of clients: then 429, and no verdict on the client', async () => {
+  test('returns 429 once one address has used up the fetch limit shared with client documents', async () => {
     const limits = { clientDocuments: { points: 3, seconds: 60 } }
     await using strict = await startServer({ ...outbound, outbound: site.outbound, limits })
     const own = await newClientKey()
@@ -651,10 +651,10 @@ describe('keys at an address of the client', () => {
     const refused = await sendTo(last)
     expect(refusal(refused)).toBe('429 temporarily_unavailable')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    // What is kept is asked of nobody.
+    // Cached keys need no fetch.
     expect(outcome(await sendTo(first))).toBe('200')
     expect(site.requests.length - begin).toBe(3)
-    // An unknown key makes the server look once more, which counts as well.
+    // An unknown key causes another fetch, which counts too.
     strict.advance(60)
     for (const id of ids.slice(0, 3))
       expect(refusal(await sendTo(id, await newClientKey()))).toBe('401 invalid_client')
@@ -664,7 +664,7 @@ describe('keys at an address of the client', () => {
     expect(site.requests.length - begin).toBe(7)
   })
 
-  test('nobody is asked for the keys of a client that may not use them', async () => {
+  test('does not fetch the keys of a client that may not use them', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     await app.server.clients.mark(id, { isDisabled: true })
@@ -677,7 +677,7 @@ describe('keys at an address of the client', () => {
     expect(timesAsked(path)).toBe(0)
   })
 
-  test('a key of an unsupported type beside a good one is overlooked (RFC 7517 §5)', async () => {
+  test('ignores a key of an unsupported type (RFC 7517 §5)', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     const strange = { kty: 'XYZ', kid: 'strange' }
@@ -694,7 +694,7 @@ describe('keys at the registration', () => {
       .then(() => 'registered')
       .catch(({ field, message }) => `${field}: ${message}`)
 
-  test('a client with private_key_jwt has keys or an address of keys, and not both [T178]', async () => {
+  test('requires either jwks or jwks_uri for private_key_jwt [T178]', async () => {
     const jwks = jwksOf(key)
     const jwksUri = 'https://client.example/jwks.json'
     const tokenEndpointAuthMethod = 'private_key_jwt'
@@ -708,7 +708,7 @@ describe('keys at the registration', () => {
     expect(await fieldOf({ tokenEndpointAuthMethod, jwksUri })).toBe('registered')
   })
 
-  test('an update cannot take the keys away, nor give both', async () => {
+  test('rejects an update that removes the keys or sets both jwks and jwks_uri', async () => {
     const id = await clientWith({ jwks: jwksOf(key) })
     const { clients } = app.server
     await expect(clients.update(id, { jwks: null })).rejects.toMatchObject({ field: 'jwks' })
@@ -736,13 +736,13 @@ describe('keys at the registration', () => {
     ['{"keys":[{"kty":"EC","crv":"P-256"}]}', 'A key is malformed.'],
     ['{"keys":[{"kty":"RSA","n":"AA"}]}', 'A key is malformed.'],
     ['{"keys":[{"kty":"oct","k":"AAAA"}]}', 'there is a secret among them'],
-  ])('jwks %s is refused', async (jwks, sentence) => {
+  ])('rejects jwks %s', async (jwks, sentence) => {
     const found = await fieldOf({ jwks })
     expect(found).toMatch(/^jwks: /)
     expect(found).toContain(sentence)
   })
 
-  test('a private key, a short RSA key, a wrong kid, 21 keys and more than 16 KiB are refused; nothing of them is kept', async () => {
+  test('rejects a private key, a short RSA key, an invalid kid, 21 keys and more than 16 KiB, and stores nothing', async () => {
     const { exportJWK, generateKeyPair } = await import('jose')
     const pair = await generateKeyPair('ES256', { extractable: true })
     const secret = await exportJWK(pair.privateKey)
@@ -762,7 +762,7 @@ describe('keys at the registration', () => {
     expect(await fieldOf({ jwks: JSON.stringify({ keys: many }) })).toMatch(/at most 20 keys/)
   })
 
-  test('only the public members of a key are kept', async () => {
+  test('stores only the public members of a key', async () => {
     const jwks = JSON.stringify({ keys: [{ ...key.jwk, x5c: ['AAAA'], note: 'x' }], more: 1 })
     const id = await clientWith({ jwks })
     const { jwks: kept } = (await app.server.clients.find(id)) ?? { jwks: null }
@@ -778,12 +778,12 @@ describe('keys at the registration', () => {
     'https://127.0.0.1/jwks',
     'https://localhost/jwks',
     '',
-  ])('XS-03 the address %j is refused', async (jwksUri) => {
+  ])('XS-03 rejects the jwks_uri %j', async (jwksUri) => {
     await using safe = await startServer()
     await expect(safe.client({ jwksUri })).rejects.toMatchObject({ field: 'jwks_uri' })
   })
 
-  test('ST a row whose keys were changed without the secret key authenticates nobody', async () => {
+  test('ST rejects a client whose key row was changed without the secret key', async () => {
     const evil = await newClientKey()
     const id = await clientWith({ jwks: jwksOf(key) })
     const alter = 'update oauth2server_client set jwks = ? where client_id = ?'

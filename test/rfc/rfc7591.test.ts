@@ -35,7 +35,7 @@ const metadataOf = async ({ issuer }: TestServer) =>
     unknown
   >
 
-/** The refusal of a registration that writes nothing. */
+/** Registers, expects a rejection, and verifies that nothing was written. */
 const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
   const before = await clientCount()
   const answer = await register(app, metadata, headers)
@@ -44,20 +44,20 @@ const refused = async (metadata: unknown, headers: Record<string, string> = {}) 
 }
 
 describe('§3 who may register', () => {
-  test('DR-01 off, by default: there is no such address, and the metadata names none [T198]', async () => {
+  test('DR-01 is off by default: returns 404 and lists no endpoint in the metadata [T198]', async () => {
     await using closed = await startServer()
     expect((await register(closed)).status).toBe(404)
     expect((await fetch(`${closed.issuer}/oauth/register/x`)).status).toBe(404)
     expect(await metadataOf(closed)).not.toHaveProperty('registration_endpoint')
   })
 
-  test('§3 open: without any authorization, at the address that the metadata names [T197]', async () => {
+  test('§3 open: registers without authorization at the endpoint in the metadata [T197]', async () => {
     const { registration_endpoint: endpoint } = await metadataOf(app)
     expect(endpoint).toBe(`${app.issuer}/oauth/register`)
     expect((await register(app)).status).toBe(201)
   })
 
-  test('DR-01 token: without the initial access token a challenge, with a wrong one 401, with it 201 [T199]', async () => {
+  test('DR-01 token: returns a challenge without the initial access token, 401 for a wrong one, 201 for the right one [T199]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const none = await register(guarded)
     expect(none.status).toBe(401)
@@ -92,13 +92,13 @@ describe('§3 who may register', () => {
     expect((await register(guarded, undefined, { authorization })).status).toBe(201)
   })
 
-  test('DR-01 token without anybody who knows one is no start', async () => {
+  test('DR-01 refuses to start in token mode without a way to verify tokens', async () => {
     await expect(startServer({ dynamicRegistration: 'token' })).rejects.toThrow(
       'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
     )
   })
 
-  test('§3 other methods than POST are refused [T196]', async () => {
+  test('§3 rejects methods other than POST [T196]', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await fetch(`${app.issuer}/oauth/register`, { method })
       expect(answer.status).toBe(405)
@@ -107,7 +107,7 @@ describe('§3 who may register', () => {
     expect((await fetch(`${app.issuer}/oauth/register/`)).status).toBe(404)
   })
 
-  test('scripts of any origin may register, and read what they are answered', async () => {
+  test('allows scripts of any origin to register and read the response', async () => {
     const origin = 'https://inspector.example'
     const preflight = await fetch(`${app.issuer}/oauth/register`, {
       method: 'OPTIONS',
@@ -129,8 +129,8 @@ describe('§3 who may register', () => {
   })
 })
 
-describe('§3.2.1 the answer', () => {
-  test('§3.2.1 201, JSON, for no cache; client id, secret and every default that was registered [T001]', async () => {
+describe('§3.2.1 the response', () => {
+  test('§3.2.1 returns 201 and uncached JSON with client ID, secret and all defaults [T001]', async () => {
     const { status, headers, body } = await register(app)
     expect(status).toBe(201)
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -151,7 +151,7 @@ describe('§3.2.1 the answer', () => {
     })
   })
 
-  test('§3.2.1 all that was registered comes back, as the server keeps it [T206]', async () => {
+  test('§3.2.1 returns all metadata as stored [T206]', async () => {
     const given = {
       redirect_uris: ['https://client.example/cb', 'http://localhost:3000/cb?a=b'],
       token_endpoint_auth_method: 'client_secret_post',
@@ -193,20 +193,20 @@ describe('§3.2.1 the answer', () => {
     })
   })
 
-  test('§3.2.1 a public client gets no secret, and nothing that speaks of one [T205]', async () => {
+  test('§3.2.1 returns no secret and no secret expiry for a public client [T205]', async () => {
     const body = await registered(app, { token_endpoint_auth_method: 'none' })
     expect(body).not.toHaveProperty('client_secret')
     expect(body).not.toHaveProperty('client_secret_expires_at')
     expect(body.token_endpoint_auth_method).toBe('none')
   })
 
-  test('§3.2.1 every registration has its own id, secret and token [T204]', async () => {
+  test('§3.2.1 creates a new ID, secret and token for each registration [T204]', async () => {
     const many = await Promise.all(Array.from({ length: 20 }, () => registered(app)))
     for (const member of ['client_id', 'client_secret', 'registration_access_token'])
       expect(new Set(many.map((one) => one[member])).size).toBe(20)
   })
 
-  test('I5 neither the secret nor the registration access token is in the database or in the log [T241]', async () => {
+  test('I5 keeps the secret and the registration access token out of the database and the log [T241]', async () => {
     const body = await registered(app)
     const rows = JSON.stringify(await app.query('select * from oauth2server_client'))
     for (const text of [rows, JSON.stringify(app.log)]) {
@@ -216,7 +216,7 @@ describe('§3.2.1 the answer', () => {
     expect(rows).toContain(body.client_id)
   })
 
-  test('§2 what is null or empty is absent', async () => {
+  test('§2 treats null and empty members as absent', async () => {
     const body = await registered(app, {
       client_name: '',
       client_uri: null,
@@ -295,7 +295,7 @@ describe('§2 client metadata', () => {
     ['software_id', 'x'.repeat(256)],
     ['software_version', 2],
     ['software_version', 'a\u0007'],
-  ])('DR-03 %s that is %j is refused, and nothing is written [T187]', async (member, value) => {
+  ])('DR-03 rejects %s with the value %j, and writes nothing [T187]', async (member, value) => {
     expect(await refused({ redirect_uris: [redirectUri], [member]: value })).toBe(
       '400 invalid_client_metadata',
     )
@@ -311,18 +311,21 @@ describe('§2 client metadata', () => {
     ['an object', {}],
     ['an array in an array', [[redirectUri]]],
     ['an empty string in it', ['']],
-    ['one with a blank before it', [` ${redirectUri}`]],
-    ['one with a line feed behind it', [`${redirectUri}\n`]],
-    ['two in one', [`${redirectUri}\n${redirectUri}`]],
-    ['a bad one behind a good one', [redirectUri, 'javascript:alert(1)']],
-    ['51 of them', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
-    ['1,500 of them', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
-  ])('§5 redirect_uris: %s is invalid_redirect_uri [T002]', async (_what, redirect_uris) => {
-    expect(await refused({ redirect_uris })).toBe('400 invalid_redirect_uri')
-  })
+    ['a URI with a leading space', [` ${redirectUri}`]],
+    ['a URI with a trailing line feed', [`${redirectUri}\n`]],
+    ['two URIs in one string', [`${redirectUri}\n${redirectUri}`]],
+    ['a bad URI after a good one', [redirectUri, 'javascript:alert(1)']],
+    ['51 URIs', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
+    ['1,500 URIs', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
+  ])(
+    '§5 returns invalid_redirect_uri for redirect_uris: %s [T002]',
+    async (_what, redirect_uris) => {
+      expect(await refused({ redirect_uris })).toBe('400 invalid_redirect_uri')
+    },
+  )
 
   test.each(dangerousRedirectUris)(
-    'AZ-09 redirect URI %j is invalid_redirect_uri [T211]',
+    'AZ-09 returns invalid_redirect_uri for %j [T211]',
     async (uri) => {
       for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
         const metadata = { redirect_uris: [uri], token_endpoint_auth_method }
@@ -331,7 +334,7 @@ describe('§2 client metadata', () => {
     },
   )
 
-  test('AZ-09 a private-use scheme with a dot is for public clients, where the settings allow it [T212]', async () => {
+  test('AZ-09 accepts a private-use scheme with a dot for public clients if the settings allow it [T212]', async () => {
     await using native = await startServer({
       dynamicRegistration: 'open',
       allowPrivateUseRedirectUris: true,
@@ -343,12 +346,12 @@ describe('§2 client metadata', () => {
     expect(await outcome('myapp:/cb', 'none')).toBe(400)
   })
 
-  test('§2 the same redirect URI twice is one', async () => {
+  test('§2 stores a repeated redirect URI once', async () => {
     const body = await registered(app, { redirect_uris: [redirectUri, redirectUri] })
     expect(body.redirect_uris).toEqual([redirectUri])
   })
 
-  test('DR-02 privileges are no metadata: they are ignored, and what counts is the server’s [T189]', async () => {
+  test('DR-02 ignores privileges in the metadata [T189]', async () => {
     const body = await registered(app, {
       client_id: 'chosen',
       client_secret: 'chosen-secret-of-more-than-22-characters',
@@ -389,7 +392,7 @@ describe('§2 client metadata', () => {
     })
   })
 
-  test('DR-02 no prototype is touched', async () => {
+  test('DR-02 never changes a prototype', async () => {
     const text = `{"redirect_uris":["${redirectUri}"],"__proto__":{"client_name":"Polluted","polluted":1},"constructor":{"prototype":{"polluted":1}}}`
     const { status, body } = await register(app, text)
     expect(status).toBe(201)
@@ -401,7 +404,7 @@ describe('§2 client metadata', () => {
     expect(await refused(asConstructor)).toBe('400 invalid_client_metadata')
   })
 
-  test('§2 the name is shown, so it is cut where it is too long; the answer says to what [T208]', async () => {
+  test('§2 truncates a long name and returns the truncated one [T208]', async () => {
     const body = await registered(app, {
       client_name: 'Claude Code (plugin:compound-engineering:context7)',
     })
@@ -411,27 +414,27 @@ describe('§2 client metadata', () => {
     expect([...String(huge.client_name)]).toHaveLength(40)
   })
 
-  test('§2 a client without a name is called as the host that it leads to [T185]', async () => {
+  test('§2 uses the host of the redirect URI as the name of a client without one [T185]', async () => {
     const loopback = { redirect_uris: ['http://localhost/cb'], client_name: '  ' }
     expect((await registered(app, loopback)).client_name).toBe('Unnamed')
     const other = { redirect_uris: ['https://Other.example:8443/cb'] }
     expect((await registered(app, other)).client_name).toBe('other.example:8443')
   })
 
-  test('§2.2 names in other languages are no members that are known [T192]', async () => {
+  test('§2.2 ignores names in other languages [T192]', async () => {
     const body = await registered(app, { client_name: 'Print', 'client_name#de': 'Drucken' })
     expect(body.client_name).toBe('Print')
     expect(body).not.toHaveProperty(['client_name#de'])
   })
 
-  test('§2.3 a software statement is refused, not overlooked [T193]', async () => {
+  test('§2.3 rejects a software statement [T193]', async () => {
     for (const software_statement of ['eyJhbGciOiJub25lIn0.e30.', {}, 'x'])
       expect(await refused({ redirect_uris: [redirectUri], software_statement })).toBe(
         '400 unapproved_software_statement',
       )
   })
 
-  test('§2 keys: one of jwks and jwks_uri, public ones alone, and needed for private_key_jwt [T188]', async () => {
+  test('§2 accepts either jwks or jwks_uri with public keys, and requires one for private_key_jwt [T188]', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: '1' }] }
     const jwks_uri = 'https://client.example/keys'
@@ -454,7 +457,7 @@ describe('§2.1 grant types and response types', () => {
     return status === 201 ? [body.grant_types, body.response_types] : body.error
   }
 
-  test('§2.1 they go together, and one that is not said is what belongs to the other [T190]', async () => {
+  test('§2.1 derives grant types and response types from each other if one is missing [T190]', async () => {
     expect(await outcome({ grant_types: ['authorization_code'] })).toEqual([
       ['authorization_code'],
       ['code'],
@@ -479,11 +482,11 @@ describe('§2.1 grant types and response types', () => {
     [['authorization_code', 'implicit'], ['code']],
     [['refresh_token'], ['code']],
     [['authorization_code'], ['code', 'id_token']],
-  ])('§2.1 %j with %j is inconsistent, and refused [T191]', async (grant_types, response_types) => {
+  ])('§2.1 rejects the inconsistent pair %j and %j [T191]', async (grant_types, response_types) => {
     expect(await outcome({ grant_types, response_types })).toBe('invalid_client_metadata')
   })
 
-  test('§3.2.1 grant types that are not offered are left out, and the answer says so [T207]', async () => {
+  test('§3.2.1 drops unsupported grant types and returns the remaining ones [T207]', async () => {
     const grant_types = [
       'authorization_code',
       'refresh_token',
@@ -496,16 +499,19 @@ describe('§2.1 grant types and response types', () => {
     ])
   })
 
-  test.each(['password', 'client_credentials'])('DR-02 nobody gives itself %s', async (type) => {
-    for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
-      for (const grant_types of [[type], ['authorization_code', type]])
-        expect(await outcome({ grant_types, token_endpoint_auth_method })).toBe(
-          'invalid_client_metadata',
-        )
-    }
-  })
+  test.each(['password', 'client_credentials'])(
+    'DR-02 does not let a client register %s itself',
+    async (type) => {
+      for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
+        for (const grant_types of [[type], ['authorization_code', type]])
+          expect(await outcome({ grant_types, token_endpoint_auth_method })).toBe(
+            'invalid_client_metadata',
+          )
+      }
+    },
+  )
 
-  test('DR-02 what is off cannot be registered, and password needs a voucher where it is on', async () => {
+  test('DR-02 rejects disabled grants, and requires a trusted registration for password', async () => {
     await using strict = await startServer({
       dynamicRegistration: 'open',
       allowedGrantTypes: ['authorization_code', 'password'],
@@ -521,7 +527,7 @@ describe('§2.1 grant types and response types', () => {
     expect(both.grant_types).toEqual(['authorization_code'])
   })
 
-  test('§2 a method that is off cannot be registered, be it the default', async () => {
+  test('§2 rejects a disabled authentication method, even the default one', async () => {
     await using strict = await startServer({
       dynamicRegistration: 'open',
       clientAuthentication: ['none'],
@@ -540,28 +546,28 @@ describe('§3.1 the request', () => {
     ['an array', '[]'],
     ['a string', '"x"'],
     ['a number', '1'],
-    ['no JSON', '{"redirect_uris":'],
+    ['invalid JSON', '{"redirect_uris":'],
     [
       'a name twice',
       `{"redirect_uris":["${redirectUri}"],"scope":"notes:read","scope":"notes:write"}`,
     ],
     [
-      'a name twice, written in two ways',
+      'a duplicate name, once escaped',
       `{"redirect_uris":["${redirectUri}"],"redirect_uri\\u0073":["https://evil.example/"]}`,
     ],
-    ['a name twice, deeper', `{"redirect_uris":["${redirectUri}"],"jwks":{"keys":[],"keys":[]}}`],
-    ['10,000 levels', `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
-    ['30,000 levels without an end', '['.repeat(30_000)],
-    ['a lone surrogate', `{"redirect_uris":["${redirectUri}"],"client_name":"\\ud800"}`],
     [
-      'bytes that are no UTF-8, replaced',
-      `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`,
+      'a nested duplicate name',
+      `{"redirect_uris":["${redirectUri}"],"jwks":{"keys":[],"keys":[]}}`,
     ],
-  ])('DR-03 %s is invalid_client_metadata [T209]', async (_what, text) => {
+    ['10,000 levels', `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
+    ['30,000 unclosed levels', '['.repeat(30_000)],
+    ['a lone surrogate', `{"redirect_uris":["${redirectUri}"],"client_name":"\\ud800"}`],
+    ['replaced invalid UTF-8', `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`],
+  ])('DR-03 returns invalid_client_metadata for %s [T209]', async (_what, text) => {
     expect(await refused(text)).toBe('400 invalid_client_metadata')
   })
 
-  test('DR-03 bytes that are no UTF-8 are refused', async () => {
+  test('DR-03 rejects invalid UTF-8', async () => {
     const before = await clientCount()
     for (const bytes of ['\xff', '\xc3\x28', '\xed\xa0\x80']) {
       const body = `{"redirect_uris":["${redirectUri}"],"client_name":"${bytes}"}`
@@ -584,13 +590,13 @@ describe('§3.1 the request', () => {
     'application/json; charset=iso-8859-1',
     'application/jwt',
     '',
-  ])('DR-03 content type %j is refused [T195]', async (type) => {
+  ])('DR-03 rejects content type %j [T195]', async (type) => {
     expect(await refused({ redirect_uris: [redirectUri] }, { 'content-type': type })).toBe(
       '400 invalid_request',
     )
   })
 
-  test('§3.1 JSON in UTF-8 may say so [T194]', async () => {
+  test('§3.1 accepts JSON with charset UTF-8 [T194]', async () => {
     const type = { 'content-type': 'application/json; charset=UTF-8' }
     const { status, body } = await register(
       app,
@@ -601,14 +607,14 @@ describe('§3.1 the request', () => {
     expect(body.client_name).toBe('Größe 日本')
   })
 
-  test('DR-03 more than 64 KiB are 413', async () => {
+  test('DR-03 returns 413 for more than 64 KiB', async () => {
     const metadata = { redirect_uris: [redirectUri], x: 'x'.repeat(65_536) }
     expect(await refused(metadata)).toBe('413 invalid_request')
   })
 })
 
 describe('a client that registered itself', () => {
-  test('DR-02 one that was given a secret has to present it, by its method', async () => {
+  test('DR-02 must present its secret by the registered method', async () => {
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       const body = await registered(app, { token_endpoint_auth_method: method })
       const client = asTestClient(app, agent, body)
@@ -626,7 +632,7 @@ describe('a client that registered itself', () => {
     }
   })
 
-  test('§2 one that does not say how it authenticates may use its secret either way, but not leave it out [T184]', async () => {
+  test('§2 may send its secret by either method, but must send it, if it registered no method [T184]', async () => {
     const client = asTestClient(app, agent, await registered(app))
     for (const proof of ['basic', 'post'] as const) {
       const code = await client.code()
@@ -641,7 +647,7 @@ describe('a client that registered itself', () => {
     }
   })
 
-  test('a public one needs PKCE, gets a code and tokens, and refreshes where it registered that', async () => {
+  test('a public client needs PKCE, gets a code and tokens, and refreshes if it registered the grant', async () => {
     const body = await registered(app, {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
@@ -657,12 +663,12 @@ describe('a client that registered itself', () => {
     expect((await native.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('§2 without refresh_token among its grant types it gets no refresh token', async () => {
+  test('§2 gets no refresh token without the grant type refresh_token', async () => {
     const tokens = await asTestClient(app, agent, await registered(app)).tokens()
     expect(tokens).not.toHaveProperty('refresh_token')
   })
 
-  test('§2 its scope is the most that it may ask for', async () => {
+  test('§2 may request at most its registered scope', async () => {
     const client = asTestClient(app, agent, await registered(app, { scope: 'notes:read' }))
     expect((await client.tokens({ scope: 'notes:read' })).scope).toBe('notes:read')
     const beyond = await client.ask({ scope: 'notes:read notes:write' })
@@ -670,7 +676,7 @@ describe('a client that registered itself', () => {
     expect((await client.tokens({ scope: undefined })).scope).toBe('')
   })
 
-  test('its user is asked each time, until an administrator has verified it [T217]', async () => {
+  test('needs consent each time until an administrator has verified it [T217]', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     await client.tokens()
@@ -679,7 +685,7 @@ describe('a client that registered itself', () => {
     expect((await agent.fetch(client.url())).status).toBe(303)
   })
 
-  test('XS-07 prompt=none is refused for it', async () => {
+  test('XS-07 cannot use prompt=none', async () => {
     const client = asTestClient(app, agent, await registered(app))
     await client.tokens()
     const answer = await agent.fetch(client.url({ prompt: 'none' }))
@@ -688,7 +694,7 @@ describe('a client that registered itself', () => {
     )
   })
 
-  test('RFC 9700 §4.11.2 attacks AZ-16 prompt=none leads nobody to it before the login, until it is verified', async () => {
+  test('RFC 9700 §4.11.2 attacks AZ-16 gets no redirect by prompt=none before the login until it is verified', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     const silent = async () => {
@@ -707,7 +713,7 @@ describe('a client that registered itself', () => {
     expect(answer.searchParams.get('error')).toBe('login_required')
   })
 
-  test('RFC 9700 §4.11.2 an outage before the login leads nobody to it: 503, here', async () => {
+  test('RFC 9700 §4.11.2 gets no redirect for an outage before the login: returns 503', async () => {
     let fails = false
     await using failing = await startServer({
       dynamicRegistration: 'open',
@@ -728,7 +734,7 @@ describe('a client that registered itself', () => {
     expect(there.searchParams.get('error')).toBe('temporarily_unavailable')
   })
 
-  test('it is in nobody’s own list, but in that of administrators', async () => {
+  test('appears only in the list of administrators', async () => {
     const { client_id } = await registered(app)
     const own = await app.server.clients.ofOwner(app.user.id, { after: null, limit: 1000 })
     expect(own.items.map(({ client }) => client.clientId)).not.toContain(client_id)
@@ -750,17 +756,17 @@ describe('client_credentials', () => {
       { basic: { clientId: body.client_id, clientSecret: body.client_secret } },
     )
 
-  test('the initial access token vouches for it, within the scope that was registered [T218]', async () => {
+  test('is allowed with the initial access token, within the registered scope [T218]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const authorization = { authorization: `Bearer ${initialAccessToken}` }
     const limited = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
     expect(limited).toMatchObject({ grant_types: ['client_credentials'], response_types: [] })
     const { status, body } = await token(guarded, limited, 'notes:read')
     expect(status).toBe(200)
-    // It acts for nobody.
+    // The token has no user.
     expect(body).not.toHaveProperty('user')
     expect((await token(guarded, limited, 'notes:write')).body.error).toBe('invalid_scope')
-    // Without a scope of its own it may do nothing on its own.
+    // A client without registered scopes gets no scopes for itself.
     const bare = await registered(guarded, machine, authorization)
     expect((await token(guarded, bare)).body.scope).toBe('')
     expect((await token(guarded, bare, 'notes:read')).body.error).toBe('invalid_scope')
@@ -770,7 +776,7 @@ describe('client_credentials', () => {
     )
   })
 
-  test('one that was registered with it keeps it, and is not taken for unused', async () => {
+  test('stays with a client that registered it, which does not count as unused', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const authorization = { authorization: `Bearer ${initialAccessToken}` }
     const body = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
@@ -782,7 +788,7 @@ describe('client_credentials', () => {
     expect((await manage('PUT', body, again)).status).toBe(200)
   })
 
-  test('it is not offered to a client that registers in the open, whatever it had', async () => {
+  test('is not available to an openly registered client, even if it had the grant before', async () => {
     const body = await registered(app)
     const more = {
       client_id: body.client_id,
@@ -794,11 +800,11 @@ describe('client_credentials', () => {
   })
 })
 
-describe('registerClient: the application’s say', () => {
+describe('registerClient: the hook of the application', () => {
   const withHost = (registerClient: RegisterClient, options = {}) =>
     startServer({ dynamicRegistration: 'open', registerClient, ...options })
 
-  test('it refuses by false, or by an error of its own [T220]', async () => {
+  test('rejects a registration by returning false or throwing an error [T220]', async () => {
     await using picky = await withHost((metadata) => {
       if (metadata.client_name === 'Throws')
         throw new OAuthError('invalid_client_metadata', 'Not that one.')
@@ -812,7 +818,7 @@ describe('registerClient: the application’s say', () => {
     expect(await clientCount(picky)).toBe(1)
   })
 
-  test('it is told what was asked for, where it comes from, and what changes [T219]', async () => {
+  test('receives the requested metadata, the request, and the client that changes [T219]', async () => {
     const told: Parameters<RegisterClient>[] = []
     await using asked = await withHost(async (...given) => {
       told.push(given)
@@ -830,7 +836,7 @@ describe('registerClient: the application’s say', () => {
     expect(second?.client?.clientId).toBe(body.client_id)
   })
 
-  test('what it returns takes the place of what was asked for, now and at every change', async () => {
+  test('replaces the requested metadata, at registration and at every change', async () => {
     await using restricting = await withHost(() => ({ scope: 'notes:read', client_uri: undefined }))
     const given = { scope: 'notes:read notes:write', client_uri: 'https://client.example/' }
     const body = await registered(restricting, given)
@@ -844,7 +850,7 @@ describe('registerClient: the application’s say', () => {
     expect(changed.body.scope).toBe('notes:read')
   })
 
-  test('true vouches for nothing; grant types that it names, it vouches for', async () => {
+  test('allows privileged grant types only if it returns them, not by returning true', async () => {
     const machine = { grant_types: ['client_credentials'], redirect_uris: undefined }
     await using trusting = await withHost(() => true)
     expect((await register(trusting, machine)).status).toBe(400)
@@ -852,7 +858,7 @@ describe('registerClient: the application’s say', () => {
     expect((await registered(vouching, machine)).grant_types).toEqual(['client_credentials'])
   })
 
-  test('with dynamicRegistration token and no token in the settings, it judges what was presented', async () => {
+  test('verifies the initial access token if the settings have none', async () => {
     const seen: (string | undefined)[] = []
     await using judging = await withHost(
       (_metadata, { initialAccessToken: presented }) => {
@@ -870,7 +876,7 @@ describe('registerClient: the application’s say', () => {
     expect(seen).toEqual(['bad-one', 'good-one'])
   })
 
-  test('a fault of it is a fault of the application: 500, which says nothing, and nothing is written', async () => {
+  test('causes a 500 without details, and writes nothing, if it fails', async () => {
     await using broken = await withHost(() => {
       throw new Error('secret detail')
     })
@@ -885,7 +891,7 @@ describe('DR-05 floods', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
 
-  test('DR-05 one address registers 300 clients in ten minutes, and others go on [T200]', async () => {
+  test('DR-05 limits one address to 300 clients in ten minutes without affecting others [T200]', async () => {
     await using flooded = await startServer(behindProxy)
     const flood = async (count: number) => {
       for (let sent = 0; sent < count; sent += 50)
@@ -905,7 +911,7 @@ describe('DR-05 floods', () => {
     expect((await register(flooded, undefined, from('192.0.2.1'))).status).toBe(201)
   })
 
-  test('DR-05 all addresses of one IPv6 network count as one', async () => {
+  test('DR-05 counts all addresses of an IPv6 network together', async () => {
     await using flooded = await startServer(behindProxy)
     const limits = new Limits(flooded.server.store.transients, flooded.now)
     for (let count = 0; count < 299; count += 1)
@@ -921,7 +927,7 @@ describe('DR-05 floods', () => {
     ['198.51.100.0/24', '198.51.100.1', '198.51.100.254', '198.51.101.1'],
     ['2001:db8:7::/48', '2001:db8:7:1::1', '2001:db8:7:2::1', '2001:db8:8:1::1'],
   ])(
-    'DR-05 the network %s has a limit of its own, which keeps no other network out [T201]',
+    'DR-05 limits the network %s without affecting other networks [T201]',
     async (_, one, neighbour, stranger) => {
       await using flooded = await startServer(behindProxy)
       const limits = new Limits(flooded.server.store.transients, flooded.now)
@@ -934,7 +940,7 @@ describe('DR-05 floods', () => {
     },
   )
 
-  test('DR-05 with 10,000 clients that were never used the oldest of them give way, and the log says so [T202]', async () => {
+  test('DR-05 removes the oldest of 10,000 unused clients, and logs it [T202]', async () => {
     let isFull = false
     await using full = await startServer({
       dynamicRegistration: 'open',
@@ -950,7 +956,7 @@ describe('DR-05 floods', () => {
     }
     isFull = true
     const told = () => full.log.filter(({ event }) => event === 'registration.full')
-    // They are counted once in 20 registrations.
+    // The server counts unused clients once every 20 registrations.
     let body = await registered(full)
     for (let more = 0; told().length === 0 && more < 20; more += 1) body = await registered(full)
     expect(told()).toHaveLength(1)
@@ -961,7 +967,7 @@ describe('DR-05 floods', () => {
     for (const kept of [used, body]) expect((await manage('GET', kept)).status).toBe(200)
   })
 
-  test('DR-05 in token mode, who has no initial access token uses nothing up', async () => {
+  test('DR-05 does not count requests without an initial access token in token mode', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     for (let count = 0; count < 320; count += 40)
       await Promise.all(Array.from({ length: 40 }, () => register(guarded)))
@@ -976,7 +982,7 @@ describe('§5 unused registrations', () => {
       ({ client_id }) => client_id,
     )
 
-  test('DR-05 one that never got a token is removed after a week, one that acts for somebody stays [T213]', async () => {
+  test('DR-05 removes a client without tokens after a week, and keeps one with an authorization [T213]', async () => {
     await using site = await startServer({ dynamicRegistration: 'open' })
     const browser = new UserAgent()
     const owned = await site.client()
@@ -994,13 +1000,13 @@ describe('§5 unused registrations', () => {
       new Set([owned.clientId, used.client_id, late.client_id]),
     )
     expect((await manage('GET', unused)).status).toBe(401)
-    // The tokens have ended long ago, and their user has not taken anything back.
+    // The tokens expired long ago, but the user has not withdrawn the consent.
     site.advance(90 * day)
     await site.server.sweep()
     expect(new Set(await ids(site))).toEqual(new Set([owned.clientId, used.client_id]))
   })
 
-  test('it goes once its last user has revoked it', async () => {
+  test('removes a client after its last user revoked it', async () => {
     await using site = await startServer({ dynamicRegistration: 'open' })
     const used = await registered(site)
     await asTestClient(site, new UserAgent(), used).tokens()
@@ -1010,14 +1016,14 @@ describe('§5 unused registrations', () => {
     expect(await ids(site)).toEqual([])
   })
 
-  test('unusedClientExpiresIn 0 removes none, another number of seconds earlier [T214]', async () => {
+  test('removes no client if unusedClientExpiresIn is 0, and otherwise after that many seconds [T214]', async () => {
     await using never = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 0 })
     await registered(never)
     never.advance(365 * day)
     await never.server.sweep()
     expect(await ids(never)).toHaveLength(1)
     await using soon = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 60 })
-    // More than one batch.
+    // Enough rows for more than one batch.
     for (let count = 0; count < 120; count += 40)
       await Promise.all(Array.from({ length: 40 }, () => registered(soon)))
     soon.advance(61)
