@@ -24,7 +24,7 @@ afterAll(() => app.close())
 
 const withRefresh = { grant_types: ['authorization_code', 'refresh_token'] }
 
-/** A change of everything to these members alone. */
+/** Replaces the whole metadata by these members. */
 const put = (information: Information, metadata: Record<string, unknown> = {}) =>
   manage('PUT', information, {
     client_id: information.client_id,
@@ -36,7 +36,7 @@ const rowOf = async (clientId: string) =>
   (await app.query(`select * from oauth2server_client where client_id = '${clientId}'`))[0]
 
 describe('§2 the client configuration endpoint', () => {
-  test('§2 the token goes into the Authorization header as a bearer token, and nowhere else [T221]', async () => {
+  test('§2 accepts the token only as a bearer token in the Authorization header [T221]', async () => {
     const information = await registered(app)
     const { registration_client_uri: url, registration_access_token: token } = information
     expect((await manage('GET', information)).status).toBe(200)
@@ -54,13 +54,13 @@ describe('§2 the client configuration endpoint', () => {
     for (const { status } of await Promise.all(elsewhere)) expect(status).toBe(401)
   })
 
-  test('RFC 6750 §2.1 RFC 9110 §11.4 one or more spaces stand behind the scheme, in whatever case it is', async () => {
+  test('RFC 6750 §2.1 RFC 9110 §11.4 accepts one or more spaces after the scheme in any case', async () => {
     const { registration_client_uri: url, registration_access_token: token } = await registered(app)
     for (const authorization of [`Bearer   ${token}`, `bearer ${token}`])
       expect((await sendJson('GET', url, undefined, { authorization })).status).toBe(200)
   })
 
-  test('DR-06 one answer for a wrong token, a foreign one, an unknown client and a deleted one [T222]', async () => {
+  test('DR-06 returns the same response for a wrong token, the token of another client, an unknown client and a deleted one [T222]', async () => {
     const mine = await registered(app)
     const other = await registered(app)
     const gone = await registered(app)
@@ -95,7 +95,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await clientOf(app, owned.clientId)).clientId).toBe(owned.clientId)
   })
 
-  test('DR-06 the token opens nothing else: no API, no endpoint of the protocol, no registration [T223]', async () => {
+  test('DR-06 does not accept the token at the API, other protocol endpoints or the registration [T223]', async () => {
     await using guarded = await startServer({
       dynamicRegistration: 'token',
       initialAccessToken: 'an-initial-access-token-of-this-test',
@@ -123,7 +123,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await manage('GET', managing)).status).toBe(401)
   })
 
-  test('§2 POST and others are refused, with what is allowed [T224]', async () => {
+  test('§2 returns 405 with Allow for POST and other methods [T224]', async () => {
     const { registration_client_uri: url } = await registered(app)
     for (const method of ['POST', 'PATCH']) {
       const answer = await fetch(url, { method })
@@ -132,7 +132,7 @@ describe('§2 the client configuration endpoint', () => {
     }
   })
 
-  test('scripts of any origin may use it, without cookies', async () => {
+  test('allows scripts of any origin, without cookies', async () => {
     const information = await registered(app)
     const preflight = await fetch(information.registration_client_uri, {
       method: 'OPTIONS',
@@ -149,7 +149,7 @@ describe('§2 the client configuration endpoint', () => {
 })
 
 describe('§2.1 reading', () => {
-  test('§2.1 §3 all that is registered, with the token and the address that were used [T225]', async () => {
+  test('§2.1 §3 returns all metadata with the presented token and the same URL [T225]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -159,12 +159,12 @@ describe('§2.1 reading', () => {
     const { status, headers, body } = await manage('GET', information)
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
-    // The secret is kept as a digest alone, and was told when it was made.
+    // The server stores only a digest of the secret and returned the secret at registration.
     const { client_secret: _, ...rest } = information
     expect(body).toEqual(rest)
   })
 
-  test('§2.1 reading changes nothing', async () => {
+  test('§2.1 changes nothing when it is read', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     await manage('GET', information)
@@ -173,7 +173,7 @@ describe('§2.1 reading', () => {
 })
 
 describe('§2.2 changing', () => {
-  test('§2.2 what is sent takes the place of all that was there, and what is left out is gone [T227]', async () => {
+  test('§2.2 replaces all metadata and removes omitted members [T227]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -201,7 +201,7 @@ describe('§2.2 changing', () => {
     expect((await manage('GET', information)).body).toEqual(body)
   })
 
-  test('§2.2 client_id has to be there, and to be its own [T229]', async () => {
+  test('§2.2 requires the client_id of the client [T229]', async () => {
     const information = await registered(app)
     const other = await registered(app)
     for (const client_id of [
@@ -216,7 +216,7 @@ describe('§2.2 changing', () => {
       expect(refusal(await put(information, { client_id }))).toBe('400 invalid_client_metadata')
   })
 
-  test('§2.2 client_secret may be repeated, and not be chosen [T230]', async () => {
+  test('§2.2 accepts only the current client_secret [T230]', async () => {
     const information = await registered(app)
     const { client_secret } = information
     expect((await put(information, { client_secret })).status).toBe(200)
@@ -228,7 +228,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 the secret stays the one it was, and so does the registration access token [T231]', async () => {
+  test('§2.2 keeps the secret and the registration access token [T231]', async () => {
     const information = await registered(app)
     const { body } = await put(information, { client_name: 'Other' })
     expect(body).not.toHaveProperty('client_secret')
@@ -237,7 +237,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 members that only the server gives are not taken from the request [T228]', async () => {
+  test('§2.2 rejects members that only the server assigns [T228]', async () => {
     const information = await registered(app)
     const { body } = await put(information, {
       registration_access_token: 'chosen',
@@ -261,7 +261,7 @@ describe('§2.2 changing', () => {
     })
   })
 
-  test('DR-06 everything is checked as at the registration, and a refused change changes nothing [T234]', async () => {
+  test('DR-06 validates as the registration does, and changes nothing on rejection [T234]', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     const { client_id } = information
@@ -304,7 +304,7 @@ describe('§2.2 changing', () => {
     expect(await rowOf(client_id)).toEqual(before)
   })
 
-  test('DR-06 grant types that were taken away count at once [T235]', async () => {
+  test('DR-06 rejects removed grant types immediately [T235]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens()
@@ -312,7 +312,7 @@ describe('§2.2 changing', () => {
     expect((await client.refresh(refresh_token)).body.error).toBe('unauthorized_client')
   })
 
-  test('DR-06 scopes that were taken away count at the next refresh and at the next request [T236]', async () => {
+  test('DR-06 drops removed scopes at the next refresh and the next request [T236]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -324,7 +324,7 @@ describe('§2.2 changing', () => {
     expect(beyond.searchParams.get('error')).toBe('invalid_scope')
   })
 
-  test('a redirect URI that was taken away ends the codes that were sent there [T237]', async () => {
+  test('rejects codes that were sent to a removed redirect URI [T237]', async () => {
     const information = await registered(app)
     const client = asTestClient(app, agent, information)
     const code = await client.code()
@@ -333,7 +333,7 @@ describe('§2.2 changing', () => {
     expect((await agent.fetch(client.url())).headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('confidential to public ends every authorization; the secret is worth nothing [T238]', async () => {
+  test('ends every authorization and the secret of a client that becomes public [T238]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -345,7 +345,7 @@ describe('§2.2 changing', () => {
     expect((await client.token(refresh, 'basic')).body.error).toBe('invalid_client')
   })
 
-  test('§2.2 a public client that becomes confidential is told its secret, once [T232]', async () => {
+  test('§2.2 returns a secret once to a public client that becomes confidential [T232]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       token_endpoint_auth_method: 'none',
@@ -362,7 +362,7 @@ describe('§2.2 changing', () => {
     expect((await put(information, withRefresh)).body).not.toHaveProperty('client_secret')
   })
 
-  test('§2.2 keys in the place of a secret end the secret, and back again is another one [T233]', async () => {
+  test('§2.2 ends the secret when keys replace it, and creates a new one on the way back [T233]', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [await exportJWK(publicKey)] }
     const information = await registered(app)
@@ -379,7 +379,7 @@ describe('§2.2 changing', () => {
     expect(body).not.toHaveProperty('jwks')
   })
 
-  test('a client that was verified is not any more, once it changes what was checked', async () => {
+  test('clears the verified mark when verified metadata changes', async () => {
     const information = await registered(app, { client_name: 'Print' })
     const isVerified = async () => (await clientOf(app, information.client_id)).isVerified
     for (const change of [
@@ -397,7 +397,7 @@ describe('§2.2 changing', () => {
     }
   })
 
-  test('20 changes at once: the client is one of them, whole', async () => {
+  test('stores exactly one of 20 concurrent changes', async () => {
     const information = await registered(app)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -416,7 +416,7 @@ describe('§2.2 changing', () => {
 })
 
 describe('§2.2 a client that an administrator disabled', () => {
-  test('DR-06 can neither be read, changed, revived nor deleted [T226]', async () => {
+  test('DR-06 cannot be read, changed, enabled or deleted [T226]', async () => {
     const information = await registered(app)
     await app.server.clients.mark(information.client_id, { isDisabled: true })
     const before = await rowOf(information.client_id)
@@ -428,14 +428,14 @@ describe('§2.2 a client that an administrator disabled', () => {
       expect(refusal(answer)).toBe('403 access_denied')
     }
     expect(await rowOf(information.client_id)).toEqual(before)
-    // Whoever has no token hears nothing of it.
+    // Without the token, the response does not reveal that the client is disabled.
     const stranger = { ...information, registration_access_token: 'x' }
     expect(refusal(await manage('GET', stranger))).toBe('401 invalid_token')
     await app.server.clients.mark(information.client_id, { isDisabled: false })
     expect((await put(information)).status).toBe(200)
   })
 
-  test('DR-06 a change that comes at the same time does not revive it', async () => {
+  test('DR-06 stays disabled after a concurrent change', async () => {
     for (let round = 0; round < 10; round += 1) {
       const information = await registered(app)
       await Promise.all([
@@ -449,7 +449,7 @@ describe('§2.2 a client that an administrator disabled', () => {
 })
 
 describe('§2.3 deleting', () => {
-  test('§2.3 204, and everything of the client ends at once [T239]', async () => {
+  test('§2.3 returns 204 and ends all grants of the client immediately [T239]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -470,7 +470,7 @@ describe('§2.3 deleting', () => {
       ).toEqual([])
   })
 
-  test('§2.3 10 at once: one deletes it', async () => {
+  test('§2.3 lets one of 10 concurrent requests delete the client', async () => {
     const information = await registered(app)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => manage('DELETE', information)),
@@ -479,7 +479,7 @@ describe('§2.3 deleting', () => {
     expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 401)])
   })
 
-  test('§2.3 deleted in the middle of a change, it is gone: 401', async () => {
+  test('§2.3 returns 401 to a change during which the client is deleted', async () => {
     let meanwhile = async (_clientId: string): Promise<unknown> => undefined
     await using site = await startServer({
       dynamicRegistration: 'open',
@@ -495,7 +495,7 @@ describe('§2.3 deleting', () => {
     }
   })
 
-  test('§2.3 a change that comes at the same time brings nothing back', async () => {
+  test('§2.3 does not restore the client by a concurrent change', async () => {
     for (let round = 0; round < 10; round += 1) {
       const information = await registered(app, { token_endpoint_auth_method: 'none' })
       const [changed, deleted] = await Promise.all([
@@ -509,7 +509,7 @@ describe('§2.3 deleting', () => {
   })
 })
 
-test('§5 the token ends with the registration, and with a new id that an administrator gave the client [T240]', async () => {
+test('§5 ends the token when the client is deleted or gets a new ID from an administrator [T240]', async () => {
   const information = await registered(app)
   const { clientId } = await app.server.clients.resetClientId(information.client_id)
   expect((await manage('GET', information)).status).toBe(401)
@@ -520,7 +520,7 @@ test('§5 the token ends with the registration, and with a new id that an admini
   expect((await manage('GET', moved)).body.client_id).toBe(clientId)
 })
 
-test('a row that was altered past the server belongs to nobody', async () => {
+test('rejects the token of a row that was changed outside the server', async () => {
   await using site = await startServer({ dynamicRegistration: 'open' })
   const mine = await registered(site)
   const victim = await registered(site)

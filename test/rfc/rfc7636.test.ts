@@ -36,7 +36,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
       })
     ).status
 
-  test('public, by default: a public client must send a challenge, a confidential one may [T250]', async () => {
+  test('requires a challenge only from public clients by default [T250]', async () => {
     expect(await outcome(pub)).toBe('invalid_request')
     expect(await outcome(conf)).toBe(200)
   })
@@ -46,7 +46,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     ['always', 'invalid_request', 'invalid_request'],
     ['never', 200, 200],
   ] as const)(
-    '%s: a public client gets %s, a confidential one %s [T252]',
+    '%s returns %s to a public client and %s to a confidential one without a challenge [T252]',
     async (requirePkce, open, secret) => {
       await using other = await startServer({ requirePkce })
       const browser = new UserAgent()
@@ -57,7 +57,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     },
   )
 
-  test('§4.4.1 no consent page and no code without it, by query and by POST [T249]', async () => {
+  test('§4.4.1 shows no consent page and issues no code without a challenge, by GET or POST [T249]', async () => {
     const url = pub.url(withoutPkce)
     const got = await agent.fetch(url)
     const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
@@ -76,7 +76,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     }
   })
 
-  test('it is checked whenever a challenge was sent, also where it is required of nobody [T247]', async () => {
+  test('verifies every challenge that was sent, even if none is required [T247]', async () => {
     await using other = await startServer({ requirePkce: 'never' })
     const client = await TestClient.register(other, new UserAgent())
     const code = await client.code()
@@ -96,7 +96,7 @@ describe('§4.3 the challenge', () => {
     ['S512', 'S512'],
     ['S256 with a space', 'S256 '],
     ['S256 with NUL', 'S256\0'],
-  ])('method %s is refused [T244]', async (_what, code_challenge_method) => {
+  ])('rejects method %s [T244]', async (_what, code_challenge_method) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
   })
@@ -113,12 +113,12 @@ describe('§4.3 the challenge', () => {
     ['a letter that is not ASCII', `${'x'.repeat(42)}\u00e9`],
     ['a line feed at its end', `${'x'.repeat(43)}\n`],
     ['a space at its end', `${'x'.repeat(43)} `],
-  ])('that is malformed is refused: %s [T245]', async (_what, code_challenge) => {
+  ])('rejects a malformed challenge: %s [T245]', async (_what, code_challenge) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge })).toBe('invalid_request')
   })
 
-  test('attacks PK-07 empty is omitted: without a method it is no PKCE, which a public client must not do', async () => {
+  test('attacks PK-07 treats an empty challenge as missing, and rejects it for a public client', async () => {
     const empty = { code_challenge: '', code_challenge_method: undefined }
     expect(await errorOf(pub, empty)).toBe('invalid_request')
     const code = await conf.code(empty)
@@ -126,7 +126,7 @@ describe('§4.3 the challenge', () => {
     expect((await conf.redeem(code, { code_verifier: '' })).status).toBe(200)
   })
 
-  test('a method without a challenge is no request without PKCE [T246]', async () => {
+  test('rejects a method without a challenge [T246]', async () => {
     expect(await errorOf(conf, { code_challenge: undefined })).toBe('invalid_request')
   })
 })
@@ -135,17 +135,17 @@ describe('§4.6 the verifier', () => {
   test.each<[string, (verifier: string) => string | undefined, string?]>([
     ['missing', () => undefined],
     ['empty', () => ''],
-    ['another', () => 'x'.repeat(43)],
+    ['different', () => 'x'.repeat(43)],
     ['the challenge itself', challengeOf],
     ['one character more', (verifier) => `${verifier}a`],
     ['one character less', (verifier) => verifier.slice(0, -1)],
-    ['letters turned', (verifier) => swapped(verifier)],
+    ['in swapped case', (verifier) => swapped(verifier)],
     ['padded', (verifier) => `${verifier}=`],
-    ['a space behind', (verifier) => `${verifier} `],
-    ['a line feed behind', (verifier) => `${verifier}\n`, '400 invalid_request'],
+    ['with a trailing space', (verifier) => `${verifier} `],
+    ['with a trailing line feed', (verifier) => `${verifier}\n`, '400 invalid_request'],
     ['NUL', () => '\0'.repeat(43), '400 invalid_request'],
   ])(
-    'that is wrong is invalid_grant and consumes nothing: %s [T251]',
+    'rejects a wrong verifier without consuming the code: %s [T251]',
     async (_what, wrong, expected = '400 invalid_grant') => {
       for (const client of [conf, pub]) {
         const code = await client.code()
@@ -170,26 +170,26 @@ describe('§4.6 the verifier', () => {
     ['a letter that is not ASCII', `${'a'.repeat(43)}\u00e9`, 400],
     ['a line feed', `${'a'.repeat(43)}\n`, 400],
   ])(
-    '§4.1 its syntax decides, whatever its digest says: %s [T242]',
+    '§4.1 checks the syntax even if the digest matches: %s [T242]',
     async (_what, verifier, status) => {
       const code = await conf.code({ code_challenge: challengeOf(verifier) })
       expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
     },
   )
 
-  test('§4.6 App. B the example of the RFC [T243]', async () => {
+  test('§4.6 App. B accepts the example of the RFC [T243]', async () => {
     const code = await pub.code({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' })
     const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
     expect((await pub.redeem(code, { code_verifier })).status).toBe(200)
   })
 
-  test('RFC 9700 §4.8.2 without a challenge it betrays a downgrade: invalid_grant [T524]', async () => {
+  test('RFC 9700 §4.8.2 returns invalid_grant for a verifier without a challenge, a sign of a downgrade [T524]', async () => {
     const code = await conf.code(withoutPkce)
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
     expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)
   })
 
-  test('decision §4.8 the 20th wrong one of the rightful client ends the code, the 19th does not', async () => {
+  test('decision §4.8 revokes the code at the 20th wrong verifier of its client, not at the 19th', async () => {
     for (const client of [conf, pub]) {
       const wrong = { code_verifier: 'x'.repeat(43) }
       const kept = await client.code()
@@ -203,7 +203,7 @@ describe('§4.6 the verifier', () => {
     }
   })
 
-  test('decision §4.8 40 wrong ones at once end it too', async () => {
+  test('decision §4.8 revokes the code after 40 concurrent wrong verifiers', async () => {
     const code = await conf.code()
     const wrong = { code_verifier: 'x'.repeat(43) }
     const answers = await Promise.all(Array.from({ length: 40 }, () => conf.redeem(code, wrong)))
@@ -211,7 +211,7 @@ describe('§4.6 the verifier', () => {
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 other refused attempts consume nothing, however many', async () => {
+  test('decision §4.8 keeps the code after any number of other rejected attempts', async () => {
     const other = await TestClient.register(app, agent)
     const code = await conf.code()
     for (let tries = 0; tries < 25; tries += 1) {
@@ -236,7 +236,7 @@ describe('§4.6 the verifier', () => {
   })
 })
 
-test('§4.2.2 the implicit grant has no code, so its request may carry a challenge, and need not', async () => {
+test('§4.2.2 accepts an implicit request with or without a challenge', async () => {
   for (const client of [conf, pub]) {
     for (const given of [
       {},

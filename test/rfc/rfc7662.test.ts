@@ -43,14 +43,14 @@ const introspect = (client: TestClient, token: string, more: Record<string, stri
 
 const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
 
-/** 200 and nothing else than that it is not active. */
+/** The response for an inactive token: 200 with `active: false` only. */
 const expectInactive = ({ status, headers, body }: FormAnswer): void => {
   expect([status, body]).toEqual([200, { active: false }])
   expect(headers.get('cache-control')).toBe('no-store')
 }
 
-describe('§2 the address', () => {
-  test('§2 is in the metadata, with the ways to authenticate there: none is none of them', async () => {
+describe('§2 the endpoint', () => {
+  test('§2 lists the endpoint and its authentication methods, without `none`, in the metadata', async () => {
     const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
     expect(metadata.introspection_endpoint).toBe(`${app.issuer}/oauth/introspect`)
@@ -62,7 +62,7 @@ describe('§2 the address', () => {
     )
   })
 
-  test('§2 is not there, and not in the metadata, where it is switched off', async () => {
+  test('§2 returns 404 and is absent from the metadata if introspection is disabled', async () => {
     await using off = await startServer({ introspection: false })
     const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
@@ -71,7 +71,7 @@ describe('§2 the address', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'HEAD'])(
-    'IR-01 takes POST alone: %s is 405 [T256]',
+    'IR-01 accepts only POST and returns 405 for %s [T256]',
     async (method) => {
       const { access_token: token } = await conf.tokens()
       const answer = await fetch(`${app.issuer}/oauth/introspect?token=${token}`, {
@@ -86,7 +86,7 @@ describe('§2 the address', () => {
 })
 
 describe('§2.1 the request', () => {
-  test('IR-01 whoever does not authenticate is refused: nobody, a wrong secret, the holder of a token [T261]', async () => {
+  test('IR-01 rejects callers without client authentication: anonymous, with a wrong secret, with a token [T261]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const wrong = { clientId: conf.clientId, clientSecret: 'wrong' }
@@ -102,7 +102,7 @@ describe('§2.1 the request', () => {
     expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
   })
 
-  test('IR-01 a public client proves nothing, and is refused: even for its own tokens [T262]', async () => {
+  test('IR-01 rejects a public client, even for its own tokens [T262]', async () => {
     const { access_token: token } = await pub.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const answers = [
@@ -113,7 +113,7 @@ describe('§2.1 the request', () => {
     for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
   })
 
-  test('§2.1 client_secret_post is as good as at the token endpoint', async () => {
+  test('§2.1 accepts client_secret_post', async () => {
     const { access_token: token } = await conf.tokens()
     const { clientId: client_id, clientSecret: client_secret } = conf
     const fields = { token, client_id, client_secret }
@@ -125,12 +125,12 @@ describe('§2.1 the request', () => {
     ['missing', {}],
     ['empty', { token: '' }],
     ['doubled', 'token=a&token=a'],
-    ['a doubled hint', 'token=a&token_type_hint=x&token_type_hint=x'],
-  ])('IR-02 a token that is %s is invalid_request [T258]', async (_what, fields) => {
+    ['sent with a repeated hint', 'token=a&token_type_hint=x&token_type_hint=x'],
+  ])('IR-02 returns invalid_request for a token that is %s [T258]', async (_what, fields) => {
     expect(refusal(asTokenAnswer(await introspectAs(conf, fields)))).toBe('400 invalid_request')
   })
 
-  test('IR-01 a token in the query is not read [T257]', async () => {
+  test('IR-01 ignores a token in the query [T257]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect?token=${token}`
     expect(refusal(asTokenAnswer(await postForm(url, {}, basicOf(conf))))).toBe(
@@ -139,7 +139,7 @@ describe('§2.1 the request', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 the hint is only a hint: %.20s [T259]',
+    '§2.1 finds the token whatever the hint says: %.20s [T259]',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await conf.tokens()
       for (const token of [access_token, refresh_token])
@@ -149,8 +149,8 @@ describe('§2.1 the request', () => {
   )
 })
 
-describe('§2.2 a token that is active', () => {
-  test('§2.2 an access token: every member, and no other [T263]', async () => {
+describe('§2.2 active tokens', () => {
+  test('§2.2 returns exactly the expected members for an access token [T263]', async () => {
     const { access_token } = await conf.tokens()
     const { status, headers, body } = await introspect(conf, access_token)
     const now = Math.floor(app.now() / 1000)
@@ -173,7 +173,7 @@ describe('§2.2 a token that is active', () => {
     expect(headers.get('pragma')).toBe('no-cache')
   })
 
-  test('§2.2 a refresh token: what it can restore, until when, and no type of access token [T264]', async () => {
+  test('§2.2 returns scope and expiry but no token_type for a refresh token [T264]', async () => {
     const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const { body: narrowed } = await conf.refresh(refresh_token, { scope: 'notes:read' })
     const now = Math.floor(app.now() / 1000)
@@ -190,7 +190,7 @@ describe('§2.2 a token that is active', () => {
     expect((await introspect(conf, narrowed.access_token)).body.scope).toBe('notes:read')
   })
 
-  test("§2.2 a machine's token is its owner's, and without one, the client's own", async () => {
+  test('§2.2 returns the owner, or without one the client, as sub of a client_credentials token', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = (await conf.token(machine)).body.access_token
     expect((await introspect(conf, own)).body).toMatchObject({ sub: String(app.user.id) })
@@ -202,7 +202,7 @@ describe('§2.2 a token that is active', () => {
     })
   })
 
-  test('IR-02 without an end it has no exp', async () => {
+  test('IR-02 returns no exp for a token without an expiry', async () => {
     // No setting makes such a token, but a host may have one.
     await using host = await startServer({
       getToken: async (by, next) => {
@@ -218,7 +218,7 @@ describe('§2.2 a token that is active', () => {
     expect(answer.body).not.toHaveProperty('exp')
   })
 
-  test('RFC 8707, RFC 9449 §6.2 its resources and its key [T416]', async () => {
+  test('RFC 8707, RFC 9449 §6.2 returns the resources and the key thumbprint [T416]', async () => {
     const client = await clientOf(app, conf.clientId)
     const issue = (more: { resources: readonly string[]; keyThumbprint?: string }) =>
       app.server.tokens.issue({ type: 'client', client, subject: app.user, scopes: [], ...more })
@@ -232,7 +232,7 @@ describe('§2.2 a token that is active', () => {
     })
   })
 
-  test('RFC 9068 §2.2 a JWT has the identifier that it names', async () => {
+  test('RFC 9068 §2.2 returns the jti of a JWT', async () => {
     await using other = await startServer({ accessTokenFormat: 'jwt' })
     const client = await TestClient.register(other, new UserAgent())
     const { access_token } = await client.tokens()
@@ -245,13 +245,13 @@ describe('§2.2 a token that is active', () => {
   })
 })
 
-describe('§2.2 everything else is not active, and nothing is said about why', () => {
-  test('IR-02 unknown, empty of sense, a code, of 60 kB [T265]', async () => {
+describe('§2.2 inactive tokens, without a reason', () => {
+  test('IR-02 reports unknown, malformed and 60 kB tokens and codes as inactive [T265]', async () => {
     const tokens = ['unknown', '\0', 'a.b.c', "' or 1=1 --", await conf.code(), 'x'.repeat(60_000)]
     for (const token of tokens) expectInactive(await introspect(conf, token))
   })
 
-  test("IR-02 another client's, of either kind [T266]", async () => {
+  test('IR-02 reports tokens of another client as inactive [T266]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const machine = (await conf.token({ grant_type: 'client_credentials' })).body.access_token
     for (const token of [access_token, refresh_token, machine])
@@ -260,13 +260,13 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(conf, public_.access_token))
   })
 
-  test('IR-02 a personal token, whoever asks [T267]', async () => {
+  test('IR-02 reports a personal token as inactive to every client [T267]', async () => {
     const token = await app.personalToken(['notes:read'])
     expectInactive(await introspect(conf, token))
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('IR-02 expired, revoked, rotated [T268]', async () => {
+  test('IR-02 reports expired, revoked and rotated tokens as inactive [T268]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const first = await client.tokens()
@@ -284,7 +284,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(client, third.refresh_token))
   })
 
-  test('IR-02 of an inactive user, until the user is active again [T269]', async () => {
+  test('IR-02 reports tokens of an inactive user as inactive until reactivation [T269]', async () => {
     const { server } = app
     const user = await server.users.create({ email: 'user-c@example.org', password: null })
     const { accessToken, refreshToken } = await server.tokens.issue({
@@ -301,7 +301,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     }
   })
 
-  test('§2.2 a token that is bound to a key, where keys are not accepted [T260]', async () => {
+  test('§2.2 reports a key-bound token as inactive if DPoP is disabled [T260]', async () => {
     await using other = await startServer({ dpop: 'off' })
     const client = await TestClient.register(other, new UserAgent())
     const { accessToken } = await other.server.tokens.issue({
@@ -314,7 +314,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
     expectInactive(await introspect(client, accessToken))
   })
 
-  test('§4 the same is looked up, whatever it is [T270]', async () => {
+  test('§4 makes the same lookups for every kind of token [T270]', async () => {
     const operations: string[] = []
     await using other = await startServer({
       aroundStore: ({ name }, run) => {
@@ -338,7 +338,7 @@ describe('§2.2 everything else is not active, and nothing is said about why', (
 })
 
 describe('§4 entitled callers', () => {
-  test('the server of a resource may ask about tokens that can be used there, and about no others [T272]', async () => {
+  test('lets a resource server introspect only the tokens valid there [T272]', async () => {
     const introspectionClients: string[] = []
     await using other = await startServer({
       resources: [{ resource: files, introspectionClients }, { resource: mail }],
@@ -373,7 +373,7 @@ describe('§4 entitled callers', () => {
     expectInactive(await introspect(nobody, (await issue([files])).accessToken))
   })
 
-  test('§4 who asks about too many that are none is stopped for a minute, while real ones are answered [T273]', async () => {
+  test('§4 limits introspection of unknown tokens, and still answers for real ones [T273]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token } = await client.tokens()
@@ -394,7 +394,7 @@ describe('§4 entitled callers', () => {
 
 describe('an outage', () => {
   test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
-    'of %s is 503, and no verdict on the token',
+    'returns 503 if %s fails',
     async (operation) => {
       const { access_token } = await conf.tokens()
       failing = operation
@@ -406,7 +406,7 @@ describe('an outage', () => {
   )
 })
 
-test('§4 no token is in an answer or the log, and no secret of a client [T274]', async () => {
+test('§4 never returns or logs a token or a client secret [T274]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
   const answers = [
     await introspect(conf, access_token),

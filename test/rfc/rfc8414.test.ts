@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('§3 where it stands', () => {
-  test('at the well-known address, as JSON that anybody may read and keep for a while [T295]', async () => {
+describe('§3 metadata URL', () => {
+  test('serves public, cacheable JSON at the well-known URL [T295]', async () => {
     const response = await fetch(`${app.issuer}${wellKnown}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -28,7 +28,7 @@ describe('§3 where it stands', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  test('§3.1 with a path in the issuer: at the root, inserted in front of it, and behind it too; nowhere else [T297]', async () => {
+  test('§3.1 serves an issuer with a path at the well-known URLs before and after the path only [T297]', async () => {
     await using other = await startServer({ basePath: '/some/app' })
     const { origin } = new URL(other.issuer)
     const inserted = await fetchMetadata(`${origin}${wellKnown}/some/app`)
@@ -46,7 +46,7 @@ describe('§3 where it stands', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('HEAD like GET; every other method 405 [T296]', async () => {
+  test('answers HEAD like GET, and other methods with 405 [T296]', async () => {
     const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -54,7 +54,7 @@ describe('§3 where it stands', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('attacks P-1 it is configured: Host and forwarded headers change nothing [T298]', async () => {
+  test('attacks P-1 ignores Host and forwarded headers [T298]', async () => {
     const expected = await metadataOf(app)
     const { text } = await rawHttp(app, {
       target: wellKnown,
@@ -70,8 +70,8 @@ describe('§3 where it stands', () => {
 const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']
 const algorithms = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256']
 
-describe('§2 what it says', () => {
-  test('by default [T254]', async () => {
+describe('§2 metadata content', () => {
+  test('has the default values [T254]', async () => {
     const { issuer } = app
     expect(await metadataOf(app)).toEqual({
       issuer,
@@ -105,7 +105,7 @@ describe('§2 what it says', () => {
     })
   })
 
-  test('§3.2 lists of nothing are left out, but for those whose absence would mean something [T290]', async () => {
+  test('§3.2 omits empty lists unless their absence has a meaning [T290]', async () => {
     await using other = await startServer({
       allowedGrantTypes: [],
       allowedResponseTypes: [],
@@ -117,11 +117,11 @@ describe('§2 what it says', () => {
     expect(metadata).not.toHaveProperty('response_modes_supported')
   })
 
-  test('an internal scope is not told [T292]', async () => {
+  test('does not list internal scopes [T292]', async () => {
     expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
   })
 
-  test('decision §2 what is switched off is absent, and answers 404', async () => {
+  test('decision §2 omits disabled endpoints, which return 404', async () => {
     await using other = await startServer({
       revocation: false,
       introspection: false,
@@ -142,7 +142,7 @@ describe('§2 what it says', () => {
     }
   })
 
-  test('the addresses it lists follow the prefix that was configured', async () => {
+  test('lists URLs with the configured prefix', async () => {
     await using other = await startServer({ oauthPrefix: '/auth' })
     const { token_endpoint } = await metadataOf(other)
     expect(token_endpoint).toBe(`${other.issuer}/auth/token`)
@@ -151,7 +151,7 @@ describe('§2 what it says', () => {
   })
 })
 
-describe('attacks MX-04 it is true, whatever is switched off', () => {
+describe('attacks MX-04 metadata matches the behaviour for all settings', () => {
   const grants = ['authorization_code', 'password', 'client_credentials', 'refresh_token'] as const
   test.each<[string, TestOptions, Partial<Record<string, readonly string[]>>]>([
     [
@@ -200,7 +200,7 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
       },
     ],
   ])(
-    '%s: what is listed works, what is not is refused [T294]',
+    '%s: supports what is listed and rejects what is not [T294]',
     async (_what, options, expected) => {
       await using other = await startServer(options)
       const metadata = await metadataOf(other)
@@ -238,14 +238,14 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
     },
   )
 
-  test('every client authentication method it lists works [T293]', async () => {
+  test('supports every listed client authentication method [T293]', async () => {
     const { token_endpoint_auth_methods_supported: methods } = await metadataOf(app)
     const proofs = {
       client_secret_basic: 'basic',
       client_secret_post: 'post',
       none: 'none',
     } as const
-    // The suite of RFC 7523 shows that of the one with keys.
+    // rfc7523.test.ts covers private_key_jwt.
     expect(methods).toEqual(expect.arrayContaining(Object.keys(proofs)))
     expect(methods).toHaveLength(Object.keys(proofs).length + 1)
     const agent = new UserAgent()
@@ -256,7 +256,7 @@ describe('attacks MX-04 it is true, whatever is switched off', () => {
     }
   })
 
-  test('every scope it lists can be asked for [T291]', async () => {
+  test('accepts every listed scope [T291]', async () => {
     const { scopes_supported } = await metadataOf(app)
     const client = await TestClient.register(app, new UserAgent())
     const scope = (scopes_supported as string[]).join(' ')

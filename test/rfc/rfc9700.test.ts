@@ -35,7 +35,7 @@ const count = async (app: TestServer, table: string, where = 'true'): Promise<nu
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
-/** Whether the tokens of an authorization work: the access token, and the refresh token without being used. */
+/** Reports whether the access token and the refresh token of an authorization are valid, without using the refresh token. */
 const isAlive = async (client: TestClient, accessToken: string): Promise<boolean> =>
   (await ping(client.app, accessToken)) === 200
 
@@ -43,9 +43,9 @@ const isAlive = async (client: TestClient, accessToken: string): Promise<boolean
 const at = (node: TestServer, client: TestClient): TestClient =>
   Object.assign(new TestClient(node, client.agent, client, 'basic'), { pkce: client.pkce })
 
-describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
+describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
   test.each([0, 1, 59, 60, 3_600])(
-    'decision §4.8 a second use after %d s is refused and revokes what was issued from it, and nothing else [T049]',
+    'decision §4.8 rejects a second use after %d s and revokes only what was issued from the code [T049]',
     async (seconds) => {
       for (const client of [conf, pub]) {
         const other = await client.tokens()
@@ -92,18 +92,21 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
       (client, code) =>
         client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
     ],
-  ])('attacks P-6 a second use %s is only refused [T523]', async (_how, replay) => {
-    for (const late of [false, true]) {
-      const code = await conf.code()
-      const { body } = await conf.redeem(code)
-      if (late) app.advance(60)
-      expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
-      expect(await isAlive(conf, body.access_token)).toBe(true)
-      expect((await conf.refresh(body.refresh_token)).status).toBe(200)
-    }
-  })
+  ])(
+    'attacks P-6 rejects a second use %s without revoking anything [T523]',
+    async (_how, replay) => {
+      for (const late of [false, true]) {
+        const code = await conf.code()
+        const { body } = await conf.redeem(code)
+        if (late) app.advance(60)
+        expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
+        expect(await isAlive(conf, body.access_token)).toBe(true)
+        expect((await conf.refresh(body.refresh_token)).status).toBe(200)
+      }
+    },
+  )
 
-  test('decision §4.8 a second use revokes also when the session ended meanwhile', async () => {
+  test('decision §4.8 revokes on a second use even after the session ended', async () => {
     const email = 'replay-logout@example.org'
     const user = await app.newUser({ email })
     const account = { ...app, user }
@@ -116,7 +119,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('decision §4.8 a second use revokes also when the client has another id meanwhile', async () => {
+  test('decision §4.8 revokes on a second use even after the client ID was reset', async () => {
     const client = await TestClient.register(app, agent)
     const code = await client.code()
     const { access_token } = (await client.redeem(code)).body
@@ -128,7 +131,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('attacks CD-06 50 redemptions at once: one answer, 49 invalid_grant, then all is revoked', async () => {
+  test('attacks CD-06 answers one of 50 concurrent redemptions, returns 49 invalid_grant and revokes everything', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
       const answers = await atOnce(50, () => client.redeem(code))
@@ -142,7 +145,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     }
   })
 
-  test('attacks CD-07 on two nodes, both of which have read the code before either writes', async () => {
+  test('attacks CD-07 redeems a code once if two nodes read it before either writes', async () => {
     const reading: (() => void)[] = []
     await using node = await startServer({
       beside: app,
@@ -163,7 +166,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await isAlive(conf, fast.body.access_token)).toBe(false)
   })
 
-  test('decision §4.8 used once on any number of nodes [T050]', async () => {
+  test('decision §4.8 redeems a code once across all nodes [T050]', async () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
@@ -177,7 +180,7 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
     expect(await count(app, 'authorization')).toBe(before + 1)
   })
 
-  test('the log tells of the replay, without the code', async () => {
+  test('logs the replay without the code', async () => {
     const code = await conf.code()
     await conf.redeem(code)
     await conf.redeem(code)
@@ -188,8 +191,8 @@ describe('§4.5 RFC 6749 §4.1.2 an authorization code is used once', () => {
   })
 })
 
-describe('§2.2.2 decision §5.4 who gets a refresh token [T559]', () => {
-  test('authorization_code, public clients too; never implicit and client_credentials [T060]', async () => {
+describe('§2.2.2 decision §5.4 grants that issue refresh tokens [T559]', () => {
+  test('issues refresh tokens for authorization_code, never for implicit and client_credentials [T060]', async () => {
     for (const client of [conf, pub])
       expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const machine = await conf.token({ grant_type: 'client_credentials' })
@@ -198,7 +201,7 @@ describe('§2.2.2 decision §5.4 who gets a refresh token [T559]', () => {
     expect(implicit).not.toHaveProperty('refresh_token')
   })
 
-  test('RFC 6749 §6 attacks RF-09 nothing else is one', async () => {
+  test('RFC 6749 §6 attacks RF-09 rejects other values as refresh tokens', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const machine = await conf.token({ grant_type: 'client_credentials' })
     const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
@@ -223,7 +226,7 @@ describe('§2.2.2 decision §5.4 who gets a refresh token [T559]', () => {
 })
 
 describe('§4.14.2 decision §5.4 refresh token rotation', () => {
-  test('each use rotates; the previous access token stops working [T494]', async () => {
+  test('rotates at each use and ends the previous access token [T494]', async () => {
     for (const client of [conf, pub]) {
       let current = await client.tokens()
       for (let round = 0; round < 3; round += 1) {
@@ -237,7 +240,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('RFC 6749 §1.5 it works after the access token has expired [T651]', async () => {
+  test('RFC 6749 §1.5 accepts the refresh token after the access token expired [T651]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     app.advance(3_601)
     expect(await isAlive(conf, access_token)).toBe(false)
@@ -245,7 +248,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(conf, body.access_token)).toBe(true)
   })
 
-  test('within the leeway of 60 s the same answer is given again; expires_in is what remains', async () => {
+  test('returns the same tokens within the leeway of 60 s, with the remaining expires_in', async () => {
     for (const client of [conf, pub]) {
       const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
       const first = await client.refresh(refresh_token)
@@ -264,7 +267,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('after the leeway reuse revokes the authorization, all its tokens, and no other of that user and client [T087]', async () => {
+  test('revokes only this authorization and all its tokens on reuse after the leeway [T087]', async () => {
     for (const client of [conf, pub]) {
       const [one, other] = [await client.tokens(), await client.tokens()]
       const personal = await app.personalToken()
@@ -273,14 +276,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(refusal(await client.refresh(one.refresh_token))).toBe('400 invalid_grant')
       expect(await isAlive(client, two.access_token)).toBe(false)
       expect(refusal(await client.refresh(two.refresh_token))).toBe('400 invalid_grant')
-      // Decision §5.5: several authorizations of one user and client live side by side.
+      // Decision §5.5: one user and client may have several authorizations.
       expect(await isAlive(client, other.access_token)).toBe(true)
       expect((await client.refresh(other.refresh_token)).status).toBe(200)
       expect(await ping(app, personal)).toBe(200)
     }
   })
 
-  test('once the successor was redeemed reuse revokes, within the leeway too, whichever ancestor it is', async () => {
+  test('revokes on reuse of any ancestor, even within the leeway, once the successor was redeemed', async () => {
     for (const ancestor of [0, 1]) {
       const first = await conf.tokens()
       const second = (await conf.refresh(first.refresh_token)).body
@@ -289,14 +292,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       const reused = [first, second][ancestor]?.refresh_token ?? ''
       expect(refusal(await conf.refresh(reused))).toBe('400 invalid_grant')
       expect(await isAlive(conf, fourth.access_token)).toBe(false)
-      // Revoked is not rotated: nothing revives it.
+      // The leeway applies to rotated tokens, not to revoked ones.
       for (const { refresh_token } of [third, fourth, first])
         expect(refusal(await conf.refresh(refresh_token))).toBe('400 invalid_grant')
       expect(await isAlive(conf, fourth.access_token)).toBe(false)
     }
   })
 
-  test('the successor is usable within the leeway, and has a leeway of its own', async () => {
+  test('accepts the successor within the leeway, and gives it a new leeway', async () => {
     const first = await conf.tokens()
     const second = (await conf.refresh(first.refresh_token)).body
     const third = (await conf.refresh(second.refresh_token)).body
@@ -304,7 +307,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(conf, third.access_token)).toBe(true)
   })
 
-  test('other parameters within the leeway: invalid_grant, and nothing is revoked', async () => {
+  test('returns invalid_grant without revoking for other parameters within the leeway', async () => {
     const scope = 'notes:read notes:write'
     const { refresh_token } = await conf.tokens({ scope })
     const first = (await conf.refresh(refresh_token, { scope: 'notes:read' })).body
@@ -317,7 +320,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(first.refresh_token)).body.scope).toBe(scope)
   })
 
-  test('another client is only refused, at any time [T073]', async () => {
+  test('rejects another client at any time without revoking [T073]', async () => {
     const current = await conf.tokens()
     for (const seconds of [0, 60]) {
       expect(refusal(await conf2.refresh(current.refresh_token))).toBe('400 invalid_grant')
@@ -331,7 +334,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('revoked is not rotated: within the leeway nothing revives it [T525]', async () => {
+  test('rejects a revoked token even within the leeway [T525]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     const found = await app.server.tokens.find({ accessToken: body.access_token })
@@ -341,7 +344,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(conf, body.access_token)).toBe(false)
   })
 
-  test('a failed refresh burns nothing', async () => {
+  test('consumes nothing in a failed refresh', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const failures = [
       await conf.refresh(refresh_token, { scope: 'notes:write' }),
@@ -371,7 +374,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('RFC 6749 §6 attacks RF-07 scopes may narrow, never widen; the refresh token keeps the whole grant [T072]', async () => {
+  test('RFC 6749 §6 attacks RF-07 narrows but never widens scopes, and keeps the whole grant in the refresh token [T072]', async () => {
     let { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     for (const [scope, granted] of [
       ['notes:read', 'notes:read'],
@@ -392,14 +395,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('a narrowed access token is held to what it was narrowed to', async () => {
+  test('limits an access token to its narrowed scopes', async () => {
     const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const { body } = await conf.refresh(refresh_token, { scope: 'notes:write' })
     const headers = { authorization: `Bearer ${body.access_token}` }
     expect((await fetch(`${app.issuer}/api/notes`, { headers })).status).toBe(403)
   })
 
-  test('attacks RF-08 a scope that the client or the application lost disappears from the next token', async () => {
+  test('attacks RF-08 drops a scope that the client or the application lost from the next token', async () => {
     const scope = 'notes:read notes:write'
     const client = await TestClient.register(app, agent)
     const first = await client.tokens({ scope })
@@ -414,7 +417,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await client.refresh(body.refresh_token)).body.scope).toBe(scope)
   })
 
-  test('life OAUTH2SERVER_REFRESH_TOKEN_EXPIRES_IN is 30 days by default; each use begins anew [T527]', async () => {
+  test('expires refresh tokens after 30 days by default, counted from the last use [T527]', async () => {
     await using own = await startServer()
     const client = await TestClient.register(own, new UserAgent())
     let { refresh_token } = await client.tokens()
@@ -430,7 +433,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('life is an option', async () => {
+  test('uses the configured lifetime', async () => {
     await using own = await startServer({ refreshTokenExpiresIn: 100 })
     const client = await TestClient.register(own, new UserAgent())
     const [one, two] = [await client.tokens(), await client.tokens()]
@@ -441,7 +444,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(client, two.access_token)).toBe(true)
   })
 
-  test('attacks P-7 RF-08 the absolute life of an authorization is an option: however often it is rotated', async () => {
+  test('attacks P-7 RF-08 ends an authorization at its configured absolute lifetime despite rotation', async () => {
     await using own = await startServer({ authorizationExpiresIn: 7_200 })
     const client = await TestClient.register(own, new UserAgent())
     let { refresh_token } = await client.tokens()
@@ -455,7 +458,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('the log tells of reuse, without the tokens [T763]', async () => {
+  test('logs reuse without the tokens [T763]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     app.advance(60)
@@ -486,7 +489,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
   })
 
   describe('attacks RF-05 in parallel', () => {
-    test('with the leeway 50 at once are one rotation and 50 identical answers', async () => {
+    test('rotates once and returns 50 identical responses for 50 concurrent requests within the leeway', async () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
         const rotations = await count(app, 'rotated_refresh_token')
@@ -512,7 +515,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(answers[0]?.status).toBe(200)
     })
 
-    test('two nodes that have both read the token before either writes', async () => {
+    test('rotates once if two nodes read the token before either writes', async () => {
       const reading: (() => void)[] = []
       await using node = await startServer({
         beside: app,
@@ -532,7 +535,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, fast.body.access_token)).toBe(true)
     })
 
-    test('with different parameters one of them is the answer, the others are refused, and nothing is revoked', async () => {
+    test('answers one set of parameters, rejects the others and revokes nothing', async () => {
       const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
       const scopes = ['notes:read', 'notes:write']
       const answers = await atOnce(20, (index) =>
@@ -546,7 +549,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
     })
 
-    test('without a leeway (0) one of 50 wins, 49 are invalid_grant, and as that is reuse all is revoked', async () => {
+    test('without a leeway (0) answers one of 50, returns 49 invalid_grant and revokes everything as reuse', async () => {
       await using strict = await startServer({ refreshTokenLeeway: 0 })
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
@@ -561,7 +564,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     })
   })
 
-  test('without a leeway (0) a second use at the same moment revokes', async () => {
+  test('without a leeway (0) revokes on a second use at the same moment', async () => {
     await using strict = await startServer({ refreshTokenLeeway: 0 })
     const client = await TestClient.register(strict, new UserAgent())
     const { refresh_token } = await client.tokens()
@@ -572,7 +575,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
   })
 })
 
-describe('decision §5.3 users and owners that are inactive', () => {
+describe('decision §5.3 inactive users and owners', () => {
   const granted = async (name: string) => {
     const user = await app.server.users.create({
       email: `${name}@example.org`,
@@ -594,7 +597,7 @@ describe('decision §5.3 users and owners that are inactive', () => {
     return { user, owner, client, rotated, tokens }
   }
 
-  test("a user's tokens are invalid at the next request, a retried refresh too; reactivation restores them [T526]", async () => {
+  test('rejects the tokens and retried refreshes of an inactive user until reactivation [T526]', async () => {
     const { user, client, rotated, tokens } = await granted('rf-user')
     const personal = await app.server.tokens.createPersonal('PAT', user.id)
     await app.server.users.setActive(user.id, false)
@@ -608,7 +611,7 @@ describe('decision §5.3 users and owners that are inactive', () => {
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
   })
 
-  test("an owner's clients and the tokens of their users are invalid; reactivation restores them", async () => {
+  test('rejects the clients of an inactive owner and their tokens until reactivation', async () => {
     const { owner, client, rotated, tokens } = await granted('rf-owner')
     await app.server.users.setActive(owner.id, false)
     expect(await ping(app, tokens.access_token)).toBe(401)
@@ -619,7 +622,7 @@ describe('decision §5.3 users and owners that are inactive', () => {
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
   })
 
-  test('another node knows of it at its first request', async () => {
+  test('applies to the first request at another node', async () => {
     const { user, client, tokens } = await granted('rf-node')
     await using node = await startServer({ beside: app })
     expect(await ping(node, tokens.access_token)).toBe(200)
@@ -630,7 +633,7 @@ describe('decision §5.3 users and owners that are inactive', () => {
     expect(await ping(node, tokens.access_token)).toBe(200)
   })
 
-  test('a deleted user and a deleted client leave nothing that works', async () => {
+  test('rejects all credentials of a deleted user or client', async () => {
     const one = await granted('rf-deleted-user')
     await app.server.users.delete(one.user.id)
     expect(await ping(app, one.tokens.access_token)).toBe(401)
@@ -648,8 +651,8 @@ describe('decision §5.3 users and owners that are inactive', () => {
   })
 })
 
-describe('attacks §A what must hold whatever was asked', () => {
-  test('I1 I4 every token belongs to an authorization that lives, and holds no more than it', async () => {
+describe('attacks §A invariants after all requests', () => {
+  test('I1 I4 keeps every token within a live authorization', async () => {
     await conf.tokens()
     const rows = await app.query(
       `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented
@@ -675,7 +678,7 @@ describe('attacks §A what must hold whatever was asked', () => {
 })
 
 describe('§4.7, §4.11, §4.12 the browser', () => {
-  test('§4.11.2 attacks AZ-16 nobody is sent to another site by a link alone [T097]', async () => {
+  test('§4.11.2 attacks AZ-16 never redirects an unauthenticated visitor to another site [T097]', async () => {
     const evil = await TestClient.register(app, agent, {
       redirectUris: ['https://evil.example/cb'],
       isConfidential: false,
@@ -694,7 +697,7 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     }
   })
 
-  test('§4.12 the login is answered by 303, so that no browser sends the password on [T521]', async () => {
+  test('§4.12 answers the login with 303, so that browsers do not resend the password [T521]', async () => {
     const stranger = new UserAgent()
     const login = await stranger.browse(conf.url())
     const { status, headers } = await stranger.submit(login, {
@@ -706,7 +709,7 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('§4.7.1 a consent form of one login is worth nothing in the next [T553]', async () => {
+  test('§4.7.1 rejects a consent form of an earlier login [T553]', async () => {
     const stranger = new UserAgent()
     await stranger.logIn(app)
     const { hidden } = formIn(await (await stranger.browse(pub.url())).text())
