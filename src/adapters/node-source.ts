@@ -65,7 +65,7 @@ export class NodeSource implements RequestSource {
     return new Promise((resolve, reject) => {
       if (request.readableEnded && !hadBody(request)) return resolve('')
       if (request.readableEnded) return reject(new TypeError('The body was read before.'))
-      if (request.destroyed) return reject(new Error('The sender is gone.'))
+      if (request.destroyed) return reject(new Error('The client closed the connection.'))
       const chunks: Buffer[] = []
       let size = 0
       request.on('data', (chunk: Buffer) => {

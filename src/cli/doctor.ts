@@ -63,15 +63,15 @@ const examineServer = async (
   issuer: string,
   { logIn }: { readonly logIn: boolean },
 ): Promise<readonly Finding[]> => {
-  const patient = { issuer, send: (request: Request) => fetch(request), isOurs: false }
-  if (!logIn) return examine(patient)
+  const target = { issuer, send: (request: Request) => fetch(request), isOurs: false }
+  if (!logIn) return examine(target)
   const reachedAt = await lookup(new URL(issuer).hostname.replace(/^\[|\]$/g, '')).then(
     ({ address }) => address,
     () => undefined,
   )
   let findings: readonly Finding[] = []
   await withServer(async (records) => {
-    findings = await examine({ ...patient, records, reachedAt })
+    findings = await examine({ ...target, records, reachedAt })
   })
   return findings
 }
@@ -86,7 +86,7 @@ const issuerIn = (url: string): string => {
   return `${parsed.origin}${parsed.pathname.replace(/\/$/, '')}`
 }
 
-const widest = 28
+const checkWidth = 28
 
 const lineOf = ({ state, check, advice }: Finding): string =>
-  `${state.padEnd(4)}  ${advice === '' ? check : `${check.padEnd(widest)}  ${advice}`}`
+  `${state.padEnd(4)}  ${advice === '' ? check : `${check.padEnd(checkWidth)}  ${advice}`}`

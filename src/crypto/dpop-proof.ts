@@ -31,12 +31,12 @@ export class InvalidProof extends Error {
 }
 
 /** The lifetime of a proof and the tolerated clock skew of its sender, in seconds. */
-const longestAge = 300
+const maxAge = 300
 const clockSkew = 60
 
 // Characters: enough for an RSA key of 4096 bits and a long URL.
-const longestProof = 8_192
-const longestId = 256
+const maxProofLength = 8_192
+const maxJtiLength = 256
 
 // Rejects two joined headers: Node joins them by a comma.
 const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
@@ -48,22 +48,23 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
  * @throws InvalidProof
  */
 export const checkDpopProof = async (text: string, request: ProvenRequest): Promise<DpopProof> => {
-  if (text.length > longestProof || !compactJws.test(text))
-    throw new InvalidProof('Give one DPoP proof, which is a JWT.')
+  if (text.length > maxProofLength || !compactJws.test(text))
+    throw new InvalidProof('The request must have one DPoP header with a JWT.')
   const { payload, thumbprint } = await verified(text, request)
   const { jti, htm, htu, iat, nonce, ath } = payload
-  if (typeof jti !== 'string' || jti === '' || jti.length > longestId)
-    throw new InvalidProof(`The claim jti must have 1 to ${longestId} characters.`)
-  if (htm !== request.method) throw new InvalidProof('The claim htm is not the method used.')
+  if (typeof jti !== 'string' || jti === '' || jti.length > maxJtiLength)
+    throw new InvalidProof(`The claim jti must have 1 to ${maxJtiLength} characters.`)
+  if (htm !== request.method)
+    throw new InvalidProof('The claim htm is not the method of the request.')
   if (typeof htu !== 'string' || !isSameAddress(htu, request.uri))
-    throw new InvalidProof('The claim htu is not the address used.')
+    throw new InvalidProof('The claim htu is not the URL of the request.')
   if (typeof iat !== 'number' || !isRecent(iat, request.now))
     throw new InvalidProof('The claim iat is missing, too old or in the future.')
   if (nonce !== undefined && typeof nonce !== 'string')
-    throw new InvalidProof('The claim nonce must be a text.')
+    throw new InvalidProof('The claim nonce must be a string.')
   if (request.accessToken !== undefined && !isHashOf(ath, request.accessToken))
     throw new InvalidProof('The claim ath is not the hash of the access token.')
-  return { thumbprint, jti, nonce, expiresAt: Math.ceil((iat + longestAge) * 1000) + 1 }
+  return { thumbprint, jti, nonce, expiresAt: Math.ceil((iat + maxAge) * 1000) + 1 }
 }
 
 const verified = async (
@@ -79,7 +80,7 @@ const verified = async (
     })
     const { jwk = {} } = protectedHeader
     if (privateMembers.some((name) => Object.hasOwn(jwk, name)))
-      throw new TypeError('The proof gives its private key away.')
+      throw new TypeError('The proof contains its private key.')
     return { payload, thumbprint: await calculateJwkThumbprint(jwk, 'sha256') }
   } catch (error) {
     const cause = withoutClaims(error)
@@ -89,7 +90,7 @@ const verified = async (
 
 const isRecent = (iat: number, now: number): boolean => {
   const age = now / 1000 - iat
-  return age <= longestAge && age >= -clockSkew
+  return age <= maxAge && age >= -clockSkew
 }
 
 const isHashOf = (ath: unknown, accessToken: string): boolean =>

@@ -42,7 +42,7 @@ const dayLength = 86_400_000
 const saltBytes = 9
 const macBytes = 15
 /** The maximum number of cached keys of each purpose. */
-const mostDays = 4_096
+const maxDays = 4_096
 
 /** Returns the text that a seal authenticates. JSON would write infinity, a valid number in SQLite, as null. */
 export const encodeClaims = (claims: Claims): string => {
@@ -71,7 +71,7 @@ class DayKeys {
     const kept = this.#keys.get(day)
     if (kept) return kept
     // An attacker who writes to the database can name any day, so bound the cache.
-    if (this.#keys.size >= mostDays) this.#keys.clear()
+    if (this.#keys.size >= maxDays) this.#keys.clear()
     const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
     const key = createSecretKey(new Uint8Array(bytes))
     this.#keys.set(day, key)

@@ -3,9 +3,9 @@ import { Parameters } from '../model/parameters.ts'
 import { partsOf } from './request-target.ts'
 
 /** The maximum size of a request body in bytes. */
-const largestBody = 65_536
+const maxBodySize = 65_536
 /** The maximum size that Node accepts; a request may return from the login encoded twice. */
-export const longestQuery = 16_384
+export const maxQueryLength = 16_384
 
 /** The properties of a connection that an adapter knows. */
 export interface Connection {
@@ -95,12 +95,12 @@ export class HttpRequest {
     return value
   }
 
-  /** @throws OAuthError `invalid_request` where it is too long */
+  /** Returns the parameters of the query. @throws OAuthError `invalid_request` if the query is too long */
   queryParameters(): Parameters {
-    if (this.query.length > longestQuery) {
+    if (this.query.length > maxQueryLength) {
       throw new OAuthError(
         'invalid_request',
-        `The query is longer than ${longestQuery} characters.`,
+        `The query is longer than ${maxQueryLength} characters.`,
         { status: 414 },
       )
     }
@@ -108,7 +108,7 @@ export class HttpRequest {
   }
 
   /**
-   * The form in the body; the query is never read in its place (RFC 6749 §3.2).
+   * Returns the form in the body, and never parameters of the query (RFC 6749 §3.2).
    * @throws OAuthError `invalid_request` for another content type, 413 for a body over 64 KiB
    */
   async form(): Promise<Parameters> {
@@ -131,10 +131,10 @@ export class HttpRequest {
     if (this.header('content-encoding') !== null) {
       throw new OAuthError('invalid_request', 'The body must not be compressed.')
     }
-    if (Number(this.header('content-length') ?? 0) > largestBody) throw tooLarge()
+    if (Number(this.header('content-length') ?? 0) > maxBodySize) throw tooLarge()
     let text: string | undefined
     try {
-      text = await this.#source.text(largestBody)
+      text = await this.#source.text(maxBodySize)
     } catch (cause) {
       // The host has already read the body: this is an error of the host, not of the sender.
       if (cause instanceof TypeError) throw cause
@@ -187,6 +187,6 @@ const isInUtf8 = (given: string, contentType: string): boolean => {
 }
 
 const tooLarge = (): OAuthError =>
-  new OAuthError('invalid_request', `The body is larger than ${largestBody} bytes.`, {
+  new OAuthError('invalid_request', `The body is larger than ${maxBodySize} bytes.`, {
     status: 413,
   })

@@ -37,9 +37,9 @@ export interface AuthorizedApplication {
 }
 
 /** The maximum number of authorizations that one transaction revokes. */
-const mostRevoked = 100
+const revocationBatch = 100
 /** The maximum number of listed devices of one application. */
-const mostDevices = 10
+const maxDevices = 10
 
 /** Lists and revokes the applications that users authorized. */
 export class AuthorizedApplications {
@@ -56,7 +56,7 @@ export class AuthorizedApplications {
     const ids = items.map(({ clientId }) => clientId)
     const [consents, rows] = await Promise.all([
       store.consents.ofUser(userId, ids),
-      store.tokens.authorizedOf(userId, ids, clock(), { limit: mostDevices, countLimit }),
+      store.tokens.authorizedOf(userId, ids, clock(), { limit: maxDevices, countLimit }),
     ])
     const intact = consents.filter(({ consent, seal }) =>
       keys.isIntact(seal, consentClaims(consent)),
@@ -97,8 +97,8 @@ export class AuthorizedApplications {
       const hadConsent = await tx.consents.delete(userId, clientId)
       let count = 0
       // A setting bounds how many authorizations of one application a user has.
-      for (let part = mostRevoked; part === mostRevoked; count += part)
-        part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), mostRevoked)
+      for (let part = revocationBatch; part === revocationBatch; count += part)
+        part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), revocationBatch)
       if (!hadConsent && count === 0) return false
       const about = { userId, clientId, subject, details: { count } }
       await audit.add(tx, 'consent.withdrawn', about)
@@ -115,14 +115,14 @@ export class AuthorizedApplications {
       const before = count
       part = await store.transaction(async (tx) => {
         await tx.consents.deleteOfUser(userId)
-        const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), mostRevoked)
+        const revoked = await tx.authorizations.revokeOfUser(userId, null, clock(), revocationBatch)
         const details = { count: before + revoked }
-        if (revoked < mostRevoked) await audit.add(tx, 'consent.withdrawn', { userId, details })
+        if (revoked < revocationBatch) await audit.add(tx, 'consent.withdrawn', { userId, details })
         return revoked
       })
       count += part
       await nextTurn()
-    } while (part === mostRevoked)
+    } while (part === revocationBatch)
   }
 }
 

@@ -33,7 +33,7 @@ export class Consents {
   ): Promise<Consent> {
     const { store, turns, keys, clock, random, audit } = this.#context
     const client = await new Clients(this.#context).find(clientId)
-    if (!client) throw new ReferenceNotFound('The client is gone.')
+    if (!client) throw new ReferenceNotFound('The client was deleted.')
     const { clientKey, name: subject } = client
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {
       const about = { userId, clientId, subject, details: { scopes, declined } }

@@ -49,16 +49,16 @@ interface Refused {
 }
 
 /** The maximum number of reached limits in the memory of this process. */
-const mostRemembered = 10_000
+const maxEntries = 10_000
 /**
  * A process shares its failures with other nodes each time another twentieth of a limit is reached, so that floods
  * cause few writes.
  */
 const parts = 20
 /** Characters; a longer target is replaced by its digest. */
-const longestTarget = 100
+const maxTargetLength = 100
 /** Milliseconds after which a refused sender may retry, and after which taken places are read again. */
-const aSecond = 1_000
+const oneSecond = 1_000
 
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts by itself.
@@ -70,16 +70,16 @@ export class Limits {
   readonly #clock: () => number
   readonly #options: LimitsOptions
   /** The reached limits and their expiry, checked without a store operation. */
-  readonly #over = new BoundedMap<number>(mostRemembered)
+  readonly #reachedUntil = new BoundedMap<number>(maxEntries)
   #hasWarned = false
   /** The latest expiry of a reached limit. Usually no limit is reached, and the check costs nothing. */
-  #overUntil = 0
-  readonly #reported = new BoundedMap<number>(mostRemembered)
+  #anyReachedUntil = 0
+  readonly #reported = new BoundedMap<number>(maxEntries)
   /** Limits whose places are all taken, and until when this process does not read them again. */
-  readonly #full = new BoundedMap<Refused>(mostRemembered)
+  readonly #full = new BoundedMap<Refused>(maxEntries)
   /** The number of tries in progress, by counter. */
-  readonly #underWay = new Map<string, number>()
-  readonly #alone = new Map<string, RateLimiterMemory>()
+  readonly #inProgress = new Map<string, number>()
+  readonly #localLimiters = new Map<string, RateLimiterMemory>()
   /** Counts attempts, to spread them over the free places. */
   #attempts = 0
 
@@ -95,7 +95,8 @@ export class Limits {
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
     if (this.#isOff(limit, address, target)) return
-    if (this.#overUntil > this.#clock()) this.#refuseOver(this.#counter(limit, address, target))
+    if (this.#anyReachedUntil > this.#clock())
+      this.#refuseIfReached(this.#counter(limit, address, target))
   }
 
   /**
@@ -105,8 +106,10 @@ export class Limits {
   async consume(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
     const counter = this.#counter(limit, address, target)
-    this.#refuseOver(counter)
-    const { count, wait } = await this.#shared(counter).catch(ifAway(() => this.#here(counter)))
+    this.#refuseIfReached(counter)
+    const { count, wait } = await this.#countShared(counter).catch(
+      ifStoreUnavailable(() => this.#countLocally(counter)),
+    )
     if (count <= counter.points) return
     this.#reached(counter, wait, { isFirst: count === counter.points + 1 })
     throw tooMany(wait)
@@ -121,9 +124,11 @@ export class Limits {
     const counter = this.#counter(limit, address, target)
     const { points } = counter
     const part = Math.max(1, Math.floor(points / parts))
-    const here = await this.#here(counter)
+    const here = await this.#countLocally(counter)
     if (here.count % part !== 0) return
-    const { count, wait, isShared } = await this.#shared(counter).catch(ifAway(() => here))
+    const { count, wait, isShared } = await this.#countShared(counter).catch(
+      ifStoreUnavailable(() => here),
+    )
     const reachedAt = isShared ? Math.ceil(points / part) : points
     if (count >= reachedAt)
       this.#reached(counter, wait, { isFirst: count < reachedAt + (isShared ? 1 : part) })
@@ -137,23 +142,23 @@ export class Limits {
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
     const counter = this.#counter(limit, address, '')
-    this.#refuseOver(counter)
+    this.#refuseIfReached(counter)
     return this.#enter([counter])
   }
 
   /** Counts tries in progress. @throws OAuthError 429 if as many tries as the limit has points are in progress */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
-      if ((this.#underWay.get(counter.key) ?? 0) < counter.points) continue
-      this.#tellOnce(counter, this.#clock() + aSecond)
-      throw tooMany(aSecond)
+      if ((this.#inProgress.get(counter.key) ?? 0) < counter.points) continue
+      this.#reportOnce(counter, this.#clock() + oneSecond)
+      throw tooMany(oneSecond)
     }
-    for (const { key } of counters) this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+    for (const { key } of counters) this.#inProgress.set(key, (this.#inProgress.get(key) ?? 0) + 1)
     return () => {
       for (const { key } of counters) {
-        const left = (this.#underWay.get(key) ?? 1) - 1
-        if (left > 0) this.#underWay.set(key, left)
-        else this.#underWay.delete(key)
+        const left = (this.#inProgress.get(key) ?? 1) - 1
+        if (left > 0) this.#inProgress.set(key, left)
+        else this.#inProgress.delete(key)
       }
     }
   }
@@ -174,16 +179,16 @@ export class Limits {
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
-    this.#refuseFull(counters)
+    this.#refuseIfFull(counters)
     // More concurrent tries than places would only compete for them.
     const leave = this.#enter(counters)
-    const giveBack = await this.#places(counters)
-      .catch(ifAway(() => this.#placesHere(counters)))
+    const giveBack = await this.#takePlaces(counters)
+      .catch(ifStoreUnavailable(() => this.#takeLocalPlaces(counters)))
       .finally(leave)
     return giveBack
   }
 
-  async #places(counters: readonly Counter[]): Promise<() => Promise<void>> {
+  async #takePlaces(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
     const asked = counters.map(placesOf)
     // Read all places first, so that a refused try writes nothing.
@@ -197,10 +202,11 @@ export class Limits {
       if (!taken.includes(undefined)) this.#refuseTaken(counter, taken, now)
     const mine: string[] = []
     const giveBack = async () => {
-      for (const place of mine) await this.#transients.delete(place).catch(ifAway(() => undefined))
+      for (const place of mine)
+        await this.#transients.delete(place).catch(ifStoreUnavailable(() => undefined))
     }
     for (const { counter, places, taken } of all) {
-      const place = await this.#free(counter, places, taken, now)
+      const place = await this.#takeFreePlace(counter, places, taken, now)
       if (place === undefined) {
         await giveBack()
         this.#refuseTaken(counter, taken, now)
@@ -210,7 +216,7 @@ export class Limits {
   }
 
   /** Takes one of the free places. Concurrent tries begin at different places, so that they rarely collide. */
-  async #free(
+  async #takeFreePlace(
     { seconds }: Counter,
     places: readonly string[],
     taken: readonly (string | undefined)[],
@@ -228,14 +234,14 @@ export class Limits {
   #refuseTaken(counter: Counter, taken: readonly (string | undefined)[], now: number): never {
     const ends = now + counter.seconds * 1000
     const earliest = Math.min(...taken.map((until) => Number(until ?? ends)))
-    this.#tellOnce(counter, earliest)
+    this.#reportOnce(counter, earliest)
     if (!taken.includes(undefined))
-      this.#full.set(counter.key, { until: Math.min(earliest, now + aSecond), earliest })
+      this.#full.set(counter.key, { until: Math.min(earliest, now + oneSecond), earliest })
     throw tooMany(earliest - now)
   }
 
   // Another node may give a place back after a right password, so use this memory for only a second.
-  #refuseFull(counters: readonly Counter[]): void {
+  #refuseIfFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {
       const full = this.#full.get(key)
@@ -243,43 +249,43 @@ export class Limits {
     }
   }
 
-  async #placesHere(counters: readonly Counter[]): Promise<() => Promise<void>> {
+  async #takeLocalPlaces(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const mine: Counter[] = []
     const giveBack = async () => {
-      for (const counter of mine) await this.#memoryOf(counter).reward(folded(counter))
+      for (const counter of mine) await this.#memoryOf(counter).reward(foldedKey(counter))
     }
     for (const counter of counters) {
-      const { count, wait } = await this.#here(counter)
+      const { count, wait } = await this.#countLocally(counter)
       mine.push(counter)
       if (count <= counter.points) continue
       await giveBack()
-      this.#tellOnce(counter, this.#clock() + wait)
+      this.#reportOnce(counter, this.#clock() + wait)
       throw tooMany(wait)
     }
     return giveBack
   }
 
-  async #shared(limited: Counter): Promise<Count> {
+  async #countShared(limited: Counter): Promise<Count> {
     const { name, seconds } = limited
     const now = this.#clock()
     const window = Math.floor(now / (seconds * 1000))
     const ends = (window + 1) * seconds * 1000
-    const counter = `limit:${name}:${window}:${keptKey(limited)}`
+    const counter = `limit:${name}:${window}:${storedKey(limited)}`
     const count = await this.#transients.increment(counter, ends, now)
     return { count, wait: ends - now, isShared: true }
   }
 
-  async #here(counter: Counter): Promise<Count> {
+  async #countLocally(counter: Counter): Promise<Count> {
     const memory = this.#memoryOf(counter)
-    const counted: RateLimiterRes = await memory.penalty(folded(counter))
+    const counted: RateLimiterRes = await memory.penalty(foldedKey(counter))
     return { count: counted.consumedPoints, wait: counted.msBeforeNext, isShared: false }
   }
 
   #memoryOf({ name, points, seconds }: Counter): RateLimiterMemory {
-    const known = this.#alone.get(name)
+    const known = this.#localLimiters.get(name)
     if (known) return known
     const memory = new RateLimiterMemory({ points, duration: seconds, keyPrefix: name })
-    this.#alone.set(name, memory)
+    this.#localLimiters.set(name, memory)
     return memory
   }
 
@@ -289,7 +295,7 @@ export class Limits {
         ? { ...limitTable[limit], ...this.#options.numbers?.[limit], name: limit }
         : limit
     const network = perOf(limit).startsWith('network') ? siteNetworkOf(address) : networkOf(address)
-    const short = target.length > longestTarget ? sha256(target) : target
+    const short = target.length > maxTargetLength ? sha256(target) : target
     return { name, points, seconds, network, key: `${name} ${network} ${short}` }
   }
 
@@ -313,23 +319,23 @@ export class Limits {
     })
   }
 
-  #refuseOver(counter: Counter): void {
-    const until = this.#over.get(counter.key)
+  #refuseIfReached(counter: Counter): void {
+    const until = this.#reachedUntil.get(counter.key)
     if (until === undefined) return
     const wait = until - this.#clock()
     if (wait > 0) throw tooMany(wait)
-    this.#over.delete(counter.key)
+    this.#reachedUntil.delete(counter.key)
   }
 
   #reached(counter: Counter, wait: number, { isFirst }: { readonly isFirst: boolean }): void {
     const until = this.#clock() + wait
-    this.#over.set(counter.key, until)
-    this.#overUntil = Math.max(this.#overUntil, until)
+    this.#reachedUntil.set(counter.key, until)
+    this.#anyReachedUntil = Math.max(this.#anyReachedUntil, until)
     if (isFirst) this.#report(counter)
   }
 
   // Places are read again, since one may become free at any time, but the limit is reported only once.
-  #tellOnce(counter: Counter, until: number): void {
+  #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)
     this.#report(counter)
@@ -355,7 +361,7 @@ const perOf = (limit: Limit | LimitName): string =>
   typeof limit === 'string' ? limitTable[limit].per : ''
 
 /** Returns an error handler that runs a fallback while the store is unavailable. */
-const ifAway =
+const ifStoreUnavailable =
   <T>(otherwise: () => T | Promise<T>) =>
   (error: unknown): T | Promise<T> => {
     if (error instanceof StoreUnavailable) return otherwise()
@@ -365,15 +371,15 @@ const ifAway =
 const placesOf = (counter: Counter): readonly string[] =>
   Array.from(
     { length: counter.points },
-    (_, place) => `limit:${counter.name}:${place}:${keptKey(counter)}`,
+    (_, place) => `limit:${counter.name}:${place}:${storedKey(counter)}`,
   )
 
 // Store a digest, so that readers of the database see neither addresses nor accounts.
-const keptKey = ({ key }: Counter): string => sha256(key)
+const storedKey = ({ key }: Counter): string => sha256(key)
 
 // Maps a counter to one of 65,536 keys, which bounds the memory even if an attacker has many addresses.
-const folded = (counter: Counter): string =>
-  String(Buffer.from(keptKey(counter).slice(0, 4), 'base64url').readUInt16BE())
+const foldedKey = (counter: Counter): string =>
+  String(Buffer.from(storedKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
 /** Returns the refusal with `Retry-After`. @param milliseconds after which the sender may retry */
 export const tooMany = (milliseconds: number): OAuthError =>

@@ -15,7 +15,7 @@ export type Ask = (url: string, init?: RequestInit) => Promise<Answer>
 /** The timeout of a response in milliseconds. */
 const patience = 10_000
 /** The maximum number of characters of a response that are read. */
-const longest = 500_000
+const maxCharacters = 500_000
 
 /** The error if no server answers at a URL. */
 export class Unreachable extends Error {
@@ -28,7 +28,7 @@ export const asking =
     const signal = AbortSignal.timeout(patience)
     try {
       const response = await send(new Request(url, { redirect: 'manual', signal, ...init }))
-      const text = (await response.text()).slice(0, longest)
+      const text = (await response.text()).slice(0, maxCharacters)
       const { status, headers } = response
       return {
         status,

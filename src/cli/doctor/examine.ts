@@ -13,7 +13,7 @@ import { discover, type Metadata } from './metadata.ts'
 import { pages } from './pages.ts'
 import { refusals } from './refusals.ts'
 
-export interface Patient {
+export interface ExamineOptions {
   readonly issuer: string
   readonly send: Send
   /** The server's records, if the examination may create a user and clients. */
@@ -31,7 +31,7 @@ export const examine = async ({
   records,
   isOurs,
   reachedAt,
-}: Patient): Promise<readonly Finding[]> => {
+}: ExamineOptions): Promise<readonly Finding[]> => {
   const ask = asking(send)
   const findings: Finding[] = []
   try {
@@ -53,7 +53,7 @@ export const examine = async ({
 /** Creates a user and clients for the flow, and deletes them afterwards. */
 const withActors = async (
   examination: Examination,
-  { users, clients, sessions }: NonNullable<Patient['records']>,
+  { users, clients, sessions }: NonNullable<ExamineOptions['records']>,
   reachedAt: string | undefined,
 ): Promise<readonly Finding[]> => {
   const { metadata, issuer, ask } = examination

@@ -9,7 +9,7 @@ const tagLength = 32
 
 /** Concurrent hashes: one core stays free for requests, and at most two hashes use memory. */
 const atOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
-const longestQueue = 200
+const maxQueueLength = 200
 /** The threads of the process, which several servers share. */
 const threads = Array.from({ length: atOnce }, () => new HashThread())
 
@@ -28,14 +28,14 @@ const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(tag)}`
 
 // The hash for unknown users, so that their check takes as long as that of known ones.
-const nobody = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
+const unknownUserHash = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
 const busy = (): PasswordHashingBusy =>
   new PasswordHashingBusy('Too many passwords are being checked.')
 
 /** Hashes and checks passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class PasswordHasher {
-  readonly #queue = new FairQueue({ atOnce, longest: longestQueue, full: busy })
+  readonly #queue = new FairQueue({ atOnce, longest: maxQueueLength, full: busy })
   #turn = 0
 
   /** Checks for room in the queue. @throws PasswordHashingBusy if a check for this requester would find no place */
@@ -55,7 +55,7 @@ export class PasswordHasher {
     stored: string | null | undefined,
     requester: Requester = application,
   ): Promise<boolean> {
-    const match = phc.exec(stored ?? nobody)
+    const match = phc.exec(stored ?? unknownUserHash)
     if (!match) return false
     const [memory = 0, passes = 0, parallelism = 0] = match.slice(1, 4).map(Number)
     const [salt = '', expected = ''] = match.slice(4)

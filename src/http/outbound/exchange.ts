@@ -7,7 +7,7 @@ import { OutboundFailed, type OutboundOptions, type OutboundRequest } from './ou
 import { isPublic } from './public-address.ts'
 
 /** The timeout in milliseconds from the look-up of the host name to the last byte of the response. */
-const longestExchange = 5_000
+const exchangeTimeout = 5_000
 
 /** An accepted response: a document, or the confirmation that the cached one is still valid. */
 export interface Answer {
@@ -104,7 +104,7 @@ export const createExchange = (
   }
 
   return (question) => {
-    const timeout = AbortSignal.timeout(longestExchange)
+    const timeout = AbortSignal.timeout(exchangeTimeout)
     const lookup = addressesOf(hostOf(question.url), timeout)
     const answer = answerFrom(lookup, question, timeout)
     return { answer, ended: Promise.allSettled([lookup, answer]) }
@@ -118,7 +118,7 @@ const unresolved = (cause: unknown): OutboundFailed =>
   new OutboundFailed('Its host has no public address.', { cause, isOutage: true })
 
 const tooSlow = (cause: unknown): OutboundFailed =>
-  new OutboundFailed(`It was not there after ${longestExchange / 1000} seconds.`, {
+  new OutboundFailed(`It was not there after ${exchangeTimeout / 1000} seconds.`, {
     cause,
     isOutage: true,
   })

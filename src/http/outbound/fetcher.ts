@@ -13,16 +13,16 @@ import {
 } from './outbound.ts'
 
 /** The maximum number of concurrent requests, in total and to one host. */
-const mostRequests = 50
-const mostToOneHost = 5
+const maxRequests = 50
+const maxPerHost = 5
 
-const mostKept = 500
+const maxKept = 500
 /** The maximum cache lifetime in milliseconds, whatever the host allows. */
-const longestKept = 86_400_000
+const maxLifetime = 86_400_000
 /**
  * The minimum cache lifetime in milliseconds, unless the host forbids caching: a login needs a document several times.
  */
-const shortestKept = 60_000
+const minLifetime = 60_000
 /** Milliseconds for which a failed request is not repeated. Rejected documents are not cached. */
 const pause = 3_000
 
@@ -48,8 +48,8 @@ export const createOutbound = (
 ): Outbound => {
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   const exchange = createExchange(options, { allowPrivate })
-  const documents = new BoundedMap<Kept>(mostKept)
-  const failures = new BoundedMap<Failed>(mostKept)
+  const documents = new BoundedMap<Kept>(maxKept)
+  const failures = new BoundedMap<Failed>(maxKept)
   const underWay = new Map<string, Promise<string>>()
   /** The hosts of requests that have not ended. The look-up of an aborted request may still be running. */
   const places = new Set<{ readonly host: string; readonly network: string }>()
@@ -57,8 +57,8 @@ export const createOutbound = (
     [...places].filter(isCounted).length
 
   const hasRoom = (host: string, network: string): boolean => {
-    const free = mostRequests - places.size
-    if (free <= 0 || count((place) => place.host === host) >= mostToOneHost) return false
+    const free = maxRequests - places.size
+    if (free <= 0 || count((place) => place.host === host) >= maxPerHost) return false
     // A network gets at most half of the free places, so that other networks find some too.
     return network === '' || count((place) => place.network === network) < free / 2
   }
@@ -163,7 +163,7 @@ const lifeOf = (policy: CachePolicy): number | undefined => {
   if (!policy.storable()) return undefined
   if (/\bno-cache\b/i.test(String(policy.responseHeaders()['cache-control']))) return 0
   const life = (policy.maxAge() - policy.age()) * 1000
-  return Math.min(longestKept, Math.max(shortestKept, life))
+  return Math.min(maxLifetime, Math.max(minLifetime, life))
 }
 
 const parsed = (text: string): unknown => {

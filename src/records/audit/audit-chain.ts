@@ -14,7 +14,7 @@ import type { Store } from '../../store/store.ts'
 import { checkpointClaims } from '../seals/claims.ts'
 
 /** The maximum number of rows of one checkpoint. */
-const mostRows = 1_000
+const maxRows = 1_000
 /** The maximum milliseconds between the events of one checkpoint, since retention removes whole checkpoints. */
 const span = 60_000
 /** The number of checkpoints that are read together. */
@@ -23,7 +23,7 @@ const checkpointsAtOnce = 100
 export const reach = 2 ** 44
 /** Milliseconds between two checks whether earlier transactions have committed, and the number of checks of one run. */
 const betweenLooks = 100
-const mostLooks = 5
+const maxChecks = 5
 
 /** The part of the server that the chain needs. */
 export interface AuditChainOptions {
@@ -84,7 +84,7 @@ export const latestCheckpoint = async (
     const intact = part.find((checkpoint) => isCheckpointIntact(checkpoint, keys))
     const end = part.at(-1)
     if (intact || !end) return { intact, forged: intact === last ? undefined : last?.number }
-    part = await auditCheckpoints.latest(mostRows, end.number)
+    part = await auditCheckpoints.latest(maxRows, end.number)
   }
 }
 
@@ -156,7 +156,7 @@ export class AuditChain {
     this.#mark ??= await this.#newMark()
     const mark = this.#mark
     for (let looks = 1; !(await audit.isSettled(mark)); looks += 1) {
-      if (looks === mostLooks) return 0
+      if (looks === maxChecks) return 0
       await pause(betweenLooks)
     }
     this.#mark = undefined
@@ -176,13 +176,13 @@ export class AuditChain {
     const { store, keys } = this.#options
     let number = (last?.number ?? 0) + 1
     for (;;) {
-      const part = await store.auditCheckpoints.list(number - 1, mostRows)
+      const part = await store.auditCheckpoints.list(number - 1, maxRows)
       for (const checkpoint of part) {
         if (checkpoint.number !== number) return number
         if (isCheckpointIntact(checkpoint, keys)) return undefined
         number += 1
       }
-      if (part.length < mostRows) return number
+      if (part.length < maxRows) return number
     }
   }
 
@@ -233,7 +233,7 @@ export class AuditChain {
   }
 
   async #rowsAfter(after: number, until: number): Promise<readonly StoredAuditRow[]> {
-    const rows = await this.#options.store.audit.rows({ after, until }, mostRows)
+    const rows = await this.#options.store.audit.rows({ after, until }, maxRows)
     const first = Number(rows[0]?.values[0])
     const end = rows.findIndex(
       ({ values }, index) => index > 0 && !(Math.abs(Number(values[0]) - first) < span),

@@ -50,13 +50,14 @@ export class AuditHooks {
   async #run(hook: AuditHook<AuditEventName>, event: AuditEvent): Promise<void> {
     try {
       // Each hook gets its own copy, which it may change.
-      const { seal: _, ...told } = event as AuditEvent & { seal?: string }
-      await hook(structuredClone(told) as AuditEvent)
+      const { seal: _, ...own } = event as AuditEvent & { seal?: string }
+      await hook(structuredClone(own) as AuditEvent)
     } catch (error) {
       this.#log({
         level: 'error',
         event: 'hook.failed',
-        message: 'A hook of the application failed; what it was told of is done all the same.',
+        message:
+          'A hook of the application failed; the event that it received took place nevertheless.',
         of: event.event,
         error,
       })

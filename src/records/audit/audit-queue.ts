@@ -4,13 +4,13 @@ import type { LogSink } from '../../model/log.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Milliseconds for which events are collected before they are written together. */
-const gathered = 1_000
+const flushDelay = 1_000
 /** The maximum number of waiting events. */
-const mostEvents = 20_000
+const maxEvents = 20_000
 /** Events of one statement, which blocks other writers of SQLite. */
-const atOnce = 200
+const batchSize = 200
 /** The maximum milliseconds for which a page waits for the write. */
-const moment = 20
+const maxPageWait = 20
 
 /**
  * Writes routine events and failed logins together, without delaying the requests that cause them. A killed process
@@ -31,7 +31,7 @@ export class AuditQueue {
 
   add(event: SealedAuditEvent): void {
     this.#later()
-    if (this.#waiting.length >= mostEvents) this.#lost += 1
+    if (this.#waiting.length >= maxEvents) this.#lost += 1
     else this.#waiting.push(event)
   }
 
@@ -46,7 +46,7 @@ export class AuditQueue {
 
   /** Flushes for a page, which waits only briefly. */
   async flushBriefly(): Promise<void> {
-    if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(moment)])
+    if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(maxPageWait)])
   }
 
   /** Writes the waiting events for the last time. Events that the store rejects are lost. Never rejects. */
@@ -64,21 +64,21 @@ export class AuditQueue {
   }
 
   #later(): void {
-    this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
+    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
   async #write(): Promise<void> {
     const events = this.#waiting
     this.#waiting = []
-    for (let first = 0; first < events.length; first += atOnce) {
-      const part = events.slice(first, first + atOnce)
+    for (let first = 0; first < events.length; first += batchSize) {
+      const part = events.slice(first, first + batchSize)
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
         // Do not retry these events: they may have been written although the response was lost. Retry the following
         // ones.
         this.#lost += part.length
-        this.#waiting = [...events.slice(first + atOnce), ...this.#waiting]
+        this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()
         this.#report(error)
         return

@@ -110,7 +110,7 @@ export class Clients {
   ): Promise<void> {
     const { store, clock } = this.#context
     const before = await this.#rows.find(clientId, store)
-    if (!before) throw new ReferenceNotFound('The client behind a personal token is gone.')
+    if (!before) throw new ReferenceNotFound('The client of the personal token was deleted.')
     const changed = definedOf({ name, defaultScopes })
     const after = { ...before, ...changed } as ClientFields
     await store.clients.update(clientId, this.#rows.sealed(after), clock())
@@ -218,7 +218,7 @@ export class Clients {
 }
 
 const tooMany = (most: number): InvalidField =>
-  new InvalidField('user_id', `The user has ${most} applications already, which is the most.`, {
+  new InvalidField('user_id', `The user has ${most} applications already, which is the maximum.`, {
     problem: 'tooManyClients',
     value: most,
   })

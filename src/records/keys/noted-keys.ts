@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 type Noted = Pick<Store, 'secretKeys' | 'sealed'>
 
 /** The maximum number of rows of a table that are read for the error message, so that a start stays fast. */
-const mostRows = 100_000
+const maxRows = 100_000
 /** Milliseconds between two checks that the current key is recorded. */
 const interval = 60_000
 
@@ -28,9 +28,9 @@ export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): P
 const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
   const counts: string[] = []
   for (const { table, countUnder } of Object.values(sealed)) {
-    const { rows, isAll } = await countUnder(id, mostRows)
+    const { rows, isAll } = await countUnder(id, maxRows)
     if (rows > 0) counts.push(`${isAll ? '' : 'at least '}${rows} in ${table}`)
-    else if (!isAll) counts.push(`none of the first ${mostRows} in ${table}`)
+    else if (!isAll) counts.push(`none of the first ${maxRows} in ${table}`)
   }
   return counts.length === 0 ? 'no row is sealed under it' : `needed by rows: ${counts.join(', ')}`
 }

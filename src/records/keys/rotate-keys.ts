@@ -45,9 +45,9 @@ const slice = 50
 /** Milliseconds between two batches, for other writers. */
 const rest = 5
 /** Attempts for rows that are written concurrently. */
-const mostAttempts = 5
+const maxAttempts = 5
 /** The maximum number of passes over all tables while rows are still written under an earlier key. */
-const mostRounds = 5
+const maxRounds = 5
 /** Seconds: the maximum lifetime of values that wait for a user to decide or to send a form. */
 const timeToDecide = 600
 
@@ -77,12 +77,12 @@ export const rotateSecretKeys = async (
   let isComplete = false
   let unreadable: readonly UnreadableRows[] = []
   // The rotation is complete after a pass that finds nothing to do.
-  for (let rounds = 0; rounds < mostRounds && !isComplete; rounds += 1) {
+  for (let rounds = 0; rounds < maxRounds && !isComplete; rounds += 1) {
     isComplete = true
     unreadable = []
     for (const kind of kinds) {
       const { table } = context.store.sealed[kind]
-      const found = await goThrough(kind, context, (rows) => {
+      const found = await resealTable(kind, context, (rows) => {
         resealed += rows
         onProgress?.({ table, resealed })
       })
@@ -100,7 +100,7 @@ export const rotateSecretKeys = async (
 }
 
 /** Makes one pass over a table, from its greatest key down. */
-const goThrough = async (
+const resealTable = async (
   kind: SealedKind,
   context: RecordsContext,
   onBatch: (rows: number) => void,
@@ -133,15 +133,15 @@ const resealPart = async (
 ): Promise<Part> => {
   let written = 0
   for (let attempts = 1; ; attempts += 1) {
-    const part = await tryPart(kind, after, context)
+    const part = await tryReseal(kind, after, context)
     written += part.written
     if (part.written + part.missed === 0) await nextTurn()
     else await pause(rest)
-    if (part.missed === 0 || attempts === mostAttempts) return { ...part, written }
+    if (part.missed === 0 || attempts === maxAttempts) return { ...part, written }
   }
 }
 
-const tryPart = async <K extends SealedKind>(
+const tryReseal = async <K extends SealedKind>(
   kind: K,
   after: RowKey | null,
   { store, keys }: RecordsContext,

@@ -20,7 +20,7 @@ const remembered = 30_000
 /** The minimum milliseconds for which a former key stays published, even if tokens are short-lived. */
 const keptAtLeast = 86_400_000
 /** Attempts to create the next key while other nodes create keys at the same time. */
-const mostAttempts = 5
+const maxAttempts = 5
 const hour = 3_600_000
 
 /** A key pair whose seal is valid. */
@@ -109,7 +109,7 @@ export class SigningKeys {
   /** Loads all keys, and creates one if no key of the algorithm is new enough. */
   async #load(store: Store): Promise<readonly SigningKey[]> {
     const { settings, clock, audit } = this.#context
-    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const keys = await this.#opened(await store.signingKeys.all())
       const newest = keys.find(({ algorithm }) => algorithm === settings.signingAlgorithm)
       if (newest && clock() - newest.createdAt < settings.signingKeyExpiresIn * 1000) return keys

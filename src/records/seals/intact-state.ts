@@ -5,7 +5,7 @@ import type { StoredUser } from '../../store/contract/users.ts'
 import { clientStateClaims, userClaims } from './claims.ts'
 
 /** The maximum number of users, and of clients, whose verified state is cached. */
-const mostRemembered = 10_000
+const maxEntries = 10_000
 
 type ClientState = TokenWithState['client']
 
@@ -49,7 +49,7 @@ export class IntactState {
 // Evicts the oldest entry. Tracking the last use would cost more on every read.
 const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   map.set(key, value)
-  if (map.size > mostRemembered) map.delete(map.keys().next().value)
+  if (map.size > maxEntries) map.delete(map.keys().next().value)
 }
 
 const withoutSeal = ({ id, email, emailVerified, active, isAdmin }: StoredUser): User => ({

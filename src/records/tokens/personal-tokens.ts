@@ -57,7 +57,7 @@ export interface ManagedToken {
 }
 
 /** The maximum lifetime of a personal token, in seconds: 10 years. */
-const longestLife = 315_360_000
+const maxLifetime = 315_360_000
 
 /** Creates, lists, changes and rotates personal tokens. */
 export class PersonalTokens {
@@ -234,10 +234,14 @@ export class PersonalTokens {
     // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
     await new Users({ ...this.#context, store: tx }).find(userId)
     if ((await tx.tokens.countPersonalOf(userId, most)) < most) return
-    throw new InvalidField('user_id', `The user has ${most} tokens already, which is the most.`, {
-      problem: 'tooManyPersonalTokens',
-      value: most,
-    })
+    throw new InvalidField(
+      'user_id',
+      `The user has ${most} tokens already, which is the maximum.`,
+      {
+        problem: 'tooManyPersonalTokens',
+        value: most,
+      },
+    )
   }
 
   #newValue(): string {
@@ -282,7 +286,7 @@ export class PersonalTokens {
 
 const checkLife = (expiresIn: number | undefined): void => {
   if (expiresIn === undefined) return
-  if (Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= longestLife) return
+  if (Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= maxLifetime) return
   throw new InvalidField(
     'expires_in',
     'The life time must be a number of seconds from 1 to 10 years.',

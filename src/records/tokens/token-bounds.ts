@@ -11,14 +11,14 @@ export const rotatedPerAuthorization = 1_000
 export const childrenPerToken = 1_000
 
 /** About one of this many rotations triggers a check of the authorization. */
-const rotationsPerLook = 64
+const rotationsPerCheck = 64
 /** About one of this many new tokens triggers a check of the client, or of the parent token. */
-const tokensPerLook = 1_000
-const childrenPerLook = 100
+const tokensPerCheck = 1_000
+const childrenPerCheck = 100
 /** The maximum number of rows that one statement deletes. */
-const partSize = 100
+const batchSize = 100
 /** The pause after a statement, as a multiple of its duration. */
-const restShare = 1
+const pauseFactor = 1
 
 /**
  * Returns a function that returns true for about one of `many` calls. The intervals vary: with a fixed interval, clients
@@ -40,7 +40,7 @@ export const oneOf = (many: number): (() => boolean) => {
 }
 
 /** Deletes up to `limit` rows. @returns the number of deleted rows; less than `limit` if no more are left */
-type Part = (limit: number) => Promise<number>
+type DeleteBatch = (limit: number) => Promise<number>
 
 /**
  * Limits the number of rows of one client, authorization or parent token. It deletes the oldest rows in batches, in the
@@ -53,11 +53,11 @@ export class TokenBounds {
     readonly clock: () => number
     readonly log: LogSink
   }
-  readonly #isRotationDue = oneOf(rotationsPerLook)
-  readonly #isTokenDue = oneOf(tokensPerLook)
-  readonly #isChildDue = oneOf(childrenPerLook)
+  readonly #isRotationDue = oneOf(rotationsPerCheck)
+  readonly #isTokenDue = oneOf(tokensPerCheck)
+  readonly #isChildDue = oneOf(childrenPerCheck)
   readonly #stopping = new AbortController()
-  #underWay: Promise<void> | undefined
+  #running: Promise<void> | undefined
 
   constructor(context: {
     readonly store: Store
@@ -103,25 +103,25 @@ export class TokenBounds {
   /** Waits for the running statement, and starts no other one. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#underWay
+    await this.#running
   }
 
   // Run one removal at a time. A skipped removal is soon triggered again, because a bound is only exceeded by many writes.
-  #trim(part: Part): void {
+  #trim(deleteBatch: DeleteBatch): void {
     if (this.#stopping.signal.aborted) return
-    this.#underWay ??= this.#toEnd(part)
+    this.#running ??= this.#deleteAll(deleteBatch)
       .catch((error: unknown) => this.#failed(error))
       .finally(() => {
-        this.#underWay = undefined
+        this.#running = undefined
       })
   }
 
-  async #toEnd(part: Part): Promise<void> {
+  async #deleteAll(deleteBatch: DeleteBatch): Promise<void> {
     const { signal } = this.#stopping
-    for (let rows = partSize; rows >= partSize && !signal.aborted; ) {
+    for (let rows = batchSize; rows >= batchSize && !signal.aborted; ) {
       const begun = performance.now()
-      rows = await part(partSize)
-      const rest = (performance.now() - begun) * restShare
+      rows = await deleteBatch(batchSize)
+      const rest = (performance.now() - begun) * pauseFactor
       await delay(rest, undefined, { signal }).catch(() => undefined)
     }
   }

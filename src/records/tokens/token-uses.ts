@@ -5,13 +5,13 @@ import type { TokenUse } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The minimum milliseconds between two recorded uses of a token. */
-const written = 60_000
+const minInterval = 60_000
 /** Milliseconds for which uses are collected before they are written in one transaction. */
-const gathered = 5_000
+const flushDelay = 5_000
 /** The maximum milliseconds for which a page waits for the write. */
-const moment = 20
+const maxPageWait = 20
 /** The maximum number of tokens in memory. Uses of further tokens are dropped. */
-const mostTokens = 10_000
+const maxTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
 
 /**
@@ -21,7 +21,7 @@ const never = Number.NEGATIVE_INFINITY
 export class TokenUses {
   readonly #store: Store
   readonly #log: LogSink
-  readonly #noted = new Map<number, TokenUse>()
+  readonly #pending = new Map<number, TokenUse>()
   #latest: ReadonlyMap<number, TokenUse> = new Map()
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -34,10 +34,10 @@ export class TokenUses {
   note({ token, lastUsedAt }: FoundToken, at: number, address: string): void {
     // The token may have been looked up before its latest use was written.
     const known = Math.max(lastUsedAt ?? never, this.#latest.get(token.id)?.at ?? never)
-    if (at - known < written) return
-    if (this.#noted.size >= mostTokens && !this.#noted.has(token.id)) return
-    this.#noted.set(token.id, { at, address })
-    this.#timer ??= setTimeout(() => void this.flush(), gathered).unref()
+    if (at - known < minInterval) return
+    if (this.#pending.size >= maxTokens && !this.#pending.has(token.id)) return
+    this.#pending.set(token.id, { at, address })
+    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
   /** Writes the recorded uses. A failure is only logged, since no request depends on the write. */
@@ -52,13 +52,13 @@ export class TokenUses {
 
   /** Flushes for a page, which waits only briefly. */
   async flushBriefly(): Promise<void> {
-    if (this.#noted.size > 0) await Promise.race([this.flush(), pause(moment)])
+    if (this.#pending.size > 0) await Promise.race([this.flush(), pause(maxPageWait)])
   }
 
   async #write(): Promise<void> {
-    if (this.#noted.size === 0) return
-    const uses = new Map(this.#noted)
-    this.#noted.clear()
+    if (this.#pending.size === 0) return
+    const uses = new Map(this.#pending)
+    this.#pending.clear()
     this.#latest = uses
     try {
       await this.#store.transaction((tx) => tx.tokens.touch(uses))

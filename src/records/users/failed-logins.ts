@@ -7,7 +7,7 @@ const hour = 3_600_000
 /** Failed logins of one user in an hour that suggest guessing. */
 const alarming = 20
 /** The maximum number of counted users. */
-const mostUsers = 10_000
+const maxUsers = 10_000
 
 type FailedLogin = AuditEvent<'login.failed'>
 
@@ -36,7 +36,7 @@ export class FailedLogins {
 
   add(event: FailedLogin): void {
     const { userId, at } = event
-    if (at - this.#since >= hour || this.#counted.size >= mostUsers) this.flush()
+    if (at - this.#since >= hour || this.#counted.size >= maxUsers) this.flush()
     const before = this.#counted.get(userId)
     if (!before) {
       if (this.#counted.size === 0) this.#begin(at)

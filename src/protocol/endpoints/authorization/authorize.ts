@@ -1,5 +1,5 @@
 import { asOAuthError } from '../../../http/refusal.ts'
-import { type HttpRequest, longestQuery } from '../../../http/request.ts'
+import { type HttpRequest, maxQueryLength } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Consent } from '../../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
@@ -43,7 +43,7 @@ export const authorizationEndpoint: Endpoint = {
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
     // After the login, the request has to fit into a URL again.
-    if (text.length > longestQuery)
+    if (text.length > maxQueryLength)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
