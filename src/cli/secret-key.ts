@@ -4,7 +4,7 @@ import { CommandError } from './errors.ts'
 import { print, say } from './output.ts'
 import { withServer } from './server.ts'
 
-/** `secret-key`: creates and rotates secret keys. */
+/** `secret-key`: rotates the secret key. */
 export const addSecretKey = (program: Command): void => {
   program
     .command('secret-key')
