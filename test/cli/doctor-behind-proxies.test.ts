@@ -51,7 +51,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
   const all = /.*/
   test.each<[string, ChangingProxy, Record<string, RegExp>]>([
     [
-      'the server believes to be elsewhere',
+      'a server that is configured with another address',
       { believes: 'http://localhost:1' },
       {
         'metadata-issuer': /"http:\/\/localhost:1".*BASE_URL/,
@@ -62,7 +62,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'addresses in the metadata that have another scheme',
+      'metadata with another scheme in its addresses',
       {
         after(passing, url) {
           if (passing.path.includes('/.well-known/oauth-authorization'))
@@ -72,7 +72,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { addresses: /not at http:\/\/localhost:\d+, but for instance "https:/ },
     ],
     [
-      'no headers for scripts of other sites',
+      'missing CORS headers',
       {
         after(passing) {
           passing.headers = without(passing.headers, isCors)
@@ -87,7 +87,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'OPTIONS is refused',
+      'a rejected OPTIONS request',
       {
         before(passing) {
           if (passing.method !== 'OPTIONS') return false
@@ -103,7 +103,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'every site may read every page, with credentials',
+      'CORS headers that let every site read every page with credentials',
       {
         after(passing) {
           passing.headers['access-control-allow-origin'] = 'https://doctor.example'
@@ -120,7 +120,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'the metadata in front of the path is not passed on',
+      'metadata before the path that is not forwarded',
       {
         basePath: '/app',
         before(passing) {
@@ -137,7 +137,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'the metadata is a page',
+      'metadata that is an HTML page',
       {
         after(passing) {
           if (passing.path.startsWith('/.well-known/oauth-auth'))
@@ -147,7 +147,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { metadata: /is text\/html, and not application\/json/ },
     ],
     [
-      'HEAD is refused',
+      'a rejected HEAD request',
       {
         before(passing) {
           if (passing.method !== 'HEAD') return false
@@ -158,7 +158,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'metadata-head': /405/, 'resource-metadata-head': all, 'login-head': all },
     ],
     [
-      'a 401 loses its challenge',
+      'a 401 without its challenge',
       {
         after(passing) {
           passing.headers = without(passing.headers, (name) => name === 'www-authenticate')
@@ -170,7 +170,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'pages may be framed, kept, and say where users come from',
+      'pages that can be framed and cached, and send a referrer',
       {
         after(passing) {
           const lost = ['content-security-policy', 'cache-control', 'referrer-policy']
@@ -184,7 +184,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'cookies lose their flags',
+      'cookies without their flags',
       {
         after(passing) {
           const cookies = [passing.headers['set-cookie'] ?? []].flat()
@@ -197,7 +197,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'login-cookies': /lacks Secure, HttpOnly, SameSite/ },
     ],
     [
-      'any address is redirected to',
+      'an open redirect',
       {
         before(passing, url) {
           const { searchParams } = new URL(passing.path, url)
@@ -211,7 +211,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'unknown-client': /open redirector.*RFC 9700 §4\.11\.2/i },
     ],
     [
-      'errors become pages with the status 200',
+      'errors that become pages with status 200',
       {
         after(passing) {
           if (passing.status < 400 || !passing.path.endsWith('/token')) return
@@ -249,7 +249,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
 
   test.each<[string, ChangingProxy, Record<string, RegExp>]>([
     [
-      'answers of the token endpoint are kept and given again',
+      'cached responses of the token endpoint',
       keepsAnswers(),
       {
         'flow-code-once': /redeemed twice.*still works/,
@@ -257,7 +257,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'the Authorization header is lost',
+      'a missing Authorization header',
       {
         before(passing) {
           passing.requestHeaders = without(
@@ -270,7 +270,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'challenge-invalid': all, 'flow-code': /answered with 401/ },
     ],
     [
-      'the issuer is taken out of the answer',
+      'a response without the issuer',
       {
         after({ headers }) {
           headers.location = [headers.location].flat()[0]?.replace(/[?&]iss=[^&]*/, '')
@@ -279,7 +279,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-code': /RFC 9207/ },
     ],
     [
-      'answers of the login page name the software, which is no failure',
+      'software names in the responses of the login page, which is no failure',
       {
         after({ headers }) {
           headers['x-powered-by'] = 'Phusion'
@@ -288,7 +288,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       {},
     ],
     [
-      'secrets of clients are lost',
+      'missing client secrets',
       {
         before({ path, requestHeaders }) {
           if (!/\/(?:par|token|revoke)$/.test(path)) return false
@@ -300,7 +300,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-pkce': /As a confidential client: .*401/ },
     ],
     [
-      'the method plain is made S256',
+      'the code challenge method plain changed to S256',
       {
         options: { pushedAuthorizationRequests: 'off' },
         before(passing) {
@@ -311,7 +311,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-pkce-plain': /gets a code/ },
     ],
     [
-      'redirect URIs are cut to what is registered, and put back',
+      'redirect URIs that are shortened to the registered one and restored',
       {
         options: { pushedAuthorizationRequests: 'off' },
         before(passing) {
@@ -322,7 +322,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-redirect-uri': /callback\/other/ },
     ],
     [
-      'revocation is answered and not done',
+      'a revocation that is answered but not carried out',
       {
         before(passing) {
           if (!passing.requestBody.includes('token=') || !passing.path.endsWith('/revoke'))
@@ -334,7 +334,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-revocation': /An access token that was revoked still works; A refresh token/ },
     ],
     [
-      'cookies lose Secure once somebody is logged in',
+      'cookies without Secure after a login',
       {
         after(passing) {
           const cookies = [passing.headers['set-cookie'] ?? []].flat()
@@ -345,7 +345,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-cookies': /lacks Secure/ },
     ],
     [
-      'the login page is somebody else’s',
+      'the login page of another server',
       {
         before(passing) {
           if (!passing.path.startsWith('/login')) return false

@@ -267,12 +267,12 @@ describe('a running server', () => {
       /^A code is given without PKCE to public and confidential clients/,
     ],
     [
-      'optional, with keys alone',
+      'optional with keys only',
       'public',
       { clientAuthentication: ['private_key_jwt'] },
       /^A code is given without PKCE to confidential clients/,
     ],
-    ['asked of all', 'always', {}, undefined],
+    ['required for all', 'always', {}, undefined],
     [
       'optional for confidential clients, which cannot be',
       'public',

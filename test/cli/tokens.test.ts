@@ -79,7 +79,7 @@ describe('tokens create', () => {
     ['an unknown scope', { '--scope': 'notes:rea' }, 'The scope "notes:rea" does not exist.'],
     ['an empty name', { '--name': ' ' }, 'name: A name is needed.'],
     ['a name of 41 characters', { '--name': 'ä'.repeat(41) }, /name: .* 40 characters/],
-    ['a life time that is no number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
+    ['a lifetime that is not a number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
   ])('rejects %s, and writes nothing', async (_, wrong, message) => {
     await using place = await withUser()
     const options = Object.entries({ '--name': 'N', '--user': email, ...wrong }).flat()

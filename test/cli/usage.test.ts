@@ -29,7 +29,7 @@ test('--version prints the version', async () => {
 test.each([
   ['an unknown command', ['user', 'create'], "unknown command 'user' (Did you mean users?)"],
   ['an unknown option', ['scopes', 'list', '--all'], "unknown option '--all'"],
-  ['an argument too many', ['tokens', 'purge', 'now'], /too many arguments for 'purge'/],
+  ['an unexpected argument', ['tokens', 'purge', 'now'], /too many arguments for 'purge'/],
 ])('rejects %s as wrong usage, in one line', async (_, args, message) => {
   await using place = await workplace()
   expect(await place.run(...args)).toEqual(misused(message))

@@ -306,9 +306,9 @@ describe('decision §3 a value with dots', () => {
     ['only dots', () => 'Bearer ..'],
     ['more words', ({ session }) => `Bearer ${session.jwt} extra`],
     ['bad base64', ({ session }) => `Bearer ${session.jwt.replace('.', '.~')}`],
-    ['a header that is no JSON', ({ claims }) => jwt(claims(), {}).replace(/ [^.]+/, ' e30x')],
-    ['a payload that is no JSON', () => jwt('{')],
-    ['a payload that is no object', () => jwt([1])],
+    ['a header that is not JSON', ({ claims }) => jwt(claims(), {}).replace(/ [^.]+/, ' e30x')],
+    ['a payload that is not JSON', () => jwt('{')],
+    ['a payload that is not an object', () => jwt([1])],
     ['a payload that is a text', () => jwt('"x"')],
     ['a byte order mark before it', ({ session }) => `Bearer \xEF\xBB\xBF${session.jwt}`],
     ['an 8-bit character in it', ({ session }) => `Bearer ${session.jwt}\xE9`],
@@ -380,7 +380,7 @@ describe('decision §3 a value with dots', () => {
     ['exp long past', () => ({ exp: 1 })],
     ['negative exp', () => ({ exp: -1 })],
     [
-      'iat as long ago as a JWT lives, whatever exp says',
+      'iat a whole lifetime ago, with any exp',
       () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
     ],
   ])('with a session, expired (%s): answers 403 JWTExpiredToken [T137]', (_, changed) =>
@@ -398,7 +398,7 @@ describe('decision §3 a value with dots', () => {
       'this user, another session',
       ({ claims, second }) => jwt(claims({ sid: claimsOf(second.jwt).sid })),
     ],
-    ['a user that is longer', ({ claims }) => jwt(claims({ sub: `${claims().sub}0` }))],
+    ['a longer user ID', ({ claims }) => jwt(claims({ sub: `${claims().sub}0` }))],
     [
       'the identifier in the cookie instead of the name of the session',
       ({ claims, session }) => jwt(claims({ sid: session.identifier })),
@@ -422,7 +422,7 @@ describe('decision §3 a value with dots', () => {
     ['a life longer than configured', ({ claims }) => jwt(claims({ exp: seconds() + 86_401 }))],
     ['exp in milliseconds', ({ claims }) => jwt(claims({ exp: (seconds() + 60) * 1000 }))],
     [
-      'an exp that is infinite',
+      'an infinite exp',
       ({ claims }) => jwt(JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e400')),
     ],
     ['exp as a text', ({ claims }) => jwt(claims({ exp: '9999999999' }))],

@@ -1,11 +1,11 @@
 /**
- * Throws malformed requests at a server of its own, and reports what it answered:
+ * Sends malformed requests to a server, and reports its answers:
  *
  *     npm run test:fuzz -- [--requests N] [--seconds S] [--seed X] [--store sqlite|postgres] [--set '{"…": …}'] [--only NUMBER]
  *
- * Ends with status 1 where anything was answered with 5xx or not at all, an error was logged or not caught, or
- * memory still grows in the second half. A request that did so is sent again by its seed and number:
- * `--seed X --only NUMBER`. Ctrl-C ends the run early, with its report.
+ * Ends with status 1 if a request got 5xx or no answer, an error was logged or not caught, or memory still grows in
+ * the second half. A failing request is repeated by its seed and number: `--seed X --only NUMBER`. Ctrl-C ends the
+ * run early, with its report.
  */
 import { parseArgs } from 'node:util'
 import { print } from './report.ts'

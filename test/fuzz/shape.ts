@@ -44,7 +44,7 @@ export const bytesOf = (body: Body): Buffer | undefined => {
 /** The query follows the path; in it, spaces and characters that no target may contain are always encoded. */
 const targetOf = ({ path, query }: Shape): string => {
   const text = query.length === 0 ? path : `${path}?${formOf(query)}`
-  // What llhttp would close the connection for is left to the requests that are sent alone.
+  // Characters for which llhttp closes the connection are sent only in requests on their own connection.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being encoded
   return text.replaceAll(/[\u0000- \u007F]/g, (letter) => encodeURIComponent(letter))
 }

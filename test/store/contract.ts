@@ -895,7 +895,7 @@ export const storeContract = (
     })
 
     describe('secret keys', () => {
-      test('ids are added once', async () => {
+      test('IDs are added once', async () => {
         await store.secretKeys.add('k1', 1)
         await other.secretKeys.add('k1', 2)
         await other.secretKeys.add('k2', 3)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-test('SQLite: fills a column in parts of 1,000 rows, and continues after an interruption', async () => {
+test('SQLite: fills a column in batches of 1,000 rows, and continues after an interruption', async () => {
   const path = join(folder, 'test.sqlite')
   const store = await sqlite(path).open()
   await store.migrate()

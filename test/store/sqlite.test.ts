@@ -92,7 +92,7 @@ describe('opening', () => {
   })
 
   test.each([
-    ['a file that is no database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
+    ['a file that is not a database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
     ['a folder', (path: string) => mkdir(path)],
   ])('rejects %s with one line that names it', async (_, make) => {
     const path = join(folder, text())

@@ -29,12 +29,12 @@ const look = async (page: Page): Promise<readonly string[]> => {
 // Two tours show every sample, language and device. Four are enough for every pair of them.
 describe.skipIf(await lacks('chromium')).each([
   [
-    'what people have',
+    'ordinary data',
     fillBelievably,
     isWhole ? [english('desktop', desktop), arabic('phone', phone)] : [english('desktop', desktop)],
   ],
   [
-    'what others mean ill',
+    'hostile data',
     fillWithHostility,
     isWhole ? [english('phone', phone), arabic('desktop', desktop)] : [arabic('phone', phone)],
   ],

@@ -25,7 +25,7 @@ export const isWhole = process.env.NODES === 'whole'
 
 const onDesktop: Way = { name: 'on a desktop', options: desktop, hands: mouse, hasScripts: true }
 const byKeyboard: Way = {
-  name: 'with the keyboard alone',
+  name: 'with the keyboard only',
   options: desktop,
   hands: keyboard,
   hasScripts: true,

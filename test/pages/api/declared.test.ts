@@ -72,7 +72,7 @@ test('declares the address of the document itself, wherever it is [T974]', async
   expect(Object.keys(document.paths)).not.toContain('/openapi.json')
 })
 
-test('declares the overlap that the server accepts at most [T975]', async () => {
+test('declares the maximum overlap that the server accepts [T975]', async () => {
   for (const [id, path] of [
     ['resetClientSecret', `${applications}/clients/${things.clientId}/reset/`],
     ['rotatePersonalToken', `${applications}/tokens/${things.tokenId}/rotate/`],
@@ -103,7 +103,7 @@ test('declares and ignores unknown fields of a form, and requires no body that m
   expect((await script.post(path)).status).toBe(200)
 })
 
-test('declares that parameters contain no control character, and refuses them [T977]', async () => {
+test('declares that parameters contain no control character, and rejects them [T977]', async () => {
   for (const [id, path] of [
     ['token', '/oauth/token'],
     ['introspect', '/oauth/introspect'],
@@ -121,7 +121,7 @@ test('declares that parameters contain no control character, and refuses them [T
   }
 })
 
-test('offers one credential for a token, since two at once are refused [T978]', async () => {
+test('offers one credential for a token, since two credentials are rejected [T978]', async () => {
   expect(contract.operation('ping').security).toEqual([{ accessToken: [] }])
   const token = await app.personalToken(['notes:read'])
   const headers = bearer(token)

@@ -137,8 +137,8 @@ describe('searching', () => {
     ['NUL', { client: 'a\u0000b', token: '\u0000' }],
     ['very long', { client: 'x'.repeat(5_000), token: '9'.repeat(5_000) }],
     ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
-    ['a number that is none', { token: '1e3' }],
-    ['a part that is none', { clients_after: 'x', tokens_after: '-1.' }],
+    ['an invalid number', { token: '1e3' }],
+    ['an invalid cursor', { clients_after: 'x', tokens_after: '-1.' }],
   ])('accepts %s', async (_, fields) => {
     const page = await search(fields)
     expect(page.status).toBe(200)

@@ -114,7 +114,7 @@ describe('creating a personal token', () => {
     ['several in one', 'notes:read plain', 'notes:read plain'],
     ['in another case', 'NOTES:READ', 'NOTES:READ'],
     ['with a space behind it', 'plain ', 'plain'],
-    ['a name of ours', 'constructor', 'constructor'],
+    ['a name from the pages', 'constructor', 'constructor'],
     ['markup', '<b>x</b>', '<b>x</b>'],
   ])(
     'SC-01 scope by hand, %s: answers 400 with the form, and stores nothing',
@@ -238,8 +238,8 @@ describe('the expiry', () => {
   test.each<[string, string, keyof typeof problems]>([
     ['yesterday', dayAfter(-1), 'expiresInPast'],
     ['long ago', '0001-01-01', 'expiresInPast'],
-    ['a day that is none', '2027-02-30', 'expiresInvalid'],
-    ['a month that is none', '2027-13-01', 'expiresInvalid'],
+    ['an invalid day', '2027-02-30', 'expiresInvalid'],
+    ['an invalid month', '2027-13-01', 'expiresInvalid'],
     ['a leap day in another year', '2027-02-29', 'expiresInvalid'],
     ['a word', 'tomorrow', 'expiresInvalid'],
     ['a number', '3600', 'expiresInvalid'],
@@ -291,7 +291,7 @@ describe('the expiry', () => {
       ['empty', '', 'expiresMissing'],
       ['a day too late', dayAfter(31), 'expiresTooLate'],
       ['years too late', '2036-01-01', 'expiresTooLate'],
-      ['for ever and a day', '9999-12-31', 'expiresTooLate'],
+      ['far beyond any limit', '9999-12-31', 'expiresTooLate'],
       ['yesterday', dayAfter(-1), 'expiresInPast'],
       ['a word', 'never', 'expiresInvalid'],
     ])('expires %s: answers 400, and stores nothing', async (_, expires, problem) => {
