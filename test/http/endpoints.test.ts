@@ -1,0 +1,30 @@
+import { glob } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { builtInEndpoints } from '../../src/protocol/endpoints/built-in.ts'
+import { settingsEndpoints } from '../../src/protocol/endpoints/settings/built-in.ts'
+import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
+
+const directory = join(import.meta.dirname, '../../src/protocol/endpoints')
+
+/** Endpoints that the server adds only if the application has no login of its own, or that only `serve` has. */
+const conditional = ['loginEndpoint', 'logoutEndpoint', 'sessionsPage', 'homeEndpoint']
+
+const isEndpoint = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'handle' in value && 'path' in value
+
+test('every endpoint that a file in src/protocol/endpoints exports is registered', async () => {
+  const registered = new Set<unknown>([
+    ...builtInEndpoints,
+    ...settingsEndpoints,
+    ...builtInExtensions.flatMap(({ endpoints = [] }) => endpoints),
+  ])
+  const unregistered: string[] = []
+  for await (const file of glob('**/*.ts', { cwd: directory })) {
+    const exported = (await import(pathToFileURL(join(directory, file)).href)) as object
+    for (const [name, value] of Object.entries(exported))
+      if (isEndpoint(value) && !registered.has(value)) unregistered.push(name)
+  }
+  expect(unregistered.sort()).toEqual(conditional.sort())
+})
