@@ -1,6 +1,6 @@
 import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { manage, register, registered } from '../support/registration.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import {
@@ -289,7 +289,7 @@ describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
 })
 
 describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
-  const uris = [...dangerousRedirectUris, ' JavaScript:alert(1)', 'https://client.example/cb\0']
+  const uris = [...forbiddenRedirectUris, ' JavaScript:alert(1)', 'https://client.example/cb\0']
 
   test.each(uris)('%j', async (uri) => {
     const { agent, csrfToken } = await attack.browser('m')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deviceGrant } from '../support/device.ts'
-import { volley } from '../support/nodes.ts'
+import { sendConcurrently } from '../support/nodes.ts'
 import { startServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import {
@@ -236,7 +236,7 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
   }
   const url = `${attack.issuer}/oauth/token`
   const form = { url, authorization: basic(clientId, clientSecret), fields }
-  const answers = await volley(Array.from({ length: many }, () => form))
+  const answers = await sendConcurrently(Array.from({ length: many }, () => form))
   return answers.map((answer) => {
     if (answer.status === 'rejected') throw answer.reason
     return answer.value

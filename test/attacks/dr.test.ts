@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
 import { rawHttp } from '../support/raw-http.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import {
   asTestClient,
   type Information,
@@ -278,7 +278,7 @@ describe('DR-03 Type abuse', () => {
       '1,000 of them',
       Array.from({ length: 1_000 }, (_, index) => `https://client.example/${index}`),
     ],
-    ...dangerousRedirectUris.map((uri): [string, unknown] => [JSON.stringify(uri), [uri]]),
+    ...forbiddenRedirectUris.map((uri): [string, unknown] => [JSON.stringify(uri), [uri]]),
   ])('redirect_uris: %s', async (_what, redirect_uris) => {
     expect(await refused({ redirect_uris })).toMatch(
       /^400 invalid_(?:redirect_uri|client_metadata)$/,

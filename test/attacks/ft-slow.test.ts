@@ -10,8 +10,8 @@ import { lacks } from '../support/needs.ts'
 import {
   type Answer,
   type Cluster,
+  createUserAndClient,
   type Form,
-  furnish,
   type Node,
   openRecords,
   ping,
@@ -27,7 +27,7 @@ import { newCable, type OwnRedis, startRedis } from '../support/redis.ts'
 import type { TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
 import { type Site, startSite } from '../support/site.ts'
-import { figures, isPutOff, settle, startTraffic, succeeded } from '../support/traffic.ts'
+import { figures, isPostponed, settle, startTraffic, succeeded } from '../support/traffic.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
@@ -102,7 +102,7 @@ describe.each(databases)(
     /** The program of one node that is killed and started again, and what a client finds then. */
     const inPlace = async ({ cluster, ask, expectIntact }: Kept) => {
       const records = await openRecords(cluster)
-      const { client } = await furnish(records, { allowedScopes: ['notes:read'] })
+      const { client } = await createUserAndClient(records, { allowedScopes: ['notes:read'] })
       await records.close()
       /** Families, their tokens, and how many are revoked. */
       const familyOf = async (code: string) => {
@@ -246,7 +246,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     const settled = await settle(site, aftermath)
     console.log('FT-03:', happened, settled)
     // Put off and nothing else: no verdict, no 500, nobody left hanging.
-    const wrong = traffic.samples.filter((sample) => !succeeded(sample) && !isPutOff(sample))
+    const wrong = traffic.samples.filter((sample) => !succeeded(sample) && !isPostponed(sample))
     expect(kinds(wrong)).toEqual({})
     expect(happened.recovery).toBeLessThanOrEqual(limit)
     expect(happened.slowest).toBeLessThan(8_000)
@@ -333,7 +333,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     // What it says from now on is heard, and it hears nothing: the commit among it.
     deaf.stopAnswers()
     const outcome = await sent
-    expect(isPutOff(outcome)).toBe(true)
+    expect(isPostponed(outcome)).toBe(true)
     expect(outcome.ended - outcome.began).toBeLessThan(8_000)
     const familyOf = async () => {
       const rows = await database.query(
@@ -450,7 +450,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       return {
         of,
         begin: async () => cable.cut(),
-        end: async () => cable.mend(),
+        end: async () => cable.restore(),
         async close() {
           await of[Symbol.asyncDispose]()
           await cable[Symbol.asyncDispose]()
@@ -484,7 +484,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
           await post(client.redemption(a, second)),
         ]
         for (const answer of answers) {
-          expect(isPutOff(answer), `${answer.status} ${answer.error}`).toBe(true)
+          expect(isPostponed(answer), `${answer.status} ${answer.error}`).toBe(true)
           expect(took(answer)).toBeLessThan(longest)
         }
         // What is kept in SQL does not miss it, and is sent to every node.
@@ -496,7 +496,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
             200,
           )
         }
-        const refreshed = await post(client.refreshing(b, tokens.refresh_token))
+        const refreshed = await post(client.refreshForm(b, tokens.refresh_token))
         expect(refreshed.status).toBe(200)
         await end()
         await ready(of)
@@ -528,11 +528,11 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     try {
       for (const node of [a, b]) {
         const asked = await call({ url: client.authorizeUrl(node), headers })
-        expect([isPutOff(asked), took(asked) < longest]).toEqual([true, true])
+        expect([isPostponed(asked), took(asked) < longest]).toEqual([true, true])
         expect((await look(node, access_token)).status).toBe(200)
       }
       const redeemed = await post(client.redemption(b, code))
-      expect(redeemed.status === 200 || isPutOff(redeemed)).toBe(true)
+      expect(redeemed.status === 200 || isPostponed(redeemed)).toBe(true)
     } finally {
       await redis.command('config', 'set', 'maxmemory', '0')
     }
@@ -555,8 +555,8 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       fields: { token: String(revoked.access_token) },
     })
     const family = await client.tokens(a, agent)
-    const next = await send(client.refreshing(a, family.refresh_token))
-    expect((await send(client.refreshing(a, next.body.refresh_token))).status).toBe(200)
+    const next = await send(client.refreshForm(a, family.refresh_token))
+    expect((await send(client.refreshForm(a, next.body.refresh_token))).status).toBe(200)
     const pushed = await call({
       url: `${a.url}/oauth/par`,
       headers: { authorization: client.form(a, {}).authorization },
@@ -590,10 +590,10 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       expect((await look(node, fromUsed.body.access_token)).status).toBe(401)
       expect((await post(client.redemption(node, unused))).error).toBe('invalid_grant')
       expect((await look(node, revoked.access_token)).status).toBe(401)
-      expect((await post(client.refreshing(node, revoked.refresh_token))).error).toBe(
+      expect((await post(client.refreshForm(node, revoked.refresh_token))).error).toBe(
         'invalid_grant',
       )
-      expect((await post(client.refreshing(node, family.refresh_token))).error).toBe(
+      expect((await post(client.refreshForm(node, family.refresh_token))).error).toBe(
         'invalid_grant',
       )
       const late = await agent.fetch(`${node.url}/oauth/authorize?${reference}`)
@@ -647,7 +647,7 @@ describe('FT-09 Shutdown', () => {
     const folder = await temporaryFolder()
     const cluster: Cluster = { data: folder.path, issuer }
     const records = await openRecords(cluster)
-    const { client } = await furnish(records, { defaultScopes: ['notes:read'] })
+    const { client } = await createUserAndClient(records, { defaultScopes: ['notes:read'] })
     await records.close()
     return { cluster, client, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { volley } from '../support/nodes.ts'
+import { sendConcurrently } from '../support/nodes.ts'
 import { startServer } from '../support/server.ts'
 import {
   type AttackServer,
@@ -137,7 +137,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
       authorization: basic(clientId, clientSecret),
       fields: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }))
-    const answers = await volley(forms)
+    const answers = await sendConcurrently(forms)
     return answers.map((answer) => {
       if (answer.status === 'rejected') throw answer.reason
       const { access_token, refresh_token } = answer.value.body

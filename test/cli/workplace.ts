@@ -6,7 +6,7 @@ import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2s
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { expect } from 'vitest'
 import { compileCache, plainEnvironment, root, temporaryFolder } from '../support/processes.ts'
-import { secretNet, secretsFile, tellSecrets } from '../support/secrets/net.ts'
+import { reportModule, secretNet, secretsFile } from '../support/secrets/net.ts'
 import { secretKey, testScopes, withoutWarnings } from '../support/server.ts'
 
 /** How a command ended. */
@@ -53,7 +53,7 @@ const command = (
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ['--import', tellSecrets, ...nodeOptions, mainProgram, ...args],
+      ['--import', reportModule, ...nodeOptions, mainProgram, ...args],
       {
         cwd: folder,
         env: {
@@ -77,7 +77,7 @@ const command = (
     child.once('close', (code) => {
       // Values that are shown once are intended for the user at the terminal.
       const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
-      secretNet().wrote(`stderr of ${args.join(' ')}`, log)
+      secretNet().addText(`stderr of ${args.join(' ')}`, log)
       resolve({ code, stdout, stderr })
     })
     // A command that reads nothing may end before this is written.

@@ -116,7 +116,7 @@ const jwtError = (status: number, message: string): Answer => ({
   challenge: 'none',
   body: { status, message },
 })
-const known = (body: object): Answer => ({ status: 200, challenge: 'none', body })
+const identified = (body: object): Answer => ({ status: 200, challenge: 'none', body })
 
 const twoCredentials = refused(400, 'invalid_request')
 const invalidToken = refused(401, 'invalid_token')
@@ -130,7 +130,7 @@ const expiredToken = jwtError(403, 'The JWT token is expired.')
 const invalidIssuer = jwtError(403, 'The JWT token is not valid.')
 const noAuthorization = jwtError(400, 'The JWT token is not valid.')
 const missingHeader = jwtError(400, 'Missing required header argument.')
-const anonymous = known({ kind: 'anonymous', user: null })
+const anonymous = identified({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented
 /** The answers of the two routes; `both` if they are equal. */
@@ -212,8 +212,8 @@ describe('decision §3 two credentials', () => {
 
 describe('decision §3 an opaque token', () => {
   const holder = () => ({
-    guarded: known({ id: world.app.user.id, kind: 'personal_token' }),
-    anonymous: known({ kind: 'personal_token', user: { id: world.app.user.id } }),
+    guarded: identified({ id: world.app.user.id, kind: 'personal_token' }),
+    anonymous: identified({ kind: 'personal_token', user: { id: world.app.user.id } }),
   })
 
   test.each<[string, Present]>([
@@ -444,8 +444,8 @@ describe('decision §3 a session', () => {
     ['two spaces', 'Bearer '],
   ])('with the JWT of its page (%s): authenticates its user [T639]', (_, word) =>
     check(({ session }) => ({ authorization: `${word} ${session.jwt}`, cookie: session.cookie }), {
-      guarded: known({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
-      anonymous: known({ kind: 'session', user: { id: world.app.user.id } }),
+      guarded: identified({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
+      anonymous: identified({ kind: 'session', user: { id: world.app.user.id } }),
     }),
   )
 

@@ -177,8 +177,8 @@ const opened = (database: string, options: Users = {}) =>
     ...options,
   })
 
-/** Returns the answer to a request with this token. */
-const asking = (url: string) => async (accessToken?: string) => {
+/** Returns status and JSON of the answer to a request with this token. */
+const callerAt = (url: string) => async (accessToken?: string) => {
   const headers: Record<string, string> =
     accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }
   const answer = await fetch(url, { headers })
@@ -208,7 +208,7 @@ test('every page is tested, and each has its program', async () => {
 const withoutPostgres = await lacks('postgres')
 const withoutRedis = await lacks('redis')
 /** Runs the script of the page in a minimal environment of a browser. */
-const asInAPage = `
+const runPageScript = `
 const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
 const send = globalThis.fetch
 let reloads = 0
@@ -235,7 +235,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     (name, { expect }) =>
       twoAtOnce(() =>
         running(name, async ({ url, database }) => {
-          const ask = asking(`${url}/api/notes`)
+          const ask = callerAt(`${url}/api/notes`)
           const { reads, nothing } = await tokensOf(database)
           expect(await ask()).toEqual([401, null])
           expect(await ask(reads)).toEqual([
@@ -254,8 +254,8 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     twoAtOnce(() =>
       running('access-control', async ({ url, database }) => {
         const { reads, nothing } = await tokensOf(database)
-        const mine = asking(`${url}/api/notes/1`)
-        const theirs = asking(`${url}/api/notes/2`)
+        const mine = callerAt(`${url}/api/notes/1`)
+        const theirs = callerAt(`${url}/api/notes/2`)
         expect(await mine()).toEqual([401, null])
         expect(await mine(nothing)).toEqual([403, null])
         expect(await mine(reads)).toEqual([
@@ -304,7 +304,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect((await logIn(slashes, 'a long password')).to).toBe(`${url}//evil.example`)
 
         const { reads, nothing } = await tokensOf(database, 1, { users })
-        const ask = asking(`${url}/api/notes`)
+        const ask = callerAt(`${url}/api/notes`)
         expect(await ask()).toEqual([401, null])
         expect(await ask(nothing)).toEqual([403, null])
         expect(await ask(reads)).toEqual([
@@ -463,8 +463,8 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         }),
       })
       const { access_token } = (await answer.json()) as { readonly access_token: string }
-      expect((await asking(`${url}/reports`)(access_token))[0]).toBe(200)
-      expect((await asking(`${url}/api/notes`)(access_token))[0]).toBe(401)
+      expect((await callerAt(`${url}/reports`)(access_token))[0]).toBe(200)
+      expect((await callerAt(`${url}/api/notes`)(access_token))[0]).toBe(401)
     }))
 
   test('registration: answers the request of the page within the limits of the application', ({
@@ -522,7 +522,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
             SECRET_KEY: secretKey,
           })
           const { reads } = await tokensOf('', undefined, { store: options.store })
-          const ask = asking(url)
+          const ask = callerAt(url)
           expect(await ask(reads)).toEqual([
             200,
             [{ text: expect.stringMatching(/^A note of user \d+$/) }],
@@ -713,7 +713,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(printed[0]).toMatch(asPattern(expected))
         expect(JSON.parse(printed[1] ?? '')).toMatchObject({ scope: 'notes:read' })
         const { access_token } = JSON.parse(printed[0] ?? '')
-        expect(await asking(`${url}/oauth/ping`)(access_token)).toEqual([200, { ping: 'pong' }])
+        expect(await callerAt(`${url}/oauth/ping`)(access_token)).toEqual([200, { ping: 'pong' }])
       }),
     ))
 
@@ -740,7 +740,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           const printed = await inShell(report, { BASE_URL: url, TOKEN: reads })
           const expected = blocks.find(({ language }) => language === 'json')?.text ?? ''
           expect(printed).toMatch(asPattern(expected))
-          const ask = asking(`${url}/oauth/ping`)
+          const ask = callerAt(`${url}/oauth/ping`)
           expect([(await ask(reads))[0], (await ask(nothing))[0]]).toEqual([401, 200])
         },
         { LEAK_REPORT_KEYS: publicKeys },
@@ -792,7 +792,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
             await running(
               name,
               async ({ url: at }) => {
-                const ask = asking(at)
+                const ask = callerAt(at)
                 expect((await ask(own))[0]).toBe(200)
                 for (const wrong of [elsewhere, ofWhole, bound, 'x', undefined])
                   expect((await ask(wrong))[0]).toBe(401)
@@ -812,7 +812,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       const cwd = join(folder.path, 'runs/settings-api')
       await mkdir(join(cwd, 'public'), { recursive: true })
       await writeFile(join(cwd, 'public/settings.js'), script)
-      await writeFile(join(cwd, 'as-in-a-page.js'), asInAPage)
+      await writeFile(join(cwd, 'as-in-a-page.js'), runPageScript)
       await running('settings-api', async ({ url, database }) => {
         const server = await opened(database)
         const password = 'a long password'
@@ -858,7 +858,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         await assistant.connect()
         expect(await assistant.call('list_notes')).toEqual([])
         expect(assistant.memory.asked).toHaveLength(1)
-        expect(await assistant.said('add_note', { text: 'Buy milk' })).toBe('Added.')
+        expect(await assistant.textResult('add_note', { text: 'Buy milk' })).toBe('Added.')
         expect(assistant.memory.asked).toHaveLength(2)
         expect(await assistant.call('list_notes')).toEqual(['Buy milk'])
         await assistant.close()

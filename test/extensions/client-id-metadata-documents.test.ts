@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { count, execute, query } from '../support/database.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
@@ -253,7 +253,7 @@ describe('§4 the document', () => {
   })
 
   test('AZ-09 dangerous redirect URIs are refused [T460]', async () => {
-    for (const uri of dangerousRedirectUris) {
+    for (const uri of forbiddenRedirectUris) {
       const clientId = withDocument({ ...right, redirect_uris: [callback, uri] })
       const { text } = await errorPage(clientId)
       expect([uri, text]).toEqual([uri, expect.stringMatching(/is not valid: redirect_uris/)])

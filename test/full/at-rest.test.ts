@@ -5,8 +5,8 @@ import type { User } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import {
   type Answer,
+  createUserAndClient,
   email,
-  furnish,
   type Node,
   type NodeClient,
   openRecords,
@@ -155,9 +155,9 @@ const useEverything = async (
   // Refresh, and reuse that revokes.
   const fresh = await send(client.redemption(node, await client.code(node, agent)))
   const first = keepAnswer('fresh', fresh)
-  const second = keepAnswer('refresh', await send(client.refreshing(node, first.refresh_token)))
-  keepAnswer('second refresh', await send(client.refreshing(node, second.refresh_token)))
-  expect(await status(send(client.refreshing(node, first.refresh_token)))).toBe(400)
+  const second = keepAnswer('refresh', await send(client.refreshForm(node, first.refresh_token)))
+  keepAnswer('second refresh', await send(client.refreshForm(node, second.refresh_token)))
+  expect(await status(send(client.refreshForm(node, first.refresh_token)))).toBe(400)
   const living = keepAnswer(
     'living',
     await send(client.redemption(node, await client.code(node, agent))),
@@ -211,7 +211,7 @@ const useEverything = async (
   )
 
   // Errors during requests, which are logged with their details.
-  const broken = client.refreshing(node, living.refresh_token)
+  const broken = client.refreshForm(node, living.refresh_token)
   for (const at of ['before tokens.rotate', 'after tokens.findByRefresh', 'after tokens.rotate']) {
     await node.order({ at, does: 'fail' })
     expect(await status(send(broken))).toBe(500)
@@ -248,7 +248,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
       }
       await using node = await startNode(shared)
       const records = await openRecords(shared)
-      const { client } = await furnish(records, { name: 'A client that stands there' })
+      const { client } = await createUserAndClient(records, { name: 'A client that stands there' })
       await records.close()
       const secrets = await useEverything(node, folder.path, client)
       expect(secrets.size).toBeGreaterThan(40)

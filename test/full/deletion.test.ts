@@ -4,7 +4,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { describe, expect, test } from 'vitest'
 import { count, execute } from '../support/database.ts'
 import { lacks } from '../support/needs.ts'
-import { databaseIn, furnish, openRecords, query, startNode } from '../support/nodes.ts'
+import { createUserAndClient, databaseIn, openRecords, query, startNode } from '../support/nodes.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/processes.ts'
 
@@ -19,7 +19,7 @@ describe('kill -9 while the rows of a deleted client are removed', () => {
     const file = databaseIn(folder.path)
     const left = () => count(file, 'oauth2server_token')
     const records = await openRecords(cluster)
-    const { client } = await furnish(records)
+    const { client } = await createUserAndClient(records)
     const found = await records.clients.find(client.clientId)
     execute(
       file,

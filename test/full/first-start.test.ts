@@ -162,7 +162,7 @@ describe('two concurrent first starts', () => {
 })
 
 /** Runs a start that must fail, and returns how it ended. */
-const refusedStart = async ({ data, port, env }: NotesOptions) => {
+const failedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
   const exit = await program.exited
@@ -171,7 +171,7 @@ const refusedStart = async ({ data, port, env }: NotesOptions) => {
 
 /** Expects exit status 1, and only one message with this number of lines on stderr. */
 const expectProblem = (
-  { exit, stdout, stderr }: Awaited<ReturnType<typeof refusedStart>>,
+  { exit, stdout, stderr }: Awaited<ReturnType<typeof failedStart>>,
   message: RegExp,
   { lines = 1 } = {},
 ) => {
@@ -188,7 +188,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')
     try {
-      const refused = await refusedStart({ data: folder.path, port })
+      const refused = await failedStart({ data: folder.path, port })
       expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is already in use.*PORT`))
       // The demo user is not created yet, so the next start can still print its password.
       await using app = await startNotes({ data: folder.path })
@@ -203,10 +203,10 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     const file = join(folder.path, 'file')
     await writeFile(file, '')
     const data = join(file, 'data')
-    expectProblem(await refusedStart({ data }), /^The secret key file \S+ cannot be .*SECRET_KEY/)
+    expectProblem(await failedStart({ data }), /^The secret key file \S+ cannot be .*SECRET_KEY/)
     const env = { SECRET_KEY: 'a secret key of more than 32 bytes' }
     expectProblem(
-      await refusedStart({ data, env }),
+      await failedStart({ data, env }),
       /^The database file \S+ cannot be written .*DATABASE_URL/,
     )
   })
@@ -214,10 +214,10 @@ describe('a failing start exits with 1 and one clear message without a stack', (
   test('if the database file is no database', async () => {
     await using folder = await temporaryFolder()
     await writeFile(join(folder.path, 'oauth2server.sqlite'), 'not a database. '.repeat(500))
-    expectProblem(await refusedStart({ data: folder.path }), /^The database file .*not a database/)
+    expectProblem(await failedStart({ data: folder.path }), /^The database file .*not a database/)
     await using another = await temporaryFolder()
     await mkdir(join(another.path, 'oauth2server.sqlite'))
-    expectProblem(await refusedStart({ data: another.path }), /^The database file .*directory/)
+    expectProblem(await failedStart({ data: another.path }), /^The database file .*directory/)
   })
 
   test('but not if the database was created by a newer version: it serves, and warns', async () => {
@@ -240,10 +240,10 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     const app = await startNotes({ data: folder.path, env: key('right') })
     const { token } = greetingIn(app.program.stdout)
     await app.program.stop()
-    const wrong = await refusedStart({ data: folder.path, env: key('wrong') })
+    const wrong = await failedStart({ data: folder.path, env: key('wrong') })
     expectProblem(wrong, /^The secret key does not fit .*SECRET_KEY_PREVIOUS/)
     expect(wrong.stderr).not.toContain('the wrong secret')
-    const short = await refusedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
+    const short = await failedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
     expectProblem(short, /SECRET_KEY.* 32 bytes/, { lines: 2 })
     expect(short.stderr).not.toContain('too short')
     // The data is unchanged.
@@ -254,7 +254,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
   test('§1 invalid settings: one message names each with its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
-    const refused = await refusedStart({
+    const refused = await failedStart({
       data,
       env: {
         OAUTH2SERVER_REQUIRE_PKCE: 'sometimes',
@@ -287,13 +287,13 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     ['OAUTH2SERVER_JWT_VERYFICATION_FACTORY', './none.js:verify', /JWT_VERYFICATION_FACTORY/],
   ])('§1 %s=%s', async (name, value, message) => {
     await using folder = await temporaryFolder()
-    const refused = await refusedStart({ data: folder.path, env: { [name]: value } })
+    const refused = await failedStart({ data: folder.path, env: { [name]: value } })
     expectProblem(refused, message, { lines: 2 })
   })
 })
 
 /** Sends the head of a token request and half of its body. */
-const halfARequest = async (port: number, body: string): Promise<Socket> => {
+const sendHalfARequest = async (port: number, body: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
@@ -316,7 +316,7 @@ const isListening = (port: number): Promise<boolean> =>
   })
 
 /** Waits for a condition, however busy the machine is. */
-const patiently = { timeout: 60_000, interval: 10 }
+const longPoll = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
   let text = ''
@@ -331,9 +331,9 @@ describe('FT-09 SIGTERM', () => {
       await using folder = await temporaryFolder()
       await using app = await startNotes({ data: folder.path })
       const body = 'grant_type=client_credentials'
-      const socket = await halfARequest(app.port, body)
+      const socket = await sendHalfARequest(app.port, body)
       app.program.kill(signal)
-      await expect.poll(() => isListening(app.port), patiently).toBe(false)
+      await expect.poll(() => isListening(app.port), longPoll).toBe(false)
       expect(app.program.exit).toBeUndefined()
       await expect(fetch(`${app.url}/api/public`)).rejects.toThrow()
 
@@ -369,7 +369,7 @@ describe('FT-09 SIGTERM', () => {
       }
     }
     const clients = Array.from({ length: 20 }, client)
-    await expect.poll(() => answers.length, patiently).toBeGreaterThan(100)
+    await expect.poll(() => answers.length, longPoll).toBeGreaterThan(100)
     app.program.kill('SIGTERM')
     await Promise.all(clients)
     expect(await app.program.exited).toEqual({ code: 0, signal: null })
@@ -381,7 +381,7 @@ describe('FT-09 SIGTERM', () => {
   test('a client that never finishes its request does not prevent the exit', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
-    const socket = await halfARequest(app.port, 'grant_type=client_credentials')
+    const socket = await sendHalfARequest(app.port, 'grant_type=client_credentials')
     // Otherwise it would be killed at the end, and have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
     socket.destroy()

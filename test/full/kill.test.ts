@@ -5,9 +5,9 @@ import { digestOf } from '../../src/crypto/digest.ts'
 import {
   type Answer,
   type Cluster,
+  createUserAndClient,
   type Fault,
   type Form,
-  furnish,
   type Node,
   type NodeClient,
   openRecords,
@@ -22,14 +22,14 @@ import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
 /** Milliseconds: dozens of restarts are slow on a busy machine. */
-const patience = 240_000
+const timeout = 240_000
 
 /** A folder with a user and a client in its database, which no process has open. */
 const furnished = async () => {
   const folder = await temporaryFolder()
   const shared: Cluster = { data: folder.path, issuer }
   const records = await openRecords(shared)
-  const { client } = await furnish(records, { allowedScopes: ['notes:read'] })
+  const { client } = await createUserAndClient(records, { allowedScopes: ['notes:read'] })
   await records.close()
   return {
     ...shared,
@@ -100,7 +100,7 @@ const untouched = { families: 0, tokens: 0, revoked: 0 }
 const revoked = { families: 1, tokens: 0, revoked: 1 }
 
 /** Checks I1 and I2 after a crash during the redemption of a code, and the result of a retry by the client. */
-const expectSoundCode = async (
+const expectConsistentCode = async (
   { data, client }: { readonly data: string; readonly client: NodeClient },
   node: Node,
   code: string,
@@ -170,7 +170,7 @@ const distinct = (moments: readonly Fault[]): readonly Fault[] =>
 const rounds = isWhole ? 30 : 5
 
 describe('FT-01 kill -9 around the redemption of a code', () => {
-  test(`I2 at ${rounds} random moments`, { timeout: patience }, async () => {
+  test(`I2 at ${rounds} random moments`, { timeout: timeout }, async () => {
     await using it = await furnished()
     const ends: Record<string, number> = {}
     let node = await startNode(it)
@@ -179,7 +179,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
         const code = await it.client.code(node, it.agent)
         const answer = await killedAfter(node, it.client.redemption(node, code), randomInt(0, 24))
         node = await startNode(it)
-        const end = await expectSoundCode(it, node, code, answer)
+        const end = await expectConsistentCode(it, node, code, answer)
         ends[end] = (ends[end] ?? 0) + 1
       }
     } finally {
@@ -193,7 +193,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
   })
 
   test('I2 before and after every store operation of the exchange [T562]', {
-    timeout: patience,
+    timeout: timeout,
   }, async () => {
     await using it = await furnished()
     let node = await startNode(it)
@@ -217,7 +217,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
         const code = await it.client.code(node, it.agent)
         await killedAt(node, it.client.redemption(node, code), moment)
         node = await startNode(it)
-        ends.push(await expectSoundCode(it, node, code, undefined))
+        ends.push(await expectConsistentCode(it, node, code, undefined))
       }
       const committed = moments.findIndex(({ at }) => at === 'after transaction')
       expect(ends).toEqual(
@@ -240,7 +240,7 @@ describe('FT-01 kill -9 around a refresh', () => {
     )
 
   /** Checks that a lost response is repeated: the client can continue whether the rotation had happened or not. */
-  const expectSoundRefresh = async (
+  const expectConsistentRefresh = async (
     { data, client }: { readonly data: string; readonly client: NodeClient },
     node: Node,
     before: Answer['body'],
@@ -252,7 +252,7 @@ describe('FT-01 kill -9 around a refresh', () => {
     expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
     expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
     if (answer) expect(rotations).toHaveLength(1)
-    const retry = await send(client.refreshing(node, before.refresh_token))
+    const retry = await send(client.refreshForm(node, before.refresh_token))
     expect(retry.status).toBe(200)
     if (answer) expect(retry.body.access_token).toBe(answer.body.access_token)
     expect(rotationsOf(data, before.refresh_token)).toEqual([{ followed: 1 }])
@@ -262,28 +262,28 @@ describe('FT-01 kill -9 around a refresh', () => {
   }
 
   test(`I2 at ${rounds} random moments, and before and after every store operation`, {
-    timeout: patience,
+    timeout: timeout,
   }, async () => {
     await using it = await furnished()
     let node = await startNode(it)
     try {
       const first = await it.client.tokens(node, it.agent)
-      const refresh = it.client.refreshing(node, first.refresh_token)
+      const refresh = it.client.refreshForm(node, first.refresh_token)
       const moments = await momentsOf(node, refresh)
       expect(moments.map(({ at }) => at)).toEqual(
         expect.arrayContaining(['before tokens.rotate', 'after tokens.rotate']),
       )
       let current = (await send(refresh)).body
       for (const moment of distinct(moments)) {
-        await killedAt(node, it.client.refreshing(node, current.refresh_token), moment)
+        await killedAt(node, it.client.refreshForm(node, current.refresh_token), moment)
         node = await startNode(it)
-        current = await expectSoundRefresh(it, node, current, undefined)
+        current = await expectConsistentRefresh(it, node, current, undefined)
       }
       for (let round = 0; round < rounds; round += 1) {
-        const form = it.client.refreshing(node, current.refresh_token)
+        const form = it.client.refreshForm(node, current.refresh_token)
         const answer = await killedAfter(node, form, randomInt(0, 24))
         node = await startNode(it)
-        current = await expectSoundRefresh(it, node, current, answer)
+        current = await expectConsistentRefresh(it, node, current, answer)
       }
       // One authorization and one pair of tokens remain.
       expect(query(it.data, 'select count(*) as n from oauth2server_token')).toEqual([{ n: 1 }])

@@ -88,7 +88,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         })
         const stranger = await app.personalToken()
         const requests = await prepare(app)
-        const waiting = async () => {
+        const waitingStatements = async () => {
           const [row] = await database.query(
             `select count(*)::int as n from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock'`,
@@ -99,13 +99,13 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         await holder.query(lock)
         const answers = Promise.all(requests.map((request) => request()))
         answers.catch(() => undefined)
-        await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), {
+        await vi.waitFor(async () => expect(await waitingStatements()).toBeGreaterThan(0), {
           timeout: 20_000,
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
         // One of them, and possibly the write of the last uses of tokens.
-        expect(await waiting()).toBeLessThanOrEqual(2)
+        expect(await waitingStatements()).toBeLessThanOrEqual(2)
         await holder.query('rollback')
         const statuses = new Set(await answers)
         // 503 if this machine was too slow to release the row within two seconds.

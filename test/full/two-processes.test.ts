@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type Answer,
   type Cluster,
+  createUserAndClient,
   type Form,
-  furnish,
   type Node,
   type NodeClient,
   openRecords,
@@ -13,8 +13,8 @@ import {
   query,
   registerClient,
   send,
+  sendConcurrently,
   startNode,
-  volley,
 } from '../support/nodes.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/processes.ts'
 import { UserAgent } from '../support/user-agent.ts'
@@ -41,7 +41,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
     // At once, so that both find an empty folder.
     ;[it.a, it.b] = await Promise.all([startNode(shared), startNode(shared)])
     it.records = await openRecords(shared)
-    Object.assign(it, await furnish(it.records))
+    Object.assign(it, await createUserAndClient(it.records))
     it.agent = new UserAgent()
   })
   afterAll(async () => {
@@ -66,7 +66,9 @@ const both = async (
   form: (node: Node) => Form,
   count = many,
 ): Promise<readonly Answer[]> => {
-  const settled = await volley(Array.from({ length: count }, (_, i) => form(i % 2 === 0 ? a : b)))
+  const settled = await sendConcurrently(
+    Array.from({ length: count }, (_, i) => form(i % 2 === 0 ? a : b)),
+  )
   return settled.map((one) => {
     if (one.status === 'rejected') throw one.reason
     return one.value
@@ -114,7 +116,7 @@ describe('two processes on one SQLite file', () => {
       expect(tally(answers)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
       const { access_token, refresh_token } = succeeded(answers)
       expect([await ping(it.a, access_token), await ping(it.b, access_token)]).toEqual([401, 401])
-      const refresh = await send(it.client.refreshing(it.a, refresh_token))
+      const refresh = await send(it.client.refreshForm(it.a, refresh_token))
       expect(tally([refresh])).toEqual({ '400 invalid_grant': 1 })
       expect(authorizations(it)).toEqual([expect.objectContaining({ revoked: 1, tokens: 0 })])
     },
@@ -142,7 +144,7 @@ describe('two processes on one SQLite file', () => {
     const codes: string[] = []
     for (let made = 0; made < 25; made += 1) codes.push(await it.client.code(it.a, it.agent))
     const turn = (index: number) => (index % 2 === 0 ? it.a : it.b)
-    const settled = await volley(
+    const settled = await sendConcurrently(
       codes.map((code, index) => it.client.redemption(turn(index), code)),
     )
     const answers = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
@@ -156,7 +158,7 @@ describe('two processes on one SQLite file', () => {
     'RF-05 50 concurrent refreshes are one rotation, with identical answers within the leeway (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
-      const answers = await both(it, (node) => it.client.refreshing(node, refresh_token))
+      const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
       expect(tally(answers)).toEqual({ '200 ok': many })
       // `expires_in` is the remaining time.
       const distinct = new Set(
@@ -177,15 +179,15 @@ describe('two processes on one SQLite file', () => {
         it.client.clientId,
       )
       expect(rotations).toHaveLength(1)
-      expect((await send(it.client.refreshing(it.b, next.refresh_token))).status).toBe(200)
+      expect((await send(it.client.refreshForm(it.b, next.refresh_token))).status).toBe(200)
     },
   )
 
   test('RF-05 a node that pauses between read and write returns the same answer as the faster one', async () => {
     const { refresh_token } = await it.client.tokens(it.a, it.agent)
     await it.a.order({ at: 'after tokens.findByRefresh', does: 'pause', milliseconds: 300 })
-    const late = send(it.client.refreshing(it.a, refresh_token))
-    const first = await send(it.client.refreshing(it.b, refresh_token))
+    const late = send(it.client.refreshForm(it.a, refresh_token))
+    const first = await send(it.client.refreshForm(it.b, refresh_token))
     const second = await late
     expect([first.status, second.status]).toEqual([200, 200])
     expect(second.body.access_token).toBe(first.body.access_token)
@@ -230,7 +232,7 @@ describe('two processes on one SQLite file', () => {
     expect(await ping(it.b, body.access_token)).toBe(200)
     expect((await send(it.client.redemption(it.a, code))).status).toBe(400)
     expect(await ping(it.b, body.access_token)).toBe(401)
-    expect((await send(it.client.refreshing(it.b, body.refresh_token))).status).toBe(400)
+    expect((await send(it.client.refreshForm(it.b, body.refresh_token))).status).toBe(400)
   })
 
   test('deactivation by the operator is effective at the next request to either node, and so is reactivation [T570]', async () => {
@@ -261,25 +263,25 @@ describe('two processes on one SQLite file', () => {
     for (const node of [it.a, it.b]) {
       const refused = await Promise.all([
         send(it.client.redemption(node, code)),
-        send(it.client.refreshing(node, tokens.refresh_token)),
+        send(it.client.refreshForm(node, tokens.refresh_token)),
       ])
       expect(refused.map(({ status }) => status)).toEqual([401, 401])
     }
 
     await it.records.users.setActive(it.user.id, true)
     expect(await statuses()).toEqual([200, 200])
-    expect((await send(it.client.refreshing(it.b, tokens.refresh_token))).status).toBe(200)
+    expect((await send(it.client.refreshForm(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
   test('a new secret, a password change and a deletion are effective at the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {
-      const refused = await send(it.client.refreshing(node, tokens.refresh_token))
+      const refused = await send(it.client.refreshForm(node, tokens.refresh_token))
       expect(tally([refused])).toEqual({ '401 invalid_client': 1 })
     }
     it.client.clientSecret = clientSecret
-    const refreshed = await send(it.client.refreshing(it.b, tokens.refresh_token))
+    const refreshed = await send(it.client.refreshForm(it.b, tokens.refresh_token))
     expect(refreshed.status).toBe(200)
 
     await it.records.users.setPassword(it.user.id, password)
@@ -308,13 +310,13 @@ describe('two processes without a leeway', () => {
     'RF-05 of 50 concurrent refreshes one succeeds, and then the authorization is revoked (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
-      const answers = await both(it, (node) => it.client.refreshing(node, refresh_token))
+      const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
       expect(tally(answers)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
       const next = succeeded(answers)
       for (const node of [it.a, it.b]) {
         expect(await ping(node, access_token)).toBe(401)
         expect(await ping(node, next.access_token)).toBe(401)
-        const again = await send(it.client.refreshing(node, next.refresh_token))
+        const again = await send(it.client.refreshForm(node, next.refresh_token))
         expect(tally([again])).toEqual({ '400 invalid_grant': 1 })
       }
       expect(authorizations(it)).toEqual([expect.objectContaining({ revoked: 1, tokens: 0 })])
@@ -324,9 +326,9 @@ describe('two processes without a leeway', () => {
   test('P-8 a revocation by reuse on one node ends no other authorization', async () => {
     const stays = await it.client.tokens(it.a, it.agent)
     const goes = await it.client.tokens(it.a, it.agent)
-    const next = await send(it.client.refreshing(it.a, goes.refresh_token))
+    const next = await send(it.client.refreshForm(it.a, goes.refresh_token))
     expect(await ping(it.b, next.body.access_token)).toBe(200)
-    expect((await send(it.client.refreshing(it.a, goes.refresh_token))).status).toBe(400)
+    expect((await send(it.client.refreshForm(it.a, goes.refresh_token))).status).toBe(400)
     expect(await ping(it.b, next.body.access_token)).toBe(401)
     expect(await ping(it.b, stays.access_token)).toBe(200)
   })

@@ -12,7 +12,7 @@ const claimsOf = (text: string): Record<string, unknown> => {
   }
 }
 
-const strange = (r: SeededRandom): unknown =>
+const oddValue = (r: SeededRandom): unknown =>
   r.pick([
     null,
     0,
@@ -55,8 +55,8 @@ const claims = [
 const altered = (jwt: string, r: SeededRandom): string => {
   const [head = '', payload = '', signature = ''] = jwt.split('.')
   const changes = [
-    () => `${part({ ...claimsOf(head), [r.pick(header)]: strange(r) })}.${payload}.${signature}`,
-    () => `${head}.${part({ ...claimsOf(payload), [r.pick(claims)]: strange(r) })}.${signature}`,
+    () => `${part({ ...claimsOf(head), [r.pick(header)]: oddValue(r) })}.${payload}.${signature}`,
+    () => `${head}.${part({ ...claimsOf(payload), [r.pick(claims)]: oddValue(r) })}.${signature}`,
     () => `${part({ ...claimsOf(head), alg: 'none' })}.${payload}.`,
     () => `${head}.${payload}.`,
     () => `${head}.${payload}`,

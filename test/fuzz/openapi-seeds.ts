@@ -1,4 +1,4 @@
-import type { Furniture, Session } from '../support/observed-furniture.ts'
+import type { Session, TestData } from '../support/observed-furniture.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { pairsOf, shapeOf, type WeightedSeed } from './seeds.ts'
 
@@ -41,7 +41,7 @@ const propertiesOf = (given: Schema, document: Document): Readonly<Record<string
 }
 
 /** Values for parameters that refer to existing objects. */
-const known = (f: Furniture, random: SeededRandom): Readonly<Record<string, unknown>> => ({
+const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unknown>> => ({
   name: 'Fuzz',
   description: 'Text',
   website: 'https://client.example/',

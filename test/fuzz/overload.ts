@@ -1,4 +1,4 @@
-import type { Furniture } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-furniture.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import type { FuzzRequest } from './requests.ts'
 import { pairsOf, shapeOf } from './seeds.ts'
@@ -15,7 +15,7 @@ const patience = 90_000
  * other request may get 503.
  * @returns the number of answers by status, and of 503 without Retry-After
  */
-export const overload = async (port: number, furniture: Furniture) => {
+export const overload = async (port: number, furniture: TestData) => {
   const endings: Ending[] = await Promise.all(
     Array.from({ length: logins }, (_, number) => {
       const random = seededRandom(0, number)

@@ -6,7 +6,7 @@ const late = 5_000
  * again.
  * @returns the function that cancels it
  */
-export const afterWaiting = (milliseconds: number, act: () => void): (() => void) => {
+export const callAfter = (milliseconds: number, act: () => void): (() => void) => {
   let timer: NodeJS.Timeout
   const begin = (): void => {
     const due = performance.now() + milliseconds

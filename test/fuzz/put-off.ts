@@ -9,7 +9,7 @@ const reasons: Readonly<Record<string, RegExp>> = {
   'too many passwords': /PasswordHashingBusy/,
 }
 
-export interface PutOff {
+export interface Unavailability {
   /** The number of 503 answers for each reason, from the log. */
   readonly counts: Readonly<Record<string, number>>
   /** The other problems in the log. */
@@ -17,7 +17,7 @@ export interface PutOff {
 }
 
 /** Separates 503 answers with a known reason from failures. */
-export const putOff = (complaints: readonly Complaint[]): PutOff => {
+export const unavailabilityOf = (complaints: readonly Complaint[]): Unavailability => {
   const counts: Record<string, number> = Object.fromEntries(
     Object.keys(reasons).map((reason) => [reason, 0]),
   )

@@ -1,4 +1,4 @@
-import type { Furniture } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-furniture.ts'
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts'
 import { body } from './mutate-body.ts'
 import { credential } from './mutate-credentials.ts'
@@ -58,7 +58,7 @@ export const requestMaker = (seed: number, document: Document) => {
   const all = [...seeds, ...openapiSeeds(document)]
   const weights = all.reduce((sum, { weight }) => sum + weight, 0)
   const others = [structure, headers, body, credential]
-  return (number: number, furniture: Furniture): FuzzRequest => {
+  return (number: number, furniture: TestData): FuzzRequest => {
     const random: SeededRandom = seededRandom(seed, number)
     const shape = seedAt(all, random.below(weights))(furniture, random)
     const [name, , mutation] = levelAt(random.below(100))

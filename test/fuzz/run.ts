@@ -1,8 +1,8 @@
-import type { Furniture } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-furniture.ts'
 import { type ObservedServer, type Probe, startObserved } from '../support/observed-server.ts'
 import type { Document } from './openapi-seeds.ts'
 import { overload } from './overload.ts'
-import { putOff } from './put-off.ts'
+import { unavailabilityOf } from './put-off.ts'
 import { type FuzzRequest, requestMaker } from './requests.ts'
 import { Sender } from './sender.ts'
 import { Tally } from './tally.ts'
@@ -41,7 +41,7 @@ export interface FuzzReport {
 const setSize = 10_000
 /** The permitted growth of memory from the middle of the run to its end: the result of a garbage collection varies. */
 const growth = 1.1
-const slack = 16 * 1024 * 1024
+const permittedGrowth = 16 * 1024 * 1024
 
 /** Starts a server, sends malformed requests to it, and reports the results. */
 export const fuzz = async (options: FuzzOptions): Promise<FuzzReport> => {
@@ -63,7 +63,11 @@ export const fuzz = async (options: FuzzOptions): Promise<FuzzReport> => {
   }
 }
 
-const furnished = async (server: ObservedServer, seed: number, set: number): Promise<Furniture> => {
+const newTestData = async (
+  server: ObservedServer,
+  seed: number,
+  set: number,
+): Promise<TestData> => {
   await server.random(seed + set)
   const furniture = await server.furnish(set)
   await server.random(null)
@@ -85,7 +89,7 @@ const against = async (
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document
   const make = requestMaker(seed, document)
   const tally = new Tally()
-  let furniture = await furnished(server, seed, 0)
+  let furniture = await newTestData(server, seed, 0)
   const numbered = (number: number): FuzzRequest => make(number, furniture)
   const sender = new Sender({
     port: server.port,
@@ -98,14 +102,14 @@ const against = async (
 
   if (only !== undefined) {
     for (let set = 1; set <= Math.floor(only / setSize); set += 1)
-      furniture = await furnished(server, seed, set)
+      furniture = await newTestData(server, seed, set)
     console.log(numbered(only).bytes.toString('latin1'))
     await sender.send(only, only + 1)
   } else {
     // Compare the end with the middle of the run: by then all code has run, and bounded caches are full.
     const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
     for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
-      if (from > 0) furniture = await furnished(server, seed, from / setSize)
+      if (from > 0) furniture = await newTestData(server, seed, from / setSize)
       await sender.send(from, Math.min(requests, from + setSize))
       if (server.ended !== undefined || signal?.aborted) break
       onProgress?.(tally.total, elapsed())
@@ -116,7 +120,7 @@ const against = async (
   const took = elapsed()
   if (server.ended !== undefined) return reportOf(server, { tally, took, probes, statuses: {} })
   const { statuses, untimed } = overloads
-    ? await overload(server.port, await furnished(server, seed, -1))
+    ? await overload(server.port, await newTestData(server, seed, -1))
     : { statuses: {}, untimed: 0 }
   // Close abandoned connections, and let timeouts expire.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
@@ -140,7 +144,7 @@ const reportOf = async (
   if (server.ended !== undefined) violations.push(`The server has ended: ${server.ended}.`)
   if (tally.offenceCount > 0)
     violations.push(`${tally.offenceCount} requests were answered with 5xx, or not at all.`)
-  const { counts, others } = putOff(server.complaints)
+  const { counts, others } = unavailabilityOf(server.complaints)
   for (const { kind, text } of others.slice(0, 20)) violations.push(`${kind}: ${text}`)
   if (others.length > 20) violations.push(`… and ${others.length - 20} more of the kind.`)
   // A 503 without a line in the log has an unknown reason.
@@ -159,7 +163,7 @@ const reportOf = async (
   const [, end] = probes.at(-1) ?? []
   if (warm && end) {
     for (const figure of ['rss', 'heapUsed'] as const) {
-      if (end[figure] > warm[figure] * growth + slack)
+      if (end[figure] > warm[figure] * growth + permittedGrowth)
         violations.push(`${figure} has grown from ${warm[figure]} to ${end[figure]} bytes.`)
     }
   }

@@ -1,9 +1,9 @@
-import { assertionType, type Furniture, type Session } from '../support/observed-furniture.ts'
+import { assertionType, type Session, type TestData } from '../support/observed-furniture.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { Body, Pair, Shape } from './shape.ts'
 
 /** Creates a valid request from the data of the server. */
-export type Seed = (furniture: Furniture, random: SeededRandom) => Shape
+export type Seed = (furniture: TestData, random: SeededRandom) => Shape
 
 /** The relative frequency of a seed. */
 export interface WeightedSeed {
@@ -65,7 +65,7 @@ const get =
   (
     endpoint: string,
     path: string,
-    more: (f: Furniture, r: SeededRandom) => { query?: Fields; headers?: Fields } = () => ({}),
+    more: (f: TestData, r: SeededRandom) => { query?: Fields; headers?: Fields } = () => ({}),
   ): Seed =>
   (f, r) =>
     shapeOf(r, { endpoint, method: 'GET', path, ...more(f, r) })
@@ -74,7 +74,7 @@ const post =
   (
     endpoint: string,
     path: string,
-    make: (f: Furniture, r: SeededRandom) => { fields: Fields; headers?: Fields },
+    make: (f: TestData, r: SeededRandom) => { fields: Fields; headers?: Fields },
   ): Seed =>
   (f, r) => {
     const { fields, headers = {} } = make(f, r)
@@ -94,7 +94,7 @@ const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` })
 const cookie = ({ cookie: value }: Session): Fields => ({ cookie: value })
 
 /** The credentials of the client in one of their forms: Basic, in the body, or signed. */
-const asClient = (f: Furniture, r: SeededRandom): { fields: Fields; headers: Fields } => {
+const asClient = (f: TestData, r: SeededRandom): { fields: Fields; headers: Fields } => {
   const { id, secret } = f.confidential
   const form = r.below(10)
   if (form < 6) return { fields: {}, headers: basic(f.confidential) }
@@ -108,13 +108,13 @@ const asClient = (f: Furniture, r: SeededRandom): { fields: Fields; headers: Fie
   }
 }
 
-const token = (endpoint: string, fields: (f: Furniture, r: SeededRandom) => Fields): Seed =>
+const token = (endpoint: string, fields: (f: TestData, r: SeededRandom) => Fields): Seed =>
   post(endpoint, '/oauth/token', (f, r) => {
     const client = asClient(f, r)
     return { fields: { ...fields(f, r), ...client.fields }, headers: client.headers }
   })
 
-const authorizeFields = (f: Furniture, r: SeededRandom): Fields => ({
+const authorizeFields = (f: TestData, r: SeededRandom): Fields => ({
   response_type: r.pick(['code', 'code', 'code', 'token']),
   client_id: r.chance(70) ? f.confidential.id : f.publicId,
   redirect_uri: f.redirectUri,
@@ -131,11 +131,11 @@ const authorizeFields = (f: Furniture, r: SeededRandom): Fields => ({
 const exchanged = 'urn:ietf:params:oauth:token-type:access_token'
 const device = 'urn:ietf:params:oauth:grant-type:device_code'
 
-const anyToken = (f: Furniture, r: SeededRandom): string =>
+const anyToken = (f: TestData, r: SeededRandom): string =>
   r.pick([r.pick(f.pairs).access, r.pick(f.pairs).refresh, r.pick(f.personal), f.bound.access])
 
 /** The credential of a guarded request, of each kind. */
-const credential = (f: Furniture, r: SeededRandom): { query?: Fields; headers?: Fields } =>
+const credential = (f: TestData, r: SeededRandom): { query?: Fields; headers?: Fields } =>
   r.pick([
     () => ({ headers: bearer(r.pick(f.pairs).access) }),
     () => ({ headers: bearer(r.pick(f.personal)) }),
@@ -171,7 +171,7 @@ const metadata = {
   software_id: 'fuzz',
 }
 
-const registration = (f: Furniture, r: SeededRandom): Shape => {
+const registration = (f: TestData, r: SeededRandom): Shape => {
   const path = `/oauth/register/${f.registered.id}`
   const headers = bearer(f.registered.token)
   const method = r.pick(['GET', 'GET', 'PUT', 'PUT', 'PUT', 'DELETE'])

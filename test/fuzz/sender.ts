@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { AnswerReader, type Head } from './answers.ts'
-import { afterWaiting } from './patience.ts'
+import { callAfter } from './patience.ts'
 import type { FuzzRequest } from './requests.ts'
 
 /** How a request ended: with a status, or without one. */
@@ -31,8 +31,8 @@ interface Sent {
 }
 
 /** Milliseconds. */
-const patience = 30_000
-const rawPatience = 3_000
+const timeout = 30_000
+const rawTimeout = 3_000
 
 /** Sends requests as fast as they are answered: many over each kept connection, some over a new one. */
 export class Sender {
@@ -104,9 +104,9 @@ export class Sender {
     let stopWaiting = (): void => {}
     const wait = (): void => {
       stopWaiting()
-      stopWaiting = afterWaiting(patience, () => {
+      stopWaiting = callAfter(timeout, () => {
         const first = sent.shift()
-        if (first) onEnd(first.request, { status: 'silent', took: patience })
+        if (first) onEnd(first.request, { status: 'silent', took: timeout })
         hasAnswered = true
         socket.destroy()
       })
@@ -152,7 +152,7 @@ export class Sender {
 }
 
 /** Sends a request over a new connection. The worst of its answers counts. */
-export const sendAlone = (port: number, request: FuzzRequest, limit = patience): Promise<Ending> =>
+export const sendAlone = (port: number, request: FuzzRequest, limit = timeout): Promise<Ending> =>
   new Promise((resolve) => {
     const began = performance.now()
     let worst: Head | undefined
@@ -170,7 +170,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = patience):
       },
     )
     const isRaw = request.kind === 'raw'
-    stopWaiting = afterWaiting(isRaw ? rawPatience : limit, () =>
+    stopWaiting = callAfter(isRaw ? rawTimeout : limit, () =>
       end(worst?.status ?? (isRaw ? 'waiting' : 'silent')),
     )
     socket.on('data', (data: Buffer) => {
@@ -180,7 +180,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = patience):
       if (!isRaw) return end(status)
       // More answers may follow: of pipelined requests, or of smuggled ones.
       stopWaiting()
-      stopWaiting = afterWaiting(50, () => end(worst?.status ?? status))
+      stopWaiting = callAfter(50, () => end(worst?.status ?? status))
     })
     socket.on('error', () => {})
     socket.once('close', () => end(worst?.status ?? 'closed'))

@@ -50,14 +50,14 @@ const targetOf = ({ path, query }: Shape): string => {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being left out
-const unwritable = /[\u0000-\u0008\u000A-\u001F\u007F]|[^\u0000-\u00FF]/g
+const requiresEncoding = /[\u0000-\u0008\u000A-\u001F\u007F]|[^\u0000-\u00FF]/g
 
 /** The request on the wire. */
 export const wireOf = (shape: Shape): Buffer => {
   const body = bytesOf(shape.body)
   const lines = [`${shape.method} ${targetOf(shape)} HTTP/1.1`]
   for (const [name, value] of shape.headers)
-    lines.push(`${name}: ${value.replaceAll(unwritable, '?')}`)
+    lines.push(`${name}: ${value.replaceAll(requiresEncoding, '?')}`)
   const isChunked = shape.body.kind === 'bytes' && shape.body.isChunked
   if (isChunked) lines.push('Transfer-Encoding: chunked')
   else if (body !== undefined) lines.push(`Content-Length: ${body.length}`)

@@ -2,7 +2,7 @@ import type { FuzzRequest } from './requests.ts'
 import type { Ending } from './sender.ts'
 
 /** A request with a failure, and how to send it again. */
-export interface Offence {
+export interface Failure {
   readonly number: number
   readonly endpoint: string
   readonly kind: string
@@ -19,7 +19,7 @@ type Counts = Record<string, number>
 export class Tally {
   readonly endpoints = new Map<string, Counts>()
   readonly kinds = new Map<string, Counts>()
-  readonly offences: Offence[] = []
+  readonly offences: Failure[] = []
   offenceCount = 0
   /** 503 with Retry-After; the log decides whether there was a reason for it. */
   putOff = 0

@@ -23,7 +23,7 @@ const rate = 250
 /** Milliseconds of look-ups without a purge, before and after it. */
 const idle = 15_000
 /** Building indexes and the write-ahead log temporarily need space. */
-const spare = 1.6
+const spaceFactor = 1.6
 
 interface Filled {
   readonly database: GrowthDatabase
@@ -178,7 +178,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
     open.push(few)
     const bytes = (await few.database.bytes()) / small
     console.log(`${Math.round(bytes)} bytes per token, with its authorization and all indexes`)
-    if (!(await hasRoom(few.database, bytes * rows * spare))) return false
+    if (!(await hasRoom(few.database, bytes * rows * spaceFactor))) return false
     const many = await fill(databases[1], rows, expired)
     open.push(many)
     console.log(`${Math.round((await many.database.bytes()) / rows)} bytes per token of ${rows}`)

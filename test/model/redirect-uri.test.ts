@@ -7,13 +7,13 @@ import {
   withFragment,
   withQuery,
 } from '../../src/model/redirect-uri.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 
 const strict = { privateUse: false }
 const native = { privateUse: true }
 
 describe('registration of redirect URIs', () => {
-  test.each(dangerousRedirectUris)('AZ-09 rejects %j [T495]', (uri) => {
+  test.each(forbiddenRedirectUris)('AZ-09 rejects %j [T495]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toMatchObject({
       problem: expect.stringMatching(/^redirectUri/),
       sentence: expect.stringMatching(/^It .*\.$|^A private-use .*\.$/),
@@ -80,7 +80,7 @@ describe('registration of redirect URIs', () => {
     ]) {
       expect(redirectUriProblem(uri, native), uri).toBeDefined()
     }
-    for (const uri of dangerousRedirectUris.filter((uri) => uri !== 'com.example.app:/cb')) {
+    for (const uri of forbiddenRedirectUris.filter((uri) => uri !== 'com.example.app:/cb')) {
       expect(redirectUriProblem(uri, native), uri).toBeDefined()
     }
   })

@@ -54,7 +54,7 @@ const groups = (html: string): Record<string, readonly string[]> =>
   )
 
 /** The value of a term in the list below the scopes. */
-const beside = (html: string, term: string): string | undefined =>
+const valueOfTerm = (html: string, term: string): string | undefined =>
   new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
 
 describe('XS-06 the consent page lists the requested scopes', () => {
@@ -109,16 +109,16 @@ describe('XS-06 the consent page names the client, the user and the target', () 
     expect(html).toContain('<h1>Allow <bdi>Note Reader</bdi>?</h1>')
     expect(html).toContain('<title>Allow Note Reader? · ')
     expect(shownText(html)).toContain('Reads your notes to you.')
-    expect(beside(html, 'Website')).toBe(
+    expect(valueOfTerm(html, 'Website')).toBe(
       '<a href="https://reader.example/about?a=b&amp;c=d" rel="noopener noreferrer nofollow"><bdi>https://reader.example/about?a=b&amp;c=d</bdi></a>',
     )
-    expect(beside(html, 'Registered by')).toBe('<bdi>owner@example.org</bdi>')
-    expect(beside(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
+    expect(valueOfTerm(html, 'Registered by')).toBe('<bdi>owner@example.org</bdi>')
+    expect(valueOfTerm(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
   })
 
   test('omits empty fields of the client', async () => {
     const { html } = await open({ userId: null })
-    for (const term of ['Website', 'Registered by']) expect(beside(html, term)).toBeUndefined()
+    for (const term of ['Website', 'Registered by']) expect(valueOfTerm(html, term)).toBeUndefined()
     expect(html).not.toContain('class="description"')
   })
 
@@ -133,7 +133,7 @@ describe('XS-06 the consent page names the client, the user and the target', () 
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
   ])('%s: tells the user that %s comes next [T031]', async (uri, shown, isConfidential = true) => {
     const { html } = await open({ redirectUris: [uri], isConfidential })
-    expect(beside(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
+    expect(valueOfTerm(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
   })
 
   test.each([

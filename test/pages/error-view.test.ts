@@ -20,7 +20,7 @@ const view = async (query: string | Record<string, string>) => {
   return { html, shown: shownText(html) }
 }
 
-const generic =
+const generalText =
   'The application and this server could not agree. This is most likely a mistake of the application, not yours.'
 
 describe('decision §2 the error view', () => {
@@ -32,7 +32,7 @@ describe('decision §2 the error view', () => {
   ])('explains %s', async (error, explanation) => {
     const { shown } = await view({ error, error_description: 'redirect_uri is missing.' })
     expect(shown.join(' ')).toContain(explanation)
-    expect(shown).not.toContain(generic)
+    expect(shown).not.toContain(generalText)
     expect(shown).toEqual(expect.arrayContaining([error, 'redirect_uri is missing.']))
   })
 
@@ -49,7 +49,7 @@ describe('decision §2 the error view', () => {
     '😀',
   ])('shows a general text for "%s", and escapes it', async (error) => {
     const { shown } = await view({ error })
-    expect(shown).toContain(generic)
+    expect(shown).toContain(generalText)
     expect(shown).toContain(error.trim())
   })
 
@@ -66,7 +66,7 @@ describe('decision §2 the error view', () => {
       'error[]=x',
     ]) {
       const { html, shown } = await view(query)
-      expect(shown).toContain(generic)
+      expect(shown).toContain(generalText)
       expect(html).not.toMatch(/<dt>|<dd>/)
     }
   })
@@ -105,7 +105,7 @@ describe('decision §2 the error view', () => {
 })
 
 describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
-  const whereErrorsGo = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
+  const errorLocation = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
     const answer = await fetch(`${issuer}/oauth/authorize?client_id=unknown`, {
       redirect: 'manual',
     })
@@ -143,7 +143,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
   })
 
   test('is the built-in view by default, and the page names it [T766]', async () => {
-    const location = await whereErrorsGo(app)
+    const location = await errorLocation(app)
     expect(location).toBe(`/oauth/errors?${query}`)
     const page = await fetch(`${app.issuer}${location}`)
     expect(shownText(await page.text())).toContain('The client is unknown.')

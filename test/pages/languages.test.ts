@@ -5,7 +5,7 @@ import { chooseReader } from '../../src/protocol/endpoints/responses/reader.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizeUrl, formIn, newPkce, UserAgent } from '../support/user-agent.ts'
 
-const has = (language: string): boolean => Object.hasOwn(languages, language)
+const supports = (language: string): boolean => Object.hasOwn(languages, language)
 
 describe('the language of a page', () => {
   test.each<[uiLocales: string | undefined, acceptLanguage: string | null, locale: string]>([
@@ -46,7 +46,7 @@ describe('the language of a page', () => {
     [undefined, 'cmn-Hans-CN', 'zh-Hans-CN'],
     [undefined, 'ar-EG', 'ar-EG'],
   ]
-  test.each(others.filter(([, , locale]) => has(locale.slice(0, 2))))(
+  test.each(others.filter(([, , locale]) => supports(locale.slice(0, 2))))(
     'ui_locales %s, Accept-Language %s: %s',
     (uiLocales, acceptLanguage, locale) => {
       const language = locale.slice(0, 2)
@@ -84,7 +84,7 @@ describe('the language of a page', () => {
     `${' '.repeat(100_000)}de`,
   ])('answers in a supported language, whatever is requested (%#)', (wish) => {
     for (const reader of [chooseReader(wish, null), chooseReader(undefined, wish)]) {
-      expect(has(reader.language)).toBe(true)
+      expect(supports(reader.language)).toBe(true)
       expect(reader.locale).toMatch(/^[a-z]{2}(?:-[A-Za-z0-9]+)*$/)
       expect(Intl.DateTimeFormat.supportedLocalesOf(reader.locale)).toHaveLength(1)
     }

@@ -151,9 +151,9 @@ describe('XS-06 the consent page describes the client truthfully', () => {
       tos_uri: 'https://assistant.example/terms',
       policy_uri: 'https://assistant.example/privacy',
     })
-    const squeezed = (text: string) => text.replaceAll(/\s+/g, '')
+    const withoutSpaces = (text: string) => text.replaceAll(/\s+/g, '')
     const of = async (id: string, uri: string) =>
-      squeezed(shown(await consent(id, uri, { ui_locales: language })))
+      withoutSpaces(shown(await consent(id, uri, { ui_locales: language })))
     const own = await of(client_id, 'http://localhost/cb')
     for (const text of [
       texts.consent.selfRegistered('Notes & Co'),
@@ -161,9 +161,9 @@ describe('XS-06 the consent page describes the client truthfully', () => {
       texts.consent.terms,
       texts.consent.privacy,
     ])
-      expect(own).toContain(squeezed(text))
+      expect(own).toContain(withoutSpaces(text))
     expect(await of(document, redirectUri)).toContain(
-      squeezed(texts.consent.selfDescribed('assistant.example')),
+      withoutSpaces(texts.consent.selfDescribed('assistant.example')),
     )
   })
 })

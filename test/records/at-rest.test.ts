@@ -363,8 +363,8 @@ describe('a row that was altered, moved or inserted without the key authenticate
     await agent.authorize(app, url.replace('+notes%3Awrite', ''))
     const consent = await app.server.consents.find(app.user.id, client.clientId)
     expect(consent?.scopes).toEqual(['notes:read'])
-    const shows = async () => (await agent.browse(url)).status === 200
-    expect(await shows()).toBe(true)
+    const isShown = async () => (await agent.browse(url)).status === 200
+    expect(await isShown()).toBe(true)
     for (const columns of [
       { scopes: 'notes:read notes:write' },
       { declined_scopes: 'notes:write' },
@@ -382,7 +382,7 @@ describe('a row that was altered, moved or inserted without the key authenticate
             await app.server.consents.find(Number(columns.user_id ?? app.user.id), client.clientId),
           ).toBeUndefined()
           expect(logged(), JSON.stringify(columns)).toEqual(['consent.tampered'])
-          expect(await shows()).toBe(true)
+          expect(await isShown()).toBe(true)
         },
         'client_key',
       )

@@ -133,7 +133,7 @@ const personalToken = async (somebody: Person, name = 'Laptop') => {
   return token
 }
 
-const judged = async (act: string, before: 'verify' | 'disable' | undefined = undefined) => {
+const markedClient = async (act: string, before: 'verify' | 'disable' | undefined = undefined) => {
   const { somebody, client } = await clientOf()
   const { clientId } = client
   if (before) await admin.post(at.admin, { client_id: clientId, act: before })
@@ -346,10 +346,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       isElsewhere: true,
     }
   },
-  'client.verified': async () => ({ about: await judged('verify') }),
-  'client.unverified': async () => ({ about: await judged('unverify', 'verify') }),
-  'client.disabled': async () => ({ about: await judged('disable') }),
-  'client.enabled': async () => ({ about: await judged('enable', 'disable') }),
+  'client.verified': async () => ({ about: await markedClient('verify') }),
+  'client.unverified': async () => ({ about: await markedClient('unverify', 'verify') }),
+  'client.disabled': async () => ({ about: await markedClient('disable') }),
+  'client.enabled': async () => ({ about: await markedClient('enable', 'disable') }),
   'user.created': () => aboutUser(async () => undefined),
   'user.deactivated': () => aboutUser((id) => app.server.users.setActive(id, false)),
   'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),

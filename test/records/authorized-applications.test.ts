@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
 
-const whole = { after: null, limit: 50 }
+const firstPage = { after: null, limit: 50 }
 
 describe('authorized applications', () => {
   let app: TestServer
@@ -31,7 +31,7 @@ describe('authorized applications', () => {
     { user, agent }: { user: User; agent: UserAgent },
     input: Partial<ClientInput> = {},
   ) => TestClient.register({ ...app, user }, agent, { ...input, userId: app.user.id })
-  const of = async (user: User) => (await authorized().listByUser(user.id, whole)).items
+  const of = async (user: User) => (await authorized().listByUser(user.id, firstPage)).items
   /** Another authorization of the user, issued without a browser. */
   const issue = async (user: User, clientId: string, scopes = ['notes:read']) => {
     const client = await clientOf(app, clientId)
@@ -185,7 +185,7 @@ describe('authorized applications', () => {
         await app.server.consents.grant(user.id, clientId, ['notes:read'])
         for (let devices = 0; devices < 3; devices += 1) await issue(user, clientId)
       }
-      const { items } = await counted.server.authorizedApplications.listByUser(user.id, whole)
+      const { items } = await counted.server.authorizedApplications.listByUser(user.id, firstPage)
       expect(items).toHaveLength(6)
       expect(asked.sort()).toEqual([
         'clients.authorizedBy',

@@ -1,7 +1,7 @@
 import { type ClientInput, InvalidField, ScopeDoesNotExists } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientKeyOf, count, execute, query } from '../support/database.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 describe('client', () => {
@@ -193,7 +193,7 @@ describe('client', () => {
       )
     })
 
-    test.each(dangerousRedirectUris)(
+    test.each(forbiddenRedirectUris)(
       'rule 2, AZ-09: %j makes the assignment fail [T686]',
       async (uri) => {
         await refused({ redirectUris: [uri] }, 'redirect_uris')

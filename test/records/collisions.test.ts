@@ -26,7 +26,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
   const rows = (table: string) =>
     query(app.database, `select * from oauth2server_${table} order by 1`)
   /** Draws values, and then makes the work draw them again. */
-  const again = async <T>(
+  const repeatDraws = async <T>(
     work: () => Promise<T>,
     choose = (drawn: readonly Uint8Array[]) => drawn,
   ): Promise<[T, T]> => {
@@ -41,7 +41,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
     ['client_secret', ([secret]: readonly Uint8Array[]) => [secret ?? fresh()]],
     ['client_id', ([, id]: readonly Uint8Array[]) => [fresh(), id ?? fresh()]],
   ])('%s of a client', async (_, choose) => {
-    const [one, other] = await again(() => app.client(), choose)
+    const [one, other] = await repeatDraws(() => app.client(), choose)
     expect(one.clientId).not.toBe(other.clientId)
     expect(one.clientSecret).not.toBe(other.clientSecret)
     for (const { clientId, clientSecret } of [one, other])
@@ -73,10 +73,10 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
   })
 
   test('a personal token and its client', async () => {
-    const [one, other] = await again(() => app.personalToken(['notes:read']))
+    const [one, other] = await repeatDraws(() => app.personalToken(['notes:read']))
     expect(one).not.toBe(other)
     source.repeat([])
-    const [third, fourth] = await again(
+    const [third, fourth] = await repeatDraws(
       () => app.personalToken(['notes:write']),
       ([, , token]) => [fresh(), fresh(), token ?? fresh()],
     )
@@ -87,7 +87,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
 
   test('access and refresh tokens of an authorization [T697]', async () => {
     const { clientId } = await app.client()
-    const [one, other] = await again(() => authorizationOf(app, clientId))
+    const [one, other] = await repeatDraws(() => authorizationOf(app, clientId))
     expect(
       new Set([one.accessToken, other.accessToken, one.refreshToken, other.refreshToken]).size,
     ).toBe(4)
@@ -100,7 +100,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
 
   test('client_credentials tokens', async () => {
     const client = await clientOf(app, (await app.client()).clientId)
-    const [one, other] = await again(() =>
+    const [one, other] = await repeatDraws(() =>
       app.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] }),
     )
     expect(one.accessToken).not.toBe(other.accessToken)
@@ -170,7 +170,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
     const agent = new UserAgent()
     await agent.authorize(app, url)
     // The consent is remembered, so only the code is drawn.
-    const [one, other] = await again(
+    const [one, other] = await repeatDraws(
       async () => (await agent.authorize(app, url)).searchParams.get('code') ?? '',
     )
     expect(one).not.toBe(other)
@@ -186,7 +186,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
       /name="authorization_request" value="([^"]+)"/.exec(
         await (await agent.fetch(`${url}&prompt=consent`)).text(),
       )?.[1]
-    const [request, another] = await again(shown)
+    const [request, another] = await repeatDraws(shown)
     expect(request).toMatch(/^[A-Za-z0-9]{43}$/)
     expect(another).toMatch(/^[A-Za-z0-9]{43}$/)
     expect(request).not.toBe(another)

@@ -10,7 +10,9 @@ describe('a remembered consent', () => {
   afterAll(() => app.close())
 
   /** Applies decisions in order for a new client, and returns the stored consent. */
-  const decided = async (...decisions: readonly [granted: string[], declined?: string[]][]) => {
+  const consentAfter = async (
+    ...decisions: readonly [granted: string[], declined?: string[]][]
+  ) => {
     const { clientId } = await app.client()
     for (const [granted, declined] of decisions) {
       const options = declined === undefined ? {} : { declined }
@@ -23,25 +25,28 @@ describe('a remembered consent', () => {
   }
 
   test('keeps granted and refused scopes', async () => {
-    expect(await decided([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
-    expect(await decided([['a']])).toEqual([['a'], []])
-    expect(await decided([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
-    expect(await decided([[]])).toEqual([[], []])
+    expect(await consentAfter([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
+    expect(await consentAfter([['a']])).toEqual([['a'], []])
+    expect(await consentAfter([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
+    expect(await consentAfter([[]])).toEqual([[], []])
   })
 
   test('granting a refused scope later moves it to the granted ones', async () => {
-    expect(await decided([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
-    expect(await decided([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
+    expect(await consentAfter([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
+    expect(await consentAfter([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
   })
 
   test('refusing a granted scope later moves it to the refused ones', async () => {
-    expect(await decided([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
-    expect(await decided([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
+    expect(await consentAfter([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
+    expect(await consentAfter([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
   })
 
   test('keeps the last decision after any number of changes', async () => {
-    expect(await decided([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
-    expect(await decided([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([['a', 'b'], []])
+    expect(await consentAfter([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
+    expect(await consentAfter([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([
+      ['a', 'b'],
+      [],
+    ])
   })
 
   test('keeps its ID and returns the time of the last decision', async () => {

@@ -32,7 +32,7 @@ const fillTombstones = ({ database }: TestServer, authorizationId: number): void
   )
 }
 
-const left = ({ database }: TestServer): number =>
+const rowsLeft = ({ database }: TestServer): number =>
   ['token', 'authorization', 'consent', 'session', 'rotated_refresh_token']
     .map((table) => count(database, `oauth2server_${table}`))
     .reduce((sum, rows) => sum + rows)
@@ -65,10 +65,10 @@ describe('deletion', () => {
     fill(app, token.clientKey, Number(app.user.id))
     fillTombstones(app, Number(token.authorizationId))
     expect(await app.server.clients.delete(basic.clientId)).toBe(true)
-    expect(left(app)).toBeGreaterThan(many)
+    expect(rowsLeft(app)).toBeGreaterThan(many)
     expect(await statusOf(app, accessToken)).toBe(401)
     expect(await app.server.clients.find(basic.clientId)).toBeUndefined()
-    await until(() => left(app) === 0)
+    await until(() => rowsLeft(app) === 0)
     expect(Math.max(...parts)).toBeLessThanOrEqual(1_000)
     expect(parts.length).toBeGreaterThan(5)
   })
@@ -85,13 +85,13 @@ describe('deletion', () => {
     fill(app, ofOther.token.clientKey, Number(app.user.id))
     fillTombstones(app, Number(ofOther.token.authorizationId))
     expect(await app.server.users.delete(user.id)).toBe(true)
-    expect(left(app)).toBeGreaterThan(many)
+    expect(rowsLeft(app)).toBeGreaterThan(many)
     for (const token of [personal.accessToken, ofOther.accessToken])
       expect(await statusOf(app, token)).toBe(401)
     expect(await app.server.clients.find(theirs.clientId)).toBeUndefined()
     const again = await app.server.users.create({ email: 'gone@example.org', password: null })
     expect(again.id).not.toBe(user.id)
-    await until(() => left(app) === 0)
+    await until(() => rowsLeft(app) === 0)
     expect(Math.max(...parts)).toBeLessThanOrEqual(1_000)
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
@@ -122,7 +122,7 @@ describe('deletion', () => {
     expect(await statusOf(app, issued.accessToken)).toBe(401)
     expect(await app.server.tokens.get(issued.token.id)).toBeUndefined()
     await app.server.sweep()
-    expect(left(app)).toBe(0)
+    expect(rowsLeft(app)).toBe(0)
   })
 
   test('that was interrupted is completed by the sweeper of a later process, and its record is deleted after a minute', async () => {
@@ -140,10 +140,10 @@ describe('deletion', () => {
       }
       expect(await cut.server.clients.delete(clientId)).toBe(true)
     }
-    expect(left(app)).toBeGreaterThan(0)
+    expect(rowsLeft(app)).toBeGreaterThan(0)
     expect(count(app.database, 'oauth2server_removal')).toBe(1)
     expect(await app.server.sweep()).toBeGreaterThan(0)
-    expect(left(app)).toBe(0)
+    expect(rowsLeft(app)).toBe(0)
     expect(count(app.database, 'oauth2server_removal')).toBe(1)
     app.advance(60)
     await app.server.sweep()
@@ -162,7 +162,7 @@ describe('deletion', () => {
       other.server.sweep(),
     ])
     await Promise.all([app.server.sweep(), other.server.sweep()])
-    await until(() => left(app) === 0)
+    await until(() => rowsLeft(app) === 0)
     expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
   })
 
@@ -180,7 +180,7 @@ describe('deletion', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
     await app.server.transaction((tx) => tx.clients.delete(clientId))
     expect(await statusOf(app, accessToken)).toBe(401)
-    expect(left(app)).toBe(0)
+    expect(rowsLeft(app)).toBe(0)
   })
 
   test('of all grants to a client that becomes public writes one row', async () => {
@@ -195,7 +195,7 @@ describe('deletion', () => {
     expect(await statusOf(app, accessToken)).toBe(401)
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
     expect(await app.server.clients.find(clientId)).toMatchObject({ isConfidential: false })
-    await until(() => left(app) === 0)
+    await until(() => rowsLeft(app) === 0)
   })
 
   test('never blocks the event loop for long, whatever the number of rows [T574]', async () => {
@@ -220,7 +220,7 @@ describe('deletion', () => {
     const control = await longestTurn(() => delay(1_000))
     const removing = await longestTurn(async () => {
       await app.server.clients.delete(clientId)
-      await until(() => left(app) === 0)
+      await until(() => rowsLeft(app) === 0)
     })
     console.log('longest turn, ms of processor time:', { control, removing })
     // Deleting 30,000 tokens in one statement takes more than 300 ms. The counts of this test take time too.

@@ -4,7 +4,7 @@ import { execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 
-const whole = { after: null, limit: 50 }
+const firstPage = { after: null, limit: 50 }
 
 describe('the applications of a user', () => {
   let app: TestServer
@@ -28,7 +28,7 @@ describe('the applications of a user', () => {
     await app.client({ name: 'New', userId: owner.id })
     await authorizationOf(app, used.clientId)
     await authorizationOf(app, used.clientId)
-    const { items, next } = await app.server.clients.ofOwner(owner.id, whole)
+    const { items, next } = await app.server.clients.ofOwner(owner.id, firstPage)
     expect(next).toBeNull()
     expect(items.map(({ client, users }) => [client.name, users])).toEqual([
       ['New', 0],

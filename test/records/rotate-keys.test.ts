@@ -23,7 +23,7 @@ const columns = [
 ] as const
 
 /** Counts the values of each kind under a key. */
-const under = ({ database }: TestServer, secret: string): Record<string, number> =>
+const countUnder = ({ database }: TestServer, secret: string): Record<string, number> =>
   Object.fromEntries(
     columns
       .map(([table, column]): [string, number] => {
@@ -33,7 +33,7 @@ const under = ({ database }: TestServer, secret: string): Record<string, number>
       .filter(([, rows]) => rows > 0),
   )
 
-const noted = ({ database }: TestServer): readonly string[] =>
+const registeredKeys = ({ database }: TestServer): readonly string[] =>
   query<{ id: string }>(database, 'select id from oauth2server_secret_key').map(({ id }) => id)
 
 /** Another node on the same database, with these keys. */
@@ -65,7 +65,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await expectAllWork(app, made)
-    expect(Object.keys(under(app, secretKey))).toHaveLength(columns.length)
+    expect(Object.keys(countUnder(app, secretKey))).toHaveLength(columns.length)
 
     // Every server knows the new key before the first one writes under it.
     const knowing = await node(app, [secretKey, next])
@@ -90,8 +90,8 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
       isComplete: true,
       keepFor: 86_400,
     })
-    expect(under(app, secretKey)).toEqual({})
-    expect(noted(app)).toEqual([idOf(next)])
+    expect(countUnder(app, secretKey)).toEqual({})
+    expect(registeredKeys(app)).toEqual([idOf(next)])
     for (const at of [writing, rotating]) await expectAllWork(at, made)
 
     await using after = await node(app, [next])
@@ -168,11 +168,11 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     tokens.push(await all.personalToken())
     // Two tokens with their clients, and the user.
     expect((await all.server.rotateSecretKeys()).resealed).toBe(5)
-    expect(noted(app)).toEqual([idOf(third)])
+    expect(registeredKeys(app)).toEqual([idOf(third)])
     await using back = await node(app, [secretKey, third])
     // The third token with its client, and the audit checkpoint that the first rotation made.
     expect((await back.server.rotateSecretKeys()).resealed).toBe(8)
-    expect(noted(app)).toEqual([idOf(secretKey)])
+    expect(registeredKeys(app)).toEqual([idOf(secretKey)])
     for (const token of tokens) expect(await statusOf(app, token)).toBe(200)
   })
 
@@ -210,8 +210,8 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     })
     await expect(failing.server.rotateSecretKeys()).rejects.toThrow(StoreUnavailable)
     await failing.close()
-    expect(under(app, next)['token.access_token']).toBe(250)
-    expect(new Set(noted(app))).toEqual(new Set([idOf(secretKey), idOf(next)]))
+    expect(countUnder(app, next)['token.access_token']).toBe(250)
+    expect(new Set(registeredKeys(app))).toEqual(new Set([idOf(secretKey), idOf(next)]))
     const failure = await node(app, [next]).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(StoreUnusable)
     expect(String(failure)).toContain(
@@ -359,7 +359,7 @@ describe('rows that cannot be opened', () => {
       { table: 'oauth2server_user', keyId: null, rows: 1 },
     ])
     expect(rotation.isComplete).toBe(true)
-    expect(under(app, secretKey)).toEqual({
+    expect(countUnder(app, secretKey)).toEqual({
       'token.access_token': 1,
       'token.refresh_token': 1,
       'rotated_refresh_token.seal': 1,
@@ -405,7 +405,7 @@ describe('rows that cannot be opened', () => {
       { message: expect.stringContaining('under key 0123abcd, which is not configured: 1.') },
     ])
     // Its refresh token was unaltered.
-    expect(under(app, next)).toMatchObject({ 'token.refresh_token': 1 })
+    expect(countUnder(app, next)).toMatchObject({ 'token.refresh_token': 1 })
   })
 })
 
@@ -420,14 +420,14 @@ describe('nodes that still write under a previous key', () => {
       return run()
     })
     expect(await rotating.server.rotateSecretKeys()).toMatchObject({ isComplete: false })
-    expect(noted(app)).toContain(idOf(secretKey))
+    expect(registeredKeys(app)).toContain(idOf(secretKey))
     isLate = false
     await late.close()
     expect(await rotating.server.rotateSecretKeys()).toMatchObject({
       resealed: 1,
       isComplete: true,
     })
-    expect(noted(app)).toEqual([idOf(next)])
+    expect(registeredKeys(app)).toEqual([idOf(next)])
   })
 
   test('the key of a node that resumes writing is registered within a minute', async () => {
@@ -438,10 +438,10 @@ describe('nodes that still write under a previous key', () => {
       await using late = await node(app, [secretKey, next])
       await using rotating = await node(app, [next, secretKey])
       await rotating.server.rotateSecretKeys()
-      expect(noted(app)).toEqual([idOf(next)])
+      expect(registeredKeys(app)).toEqual([idOf(next)])
       const { accessToken } = await authorizationOf(late, clientId)
       vi.advanceTimersByTime(60_000)
-      await vi.waitFor(() => expect(noted(app)).toContain(idOf(secretKey)))
+      await vi.waitFor(() => expect(registeredKeys(app)).toContain(idOf(secretKey)))
       await expect(node(app, [next])).rejects.toThrow(/1 in oauth2server_token/)
       expect((await rotating.server.rotateSecretKeys()).resealed).toBe(1)
       expect(await statusOf(rotating, accessToken)).toBe(200)

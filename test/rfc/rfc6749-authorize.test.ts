@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type ClientInput, InvalidField, Scope, StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
 import {
   answerTo,
@@ -288,7 +288,7 @@ describe('decision §4.2 compares redirect URIs as strings', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test.each(dangerousRedirectUris)('decision §4.2 refuses to register %j [T027]', async (uri) => {
+  test.each(forbiddenRedirectUris)('decision §4.2 refuses to register %j [T027]', async (uri) => {
     const before = await conf.app.server.clients.find(conf.clientId)
     for (const redirectUris of [[uri], [redirectUri, uri]]) {
       await expect(app.client({ redirectUris })).rejects.toThrow(

@@ -3,7 +3,7 @@ import { OAuthError, type RegisterClient, StoreUnavailable } from 'svc-oauth2ser
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Limits } from '../../src/records/limits.ts'
 import { rawHttp } from '../support/raw-http.ts'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { asTestClient, manage, refusal, register, registered } from '../support/registration.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { clientOf, statusOf } from '../support/tokens.ts'
@@ -324,7 +324,7 @@ describe('§2 client metadata', () => {
     },
   )
 
-  test.each(dangerousRedirectUris)(
+  test.each(forbiddenRedirectUris)(
     'AZ-09 returns invalid_redirect_uri for %j [T211]',
     async (uri) => {
       for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {

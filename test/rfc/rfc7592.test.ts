@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dangerousRedirectUris } from '../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import {
   asTestClient,
   type Information,
@@ -268,7 +268,7 @@ describe('§2.2 changing', () => {
     const bad: [unknown, string][] = [
       [{ client_id }, 'invalid_redirect_uri'],
       [{ client_id, redirect_uris: null }, 'invalid_redirect_uri'],
-      ...dangerousRedirectUris.map((uri): [unknown, string] => [
+      ...forbiddenRedirectUris.map((uri): [unknown, string] => [
         { client_id, redirect_uris: [uri] },
         'invalid_redirect_uri',
       ]),

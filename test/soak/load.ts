@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Meter } from '../load/meter.ts'
-import type { Furniture } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-furniture.ts'
 import { TooMany, Worker } from './steps.ts'
 
 const workers = 16
@@ -18,7 +18,7 @@ export class Load {
   tooMany = 0
   failed = 0
 
-  constructor(furniture: Furniture) {
+  constructor(furniture: TestData) {
     this.#workers = Array.from({ length: workers }, () => new Worker(furniture))
   }
 

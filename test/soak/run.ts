@@ -34,7 +34,7 @@ const between = 30
 /** The permitted ratio of memory at the end to memory after the first minute. */
 const growth = 1.2
 /** Tables that grow and shrink with the traffic: a larger difference would be an accumulation. */
-const pile = 1.5
+const maxAccumulation = 1.5
 /** Rows of one device authorization, which is kept for twenty minutes: they accumulate during a run. */
 const ofDevice: Readonly<Record<string, number>> = { authorization: 1, transient: 4 }
 
@@ -126,7 +126,7 @@ const judged = (samples: readonly Sample[]): string[] => {
   for (const [table, count] of Object.entries(last.rows)) {
     const then = settled.rows[table] ?? 0
     const gathered = (ofDevice[table] ?? 0) * (last.devices - settled.devices)
-    if (count - gathered > then * pile + 100)
+    if (count - gathered > then * maxAccumulation + 100)
       wrong.push(`${table} has grown from ${then} to ${count} rows.`)
   }
   return wrong

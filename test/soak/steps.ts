@@ -1,8 +1,8 @@
 import {
   authorizePath,
-  type Furniture,
   field,
   type Pair,
+  type TestData,
   Visitor,
 } from '../support/observed-furniture.ts'
 import { seededRandom } from '../support/seeded-random.ts'
@@ -13,7 +13,7 @@ export class TooMany extends Error {
 }
 
 /** Milliseconds for which a pair is used: shorter than the lifetime of its tokens. */
-const pairLife = 10_000
+const maxPairAge = 10_000
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -21,13 +21,13 @@ const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 
 /** Users with their browsers, clients and devices, and the steps of one worker. */
 export class Worker {
-  readonly #furniture: Furniture
+  readonly #furniture: TestData
   readonly #random = seededRandom(Date.now(), Math.floor(Math.random() * 2 ** 31))
   #pair: { readonly tokens: Pair; readonly since: number } | undefined
   /** Requests that were answered. */
   requests = 0
 
-  constructor(furniture: Furniture) {
+  constructor(furniture: TestData) {
     this.#furniture = furniture
   }
 
@@ -126,7 +126,7 @@ export class Worker {
 
   /** A valid pair of tokens. */
   async #tokens(): Promise<Pair> {
-    if (!this.#pair || Date.now() - this.#pair.since > pairLife) await this.#code()
+    if (!this.#pair || Date.now() - this.#pair.since > maxPairAge) await this.#code()
     return (this.#pair as { tokens: Pair }).tokens
   }
 

@@ -9,23 +9,23 @@ import {
   aClient,
   anAuthorization,
   aPair,
-  atOnce,
   aUser,
   authorizationRow,
   clientKey,
   clientRow,
   consentRow,
   digest,
-  noteRotated,
+  insertRotated,
   refreshable,
   rotatedRow,
   rotationOf,
+  runConcurrently,
   sealed,
   sessionRow,
+  successes,
   text,
   tokenRow,
   userRow,
-  winners,
 } from './rows.ts'
 import { sealedContract } from './sealed-contract.ts'
 import { todaysClientsContract } from './todays-clients-contract.ts'
@@ -78,7 +78,7 @@ export const storeContract = (
     beforeAll(() => {
       ;({ store, other } = stores())
     })
-    const either = (index: number) => (index % 2 === 0 ? store : other)
+    const alternating = (index: number) => (index % 2 === 0 ? store : other)
 
     test('a migrated store has nothing left to migrate, on any node', async () => {
       expect(await store.migrate()).toEqual([])
@@ -113,13 +113,13 @@ export const storeContract = (
 
       test('of concurrent inserts with one e-mail address, exactly one succeeds', async () => {
         const row = userRow()
-        const ids = await atOnce(20, (index) =>
-          either(index)
+        const ids = await runConcurrently(20, (index) =>
+          alternating(index)
             .users.insert({ ...row, id: Number(row.id) + index })
             .then((isInserted) => isInserted && Number(row.id) + index),
         )
-        expect(winners(ids)).toHaveLength(1)
-        expect((await store.users.findByEmail(row.email))?.id).toBe(winners(ids)[0])
+        expect(successes(ids)).toHaveLength(1)
+        expect((await store.users.findByEmail(row.email))?.id).toBe(successes(ids)[0])
       })
 
       test('inserting an existing ID throws UniqueViolation, and keeps the existing user', async () => {
@@ -163,7 +163,7 @@ export const storeContract = (
       })
 
       test('an impossible ID finds nothing, and does not affect concurrent look-ups', async () => {
-        const ids = await atOnce(20, () => aClient(store))
+        const ids = await runConcurrently(20, () => aClient(store))
         const asked = ids.flatMap((id) => [id, `${id}\0`])
         const found = await Promise.all(asked.map((id) => store.clients.find(id)))
         expect(found.map((one) => one?.fields.clientId)).toEqual(
@@ -188,7 +188,7 @@ export const storeContract = (
         expect(await store.clients.find(clientId)).toMatchObject(row)
         const once = clientRow()
         expect(
-          winners(await atOnce(20, (index) => either(index).clients.insert(once))),
+          successes(await runConcurrently(20, (index) => alternating(index).clients.insert(once))),
         ).toHaveLength(1)
       })
 
@@ -245,7 +245,7 @@ export const storeContract = (
         const clientId = await aClient(store)
         const { authorizationId, row } = await aPair(store, clientId)
         const rotated = rotatedRow(authorizationId)
-        await noteRotated(store, rotated)
+        await insertRotated(store, rotated)
         await store.consents.put(consentRow({ userId, clientId }))
         expect(await store.clients.delete(clientId, 1)).toBe(true)
         expect(await other.clients.delete(clientId, 1)).toBe(false)
@@ -357,7 +357,7 @@ export const storeContract = (
         expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
         // Any number of rows may have no refresh token.
         expect(
-          winners(await atOnce(3, () => store.tokens.insert(tokenRow({ clientId })))),
+          successes(await runConcurrently(3, () => store.tokens.insert(tokenRow({ clientId })))),
         ).toHaveLength(3)
       })
 
@@ -376,10 +376,10 @@ export const storeContract = (
         const next = Array.from({ length: 50 }, (_, index) =>
           tokenRow({ ...row.fields, createdAt: index }, refreshable()),
         )
-        const won = await atOnce(50, (index) =>
-          either(index).tokens.rotate(rotationOf(pair, next[index])),
+        const won = await runConcurrently(50, (index) =>
+          alternating(index).tokens.rotate(rotationOf(pair, next[index])),
         )
-        expect(winners(won)).toHaveLength(1)
+        expect(successes(won)).toHaveLength(1)
         const winner = next[won.indexOf(true)]
         expect(
           await store.tokens.findByRefresh(winner?.refreshDigest ?? refreshDigest),
@@ -413,7 +413,7 @@ export const storeContract = (
 
       test('of concurrent rotations, only the invalid one fails', async () => {
         const clientId = await aClient(store)
-        const pairs = await atOnce(20, () => aPair(store, clientId))
+        const pairs = await runConcurrently(20, () => aPair(store, clientId))
         const rotations = pairs.map((pair) => rotationOf(pair))
         const [first, second] = pairs
         if (!first || !second) throw new Error('There are twenty.')
@@ -483,10 +483,10 @@ export const storeContract = (
       test('a rotated refresh token is stored once', async () => {
         const clientId = await aClient(store)
         const rotated = rotatedRow(await anAuthorization(store, { clientId }))
-        await noteRotated(store, rotated)
+        await insertRotated(store, rotated)
         expect(await other.tokens.findRotated(rotated.digest)).toEqual(rotated)
         expect(await other.tokens.findRotated(digest())).toBeUndefined()
-        await expect(noteRotated(other, { ...rotated, parameters: 'other' })).rejects.toThrow(
+        await expect(insertRotated(other, { ...rotated, parameters: 'other' })).rejects.toThrow(
           UniqueViolation,
         )
         expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
@@ -520,16 +520,16 @@ export const storeContract = (
         await insert({ expires: null, isPersonal: true })
         await insert({ expires: 5, refreshExpires: 100 })
         await insert({ expires: 5, refreshExpires: 9 })
-        const left = async () =>
+        const remaining = async () =>
           (await other.tokens.ofClient(clientId)).map(({ fields }) => [
             fields.expires,
             fields.refreshExpires,
           ])
         expect(await store.tokens.deleteExpired(10, 2)).toBe(2)
-        expect(await left()).toHaveLength(4)
+        expect(await remaining()).toHaveLength(4)
         expect(await store.tokens.deleteExpired(10, 100)).toBe(1)
         expect(await store.tokens.deleteExpired(10, 100)).toBe(0)
-        expect((await left()).sort()).toEqual(
+        expect((await remaining()).sort()).toEqual(
           [
             [11, null],
             [5, 100],
@@ -561,13 +561,13 @@ export const storeContract = (
       test('of 50 concurrent redemptions of one code, exactly one returns the ID', async () => {
         const clientId = await aClient(store)
         const codeDigest = digest('authorization_code')
-        const ids = await atOnce(50, (index) =>
-          either(index).authorizations.insertOnce(
+        const ids = await runConcurrently(50, (index) =>
+          alternating(index).authorizations.insertOnce(
             authorizationRow({ clientId, codeDigest, createdAt: index }),
           ),
         )
-        expect(winners(ids)).toHaveLength(1)
-        expect((await other.authorizations.findByCode(codeDigest))?.id).toBe(winners(ids)[0])
+        expect(successes(ids)).toHaveLength(1)
+        expect((await other.authorizations.findByCode(codeDigest))?.id).toBe(successes(ids)[0])
         expect((await other.authorizations.findByCode(codeDigest))?.createdAt).toBe(
           ids.findIndex((id) => id !== undefined),
         )
@@ -575,10 +575,10 @@ export const storeContract = (
 
       test('any number may be without a code', async () => {
         const clientId = await aClient(store)
-        const ids = await atOnce(5, () =>
+        const ids = await runConcurrently(5, () =>
           store.authorizations.insertOnce(authorizationRow({ clientId })),
         )
-        expect(new Set(winners(ids)).size).toBe(5)
+        expect(new Set(successes(ids)).size).toBe(5)
       })
 
       test('are found with the binding of their code', async () => {
@@ -621,12 +621,12 @@ export const storeContract = (
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
-        const revoked = await atOnce(10, (index) =>
-          either(index).transaction((tx) =>
+        const revoked = await runConcurrently(10, (index) =>
+          alternating(index).transaction((tx) =>
             tx.authorizations.revoke(mine.authorizationId, 7 + index),
           ),
         )
-        expect(winners(revoked)).toEqual([true])
+        expect(successes(revoked)).toEqual([true])
         expect((await other.authorizations.find(mine.authorizationId))?.revokedAt).toBe(
           7 + revoked.indexOf(true),
         )
@@ -643,7 +643,7 @@ export const storeContract = (
         ]
         const note = async (authorizationId: number, rotatedAt: number) => {
           const rotated = { ...rotatedRow(authorizationId), rotatedAt }
-          await noteRotated(store, rotated)
+          await insertRotated(store, rotated)
           return rotated.digest
         }
         const digests: Digest[] = []
@@ -722,7 +722,7 @@ export const storeContract = (
         const make = async (expiresAt: number) => {
           const id = await anAuthorization(store, { clientId, expiresAt })
           const rotated = rotatedRow(id)
-          await noteRotated(store, rotated)
+          await insertRotated(store, rotated)
           return { id, rotated }
         }
         const [live, one, two] = [await make(11), await make(10), await make(0)]
@@ -994,8 +994,8 @@ export const storeContract = (
         const userId = await aUser(store)
         const clientId = await aClient(store)
         await store.consents.put(consentRow({ userId, clientId, scopes: [] }))
-        await atOnce(40, (index) =>
-          either(index).transaction(async (tx) => {
+        await runConcurrently(40, (index) =>
+          alternating(index).transaction(async (tx) => {
             const before = await tx.consents.find(userId, clientId)
             await tx.consents.put(
               consentRow({

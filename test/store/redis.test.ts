@@ -15,7 +15,7 @@ import {
   sharedRedis,
   startRedis,
 } from '../support/redis.ts'
-import { atOnce, text, winners } from './rows.ts'
+import { runConcurrently, successes, text } from './rows.ts'
 import { transientsContract } from './transients-contract.ts'
 
 const withoutRedis = await lacks('redis')
@@ -333,7 +333,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
       cable.cut()
       if (load === 'without') await delay(4_000)
       else await unavailable(transients.ping(), 3_000)
-      cable.mend()
+      cable.restore()
       expect(await recovered(transients)).toBeLessThan(5_000)
       expect(await transients.put(text(), 'x', 10, 0)).toBe(true)
     },
@@ -347,7 +347,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     const name = await newCable(own.port, port)
     await using transients = await openRedis(`redis://127.0.0.1:${port}`)
     await own.command('REPLICAOF', '127.0.0.1', String(next.port))
-    name.leadTo(next.port)
+    name.forwardTo(next.port)
     await unavailable(transients.increment('n', 10, 0), 3_000)
     await recovered(transients)
     expect(await transients.increment('n', 10, 0)).toBe(1)
@@ -455,9 +455,11 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     for (const key of keys) expect(await one.put(key, key, 10, 0)).toBe(true)
     for (const node of nodes) expect(Number(await node.command('DBSIZE'))).toBeGreaterThan(3)
     for (const key of keys) {
-      const taken = await atOnce(6, (index) => (index % 2 ? one : other).take(key, 0))
-      expect(winners(taken)).toEqual([key])
-      const counted = await atOnce(4, (index) => (index % 2 ? one : other).increment(key, 10, 0))
+      const taken = await runConcurrently(6, (index) => (index % 2 ? one : other).take(key, 0))
+      expect(successes(taken)).toEqual([key])
+      const counted = await runConcurrently(4, (index) =>
+        (index % 2 ? one : other).increment(key, 10, 0),
+      )
       expect([...counted].sort()).toEqual([1, 2, 3, 4])
     }
     await one.ping()
@@ -557,7 +559,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
       expect(error).toBeInstanceOf(StoreUnavailable)
       expect(took).toBeLessThan(3_000)
     }
-    cable.mend()
+    cable.restore()
     expect(await recovered(transients)).toBeLessThan(5_000)
     expect(await transients.get('key', 0)).toBe('x')
   })

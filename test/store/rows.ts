@@ -148,7 +148,7 @@ export const sessionRow = (
   ...over,
 })
 
-const needed = <T>(value: T | undefined): T => {
+const required = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('A row of the test could not be made.')
   return value
 }
@@ -168,7 +168,7 @@ export const aClient = async (store: Store, over?: Partial<SealedClient['fields'
 export const anAuthorization = async (
   store: Store,
   over: Partial<NewAuthorization> & { readonly clientId: string },
-) => needed(await store.authorizations.insertOnce(authorizationRow(over)))
+) => required(await store.authorizations.insertOnce(authorizationRow(over)))
 
 /** Inserts a token that can be refreshed, with its authorization. */
 export const aPair = async (
@@ -182,10 +182,10 @@ export const aPair = async (
     refreshable(),
   )
   return {
-    id: needed(await store.tokens.insert(row)),
+    id: required(await store.tokens.insert(row)),
     authorizationId,
     row,
-    refreshDigest: needed(row.refreshDigest ?? undefined),
+    refreshDigest: required(row.refreshDigest ?? undefined),
   }
 }
 
@@ -212,17 +212,17 @@ export const rotationOf = (
 })
 
 /** Inserts a refresh token that was rotated long ago, without a remaining token. */
-export const noteRotated = async (
+export const insertRotated = async (
   store: Store,
   rotated: ReturnType<typeof rotatedRow>,
 ): Promise<void> => {
-  const { clientId, clientKey } = needed(await store.authorizations.find(rotated.authorizationId))
+  const { clientId, clientKey } = required(await store.authorizations.find(rotated.authorizationId))
   const { authorizationId, digest: refreshDigest } = rotated
   const row = tokenRow(
     { clientId, clientKey, authorizationId },
     { ...refreshable(), refreshDigest },
   )
-  const id = needed(await store.tokens.insert(row))
+  const id = required(await store.tokens.insert(row))
   try {
     await store.tokens.rotate({ ...rotationOf({ id, row, refreshDigest }), rotated })
   } finally {
@@ -262,9 +262,11 @@ export const auditRow = (over: Partial<SealedAuditEvent> = {}): SealedAuditEvent
   }) as SealedAuditEvent
 
 /** Runs the work `times` times concurrently. */
-export const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: times }, (_, index) => work(index)))
+export const runConcurrently = <T>(
+  times: number,
+  work: (index: number) => Promise<T>,
+): Promise<T[]> => Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
 /** The results of the calls that succeeded. */
-export const winners = <T>(results: readonly (T | undefined | false)[]): T[] =>
+export const successes = <T>(results: readonly (T | undefined | false)[]): T[] =>
   results.filter((result): result is T => result !== undefined && result !== false)

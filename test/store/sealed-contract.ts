@@ -9,7 +9,7 @@ import {
   clientRow,
   consentRow,
   digest,
-  noteRotated,
+  insertRotated,
   refreshable,
   rotatedRow,
   rotationOf,
@@ -79,7 +79,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       )
       await store.tokens.insert(row)
       const rotated = { ...rotatedRow(authorizationId), seal }
-      await noteRotated(store, rotated)
+      await insertRotated(store, rotated)
       const { consent } = consentRow({ userId, clientId })
       await store.consents.put({ consent, seal })
       const session = { ...sessionRow({ userId }), seal }
@@ -107,18 +107,18 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       }
       for (const [kind, expectKept] of Object.entries(kept)) {
         const rows = store.sealed[kind as 'tokens'] as SealedRows<never>
-        const mine = async (keyId: string) =>
+        const ownRows = async (keyId: string) =>
           (await allNotUnder(rows, keyId, 3)).found.filter(({ sealed }) =>
             sealed.some((value) => value?.startsWith(`${old}.`)),
           )
-        const [found, ...others] = await mine(next)
+        const [found, ...others] = await ownRows(next)
         if (!found) throw new Error(`No row of ${kind} is found.`)
         expect(others).toEqual([])
         expectKept(found.row)
-        expect(await mine(old)).toEqual([])
+        expect(await ownRows(old)).toEqual([])
         expect((await rows.countUnder(old, 1_000_000)).rows).toBe(1)
         expect(await rows.reseal([resealedAs(found, next)])).toBe(1)
-        expect(await mine(next)).toEqual([])
+        expect(await ownRows(next)).toEqual([])
         expect(await rows.countUnder(old, 1_000_000)).toEqual({ rows: 0, isAll: true })
         expect((await rows.countUnder(next, 1_000_000)).rows).toBe(1)
       }

@@ -15,7 +15,7 @@ import { SqliteDialect } from '../../src/store/sql/sqlite/dialect.ts'
 import type { Tables } from '../../src/store/sql/tables.ts'
 import { execute, query } from '../support/database.ts'
 import { largeKeys } from './large-keys.ts'
-import { aClient, atOnce, aUser, clientRow, text, userRow } from './rows.ts'
+import { aClient, aUser, clientRow, runConcurrently, text, userRow } from './rows.ts'
 import type { Done, Task } from './writer.ts'
 
 let folder: string
@@ -257,7 +257,7 @@ describe('a lock that another connection holds', () => {
 describe('faults', () => {
   test('a file damaged while it was open is an outage, not a verdict', async () => {
     await using store = await open()
-    await atOnce(50, () => aClient(store, { description: 'x'.repeat(4_000) }))
+    await runConcurrently(50, () => aClient(store, { description: 'x'.repeat(4_000) }))
     execute(store.path, 'delete from oauth2server_user')
     execute(store.path, 'pragma wal_checkpoint(truncate)')
     const file = await openFile(store.path, 'r+')
@@ -329,7 +329,7 @@ test('P-5 three threads on one file redeem every code once, take every value onc
   const codes = Array.from({ length: 30 }, () => text())
   for (const code of codes) await store.transients.put(code, 'value', 10, 0)
   const task: Task = { path: store.path, clientId, codes }
-  const done = await atOnce(3, (index) => {
+  const done = await runConcurrently(3, (index) => {
     const shuffled = index % 2 === 0 ? codes : codes.toReversed()
     const worker = new Worker(new URL('./writer.ts', import.meta.url), {
       workerData: { ...task, codes: shuffled },

@@ -4,8 +4,8 @@ import {
   aClient,
   anAuthorization,
   aPair,
-  atOnce,
   digest,
+  runConcurrently,
   signingKeyRow,
   text,
   tokenRow,
@@ -134,13 +134,13 @@ export const todaysClientsContract = (
         const { store, other } = open()
         const keys = [3, 1, 2].map((createdAt) => signingKeyRow({ createdAt }))
         for (const key of keys) expect(await store.signingKeys.insert(key)).toBe(true)
-        const mine = async () => {
+        const ownKeys = async () => {
           const ids = keys.map(({ id }) => id)
           return (await other.signingKeys.all()).filter(({ id }) => ids.includes(id))
         }
-        expect(await mine()).toEqual([keys[0], keys[2], keys[1]])
+        expect(await ownKeys()).toEqual([keys[0], keys[2], keys[1]])
         await other.signingKeys.delete(keys[0]?.id ?? '')
-        expect(await mine()).toEqual([keys[2], keys[1]])
+        expect(await ownKeys()).toEqual([keys[2], keys[1]])
         for (const { id } of keys) await store.signingKeys.delete(id)
       })
 
@@ -148,7 +148,7 @@ export const todaysClientsContract = (
         const { store, other } = open()
         const id = text()
         const keys = Array.from({ length: 10 }, () => signingKeyRow({ id }))
-        const results = await atOnce(10, async (index) => {
+        const results = await runConcurrently(10, async (index) => {
           const key = keys[index] ?? signingKeyRow({ id })
           return (await (index % 2 === 0 ? store : other).signingKeys.insert(key)) ? key : undefined
         })

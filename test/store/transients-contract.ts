@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Transients } from '../../src/store/contract/transients.ts'
-import { atOnce, text, winners } from './rows.ts'
+import { runConcurrently, successes, text } from './rows.ts'
 
 /** The tests that every store of transient values must pass. `other` is another node's view of the same values. */
 export const transientsContract = (
@@ -51,23 +51,23 @@ export const transientsContract = (
 
     test('of 50 concurrent callers with one key, exactly one puts', async () => {
       const { one, either, key } = both()
-      const put = await atOnce(50, (index) => either(index).put(key, `v${index}`, 10, 0))
-      expect(winners(put)).toHaveLength(1)
+      const put = await runConcurrently(50, (index) => either(index).put(key, `v${index}`, 10, 0))
+      expect(successes(put)).toHaveLength(1)
       expect(await one.get(key, 0)).toBe(`v${put.indexOf(true)}`)
     })
 
     test('of 50 concurrent callers, exactly one takes the value, and no later one does', async () => {
       const { one, other, either, key } = both()
       await one.put(key, 'value', 10, 0)
-      const taken = await atOnce(50, (index) => either(index).take(key, 0))
-      expect(winners(taken)).toEqual(['value'])
+      const taken = await runConcurrently(50, (index) => either(index).take(key, 0))
+      expect(successes(taken)).toEqual(['value'])
       expect(await other.get(key, 0)).toBeUndefined()
       expect(await other.put(key, 'again', 10, 0)).toBe(true)
     })
 
     test('of 50 concurrent callers, each gets another number', async () => {
       const { one, other, either, key } = both()
-      const numbers = await atOnce(50, (index) => either(index).increment(key, 10, 0))
+      const numbers = await runConcurrently(50, (index) => either(index).increment(key, 10, 0))
       expect([...numbers].sort((a, b) => a - b)).toEqual(
         Array.from({ length: 50 }, (_, index) => index + 1),
       )

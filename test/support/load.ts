@@ -26,7 +26,7 @@ export interface Call {
 }
 
 /** Milliseconds within which every request must be answered, whatever has failed. */
-export const patience = 10_000
+export const answerTimeout = 10_000
 
 // Connections are kept open, like those of clients.
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
@@ -54,7 +54,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
     const timer = setTimeout(() => {
       end({ status: 'hang' })
       sent.destroy()
-    }, patience)
+    }, answerTimeout)
     sent.on('error', (cause) => end({ status: 'cut', cause }))
     sent.on('response', (response) => {
       text(response).then(

@@ -123,11 +123,11 @@ export class Assistant {
 
   /** Calls a tool and returns its result, parsed as JSON. */
   async call(name: string, given: Record<string, unknown> = {}): Promise<unknown> {
-    return JSON.parse(await this.said(name, given))
+    return JSON.parse(await this.textResult(name, given))
   }
 
   /** Calls a tool and returns its text; if more consent is needed, lets the user grant it first. */
-  async said(name: string, given: Record<string, unknown> = {}): Promise<string> {
+  async textResult(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const ask = () => this.#client.callTool({ name, arguments: given })
     const result = await ask().catch(async (error: unknown) => {
       if (!(error instanceof UnauthorizedError)) throw error

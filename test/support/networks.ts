@@ -16,9 +16,9 @@ export interface Networks extends AsyncDisposable {
   address(index: number): string
   namespace(index: number): string
   /** Drops everything that a node sends to an address, without notice. */
-  loseFrom(index: number, to: string): Promise<void>
+  dropFrom(index: number, to: string): Promise<void>
   /** Drops everything that a service sends to a node, without notice. */
-  loseTo(index: number, from: string): Promise<void>
+  dropTo(index: number, from: string): Promise<void>
   heal(): Promise<void>
 }
 
@@ -48,13 +48,13 @@ export const makeNetworks = async (count: number): Promise<Networks> => {
     redis,
     address,
     namespace,
-    async loseFrom(index, to) {
+    async dropFrom(index, to) {
       const neighbour = [to, 'dev', 'eth0']
       const inside = ['-n', namespace(index), 'neigh']
       await ip(...inside, 'replace', ...neighbour, 'lladdr', nowhere, 'nud', 'permanent')
       heals.push(() => ip(...inside, 'del', ...neighbour))
     },
-    async loseTo(index, from) {
+    async dropTo(index, from) {
       const rule = ['from', from, 'to', address(index), 'blackhole']
       await ip('rule', 'add', ...rule)
       heals.push(() => ip('rule', 'del', ...rule))

@@ -31,7 +31,7 @@ export interface Fault {
 }
 
 /** A command to a node, which answers with the operations that it reached since the last command. */
-export interface Order {
+export interface Command {
   readonly fault?: Fault
 }
 
@@ -103,7 +103,7 @@ export const openRecords = ({
   })
 
 /** Creates the user and a client of the user. */
-export const furnish = async (
+export const createUserAndClient = async (
   records: AuthorizationServer,
   input: Partial<ClientInput> = {},
 ): Promise<{ user: User; client: NodeClient }> => {
@@ -183,7 +183,7 @@ export class NodeClient {
     })
   }
 
-  refreshing(node: RunningServer, refreshToken: unknown): Form {
+  refreshForm(node: RunningServer, refreshToken: unknown): Form {
     return this.form(node, { grant_type: 'refresh_token', refresh_token: String(refreshToken) })
   }
 
@@ -197,7 +197,7 @@ export class NodeClient {
 
 /** Sends a form. Rejects if no complete response arrives. */
 export const send = async (form: Form): Promise<Answer> => {
-  const [answer] = await volley([form])
+  const [answer] = await sendConcurrently([form])
   if (answer?.status !== 'fulfilled') throw answer?.reason
   return answer.value
 }
@@ -206,7 +206,7 @@ export const send = async (form: Form): Promise<Answer> => {
  * Sends forms at the same moment, each over its own socket: all but the last byte of every form is sent first, then
  * all last bytes.
  */
-export const volley = async (
+export const sendConcurrently = async (
   forms: readonly Form[],
 ): Promise<readonly PromiseSettledResult<Answer>[]> => {
   const begun = await Promise.all(forms.map(prepare))

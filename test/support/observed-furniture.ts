@@ -20,7 +20,7 @@ export interface Device {
 }
 
 /** Valid credentials and identifiers of one set; two sets share only the users. */
-export interface Furniture {
+export interface TestData {
   readonly issuer: string
   readonly redirectUri: string
   readonly email: string
@@ -146,7 +146,10 @@ const times = async <T>(count: number, make: () => Promise<T>): Promise<readonly
  * Creates a set. Runs its steps one after the other, so that a server with seeded random values produces the same set
  * again.
  */
-export const furnish = async (server: AuthorizationServer, set: number): Promise<Furniture> => {
+export const createTestData = async (
+  server: AuthorizationServer,
+  set: number,
+): Promise<TestData> => {
   const { issuer } = server
   const email = 'user@example.org'
   const user = await userOf(server, email, false)

@@ -9,26 +9,26 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
 import { type RandomSource, systemRandom } from '../../src/crypto/random.ts'
-import { furnish } from './observed-furniture.ts'
+import { createTestData } from './observed-furniture.ts'
 import type { Complaint, Order, Probe } from './observed-server.ts'
 import { testScopes } from './scopes.ts'
 import { seededBytes } from './seeded-random.ts'
 
 const { OBSERVED_STORE = 'sqlite', OBSERVED_DATABASE = '', OBSERVED_OPTIONS = '{}' } = process.env
 
-const complain = (complaint: Complaint): void => void process.send?.({ complaint })
+const reportComplaint = (complaint: Complaint): void => void process.send?.({ complaint })
 const textOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`
   return `${error.stack ?? error.message}${cause}`
 }
 process.on('unhandledRejection', (reason) =>
-  complain({ kind: 'unhandledRejection', text: textOf(reason) }),
+  reportComplaint({ kind: 'unhandledRejection', text: textOf(reason) }),
 )
 process.on('uncaughtException', (error) =>
-  complain({ kind: 'uncaughtException', text: textOf(error) }),
+  reportComplaint({ kind: 'uncaughtException', text: textOf(error) }),
 )
-process.on('warning', (warning) => complain({ kind: 'warning', text: textOf(warning) }))
+process.on('warning', (warning) => reportComplaint({ kind: 'warning', text: textOf(warning) }))
 // Ignore Ctrl-C: the parent process handles it, and may still request measurements.
 process.on('SIGINT', () => {})
 // Exit together with the parent process.
@@ -49,13 +49,13 @@ const server: AuthorizationServer = await createAuthorizationServer({
   outbound: { resolve: () => Promise.reject(new Error('No name is known here.')) },
   log({ level, event, message, error, ...details }) {
     if (level !== 'error' && event !== 'request.unavailable') return
-    complain({ kind: event, text: `${message} ${textOf(error)} ${JSON.stringify(details)}` })
+    reportComplaint({ kind: event, text: `${message} ${textOf(error)} ${JSON.stringify(details)}` })
   },
   ...JSON.parse(OBSERVED_OPTIONS),
 })
 // The text that Express writes after a handler failed.
 console.error = (...parts: unknown[]) =>
-  complain({ kind: 'console', text: parts.map(textOf).join(' ') })
+  reportComplaint({ kind: 'console', text: parts.map(textOf).join(' ') })
 http.on('request', createApp(server, openNotes(undefined)))
 
 const collect = (globalThis as { gc?: () => void }).gc
@@ -84,19 +84,19 @@ const probe = async (): Promise<Probe> => {
   }
 }
 
-const obey = async (order: Order): Promise<unknown> => {
+const runCommand = async (order: Order): Promise<unknown> => {
   if (order.do === 'probe') return probe()
   if (order.do === 'sweep') return server.sweep()
   if (order.do === 'random') {
     random = order.seed === null ? systemRandom : seededBytes(order.seed)
     return null
   }
-  return furnish(server, order.set)
+  return createTestData(server, order.set)
 }
 
 process.on('message', async ({ id, order }: { id: number; order: Order }) => {
   try {
-    process.send?.({ id, answer: await obey(order) })
+    process.send?.({ id, answer: await runCommand(order) })
   } catch (error) {
     process.send?.({ id, error: textOf(error) })
   }

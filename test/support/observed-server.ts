@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { query } from './database.ts'
-import type { Furniture } from './observed-furniture.ts'
+import type { TestData } from './observed-furniture.ts'
 import { makeDatabase } from './postgres.ts'
 
 /** The measurements that the host returns over its channel. */
@@ -45,7 +45,7 @@ export interface ObservedServer {
   probe(): Promise<Probe>
   sweep(): Promise<void>
   random(seed: number | null): Promise<void>
-  furnish(set: number): Promise<Furniture>
+  furnish(set: number): Promise<TestData>
   /** The number of rows of each table. */
   rows(): Promise<Readonly<Record<string, number>>>
   stop(): Promise<void>

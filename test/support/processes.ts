@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { secretNet, secretsFile, tellSecrets } from './secrets/net.ts'
+import { reportModule, secretNet, secretsFile } from './secrets/net.ts'
 
 /** The root directory of the repository. */
 export const root = resolve(import.meta.dirname, '../..')
@@ -93,12 +93,12 @@ export interface ProgramOptions {
   readonly messages?: boolean
 }
 
-const longestLife = 110_000
+const maxLifetime = 110_000
 /** Milliseconds: several processes that start at once take their time on a busy machine. */
 const patience = 60_000
 
 /** Linux with util-linux. */
-const canTie = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+const canSignalWithParent = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
 /** Sends the program a signal when the process that starts it ends, even by `kill -9`. Linux only. */
 export const tied = (
@@ -106,7 +106,7 @@ export const tied = (
   args: readonly string[],
   signal: NodeJS.Signals,
 ): [string, string[]] =>
-  canTie
+  canSignalWithParent
     ? ['setpriv', ['--pdeathsig', signal.slice('SIG'.length), '--', command, ...args]]
     : [command, [...args]]
 
@@ -129,7 +129,7 @@ export class Program {
   exit: Exit | undefined
 
   constructor(command: string, args: readonly string[], options: ProgramOptions = {}) {
-    const { cwd = root, env = {}, limit = longestLife, messages = false } = options
+    const { cwd = root, env = {}, limit = maxLifetime, messages = false } = options
     const { uid, gid, signalWithParent = 'SIGKILL' } = options
     this.#name = [command, ...args].join(' ')
     this.#child = spawn(...tied(command, args, signalWithParent), {
@@ -156,7 +156,7 @@ export class Program {
       const end = (exit: Exit) => {
         clearTimeout(timer)
         running.delete(this)
-        secretNet().wrote(`stderr of ${this.#name}`, this.stderr)
+        secretNet().addText(`stderr of ${this.#name}`, this.stderr)
         this.exit = exit
         this.#changed()
         ended(exit)
@@ -253,7 +253,7 @@ export class Program {
 
 /** Starts a Node program that reports its secrets, which its stderr must not contain. */
 export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program => {
-  const command = [process.execPath, '--import', tellSecrets, ...args]
+  const command = [process.execPath, '--import', reportModule, ...args]
   const { namespace } = options
   const enter = namespace === undefined ? [] : ['nsenter', `--net=/run/netns/${namespace}`, '--']
   const [program = '', ...rest] = [...enter, ...command]

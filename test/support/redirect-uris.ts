@@ -2,7 +2,7 @@
 export const redirectUri = 'https://client.example/cb'
 
 /** AZ-09: redirect URIs that every form of registration must reject. */
-export const dangerousRedirectUris: readonly string[] = [
+export const forbiddenRedirectUris: readonly string[] = [
   'javascript:alert(1)',
   'JavaScript:alert(1)',
   'java\nscript:alert(1)',

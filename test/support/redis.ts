@@ -84,9 +84,9 @@ export interface Cable extends AsyncDisposable {
   /** Drops all traffic without closing a connection. */
   cut(): void
   /** Forwards new connections to another port. */
-  leadTo(port: number): void
+  forwardTo(port: number): void
   /** Forwards new connections again; connections that were cut stay silent. */
-  mend(): void
+  restore(): void
 }
 
 export const newCable = async (to: number, port?: number): Promise<Cable> => {
@@ -113,10 +113,10 @@ export const newCable = async (to: number, port?: number): Promise<Cable> => {
       isCut = true
       for (const end of ends) end.unpipe().pause()
     },
-    leadTo(other) {
+    forwardTo(other) {
       target = other
     },
-    mend() {
+    restore() {
       isCut = false
     },
     async [Symbol.asyncDispose]() {

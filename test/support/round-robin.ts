@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 export interface RoundRobin {
   readonly port: number
   /** Sets the nodes that receive requests in turn. */
-  leadTo(ports: readonly number[]): void
+  forwardTo(ports: readonly number[]): void
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export const roundRobin = async (): Promise<RoundRobin> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    leadTo(ports) {
+    forwardTo(ports) {
       targets = ports
     },
     close: () =>

@@ -1,7 +1,7 @@
 import type { AuthorizationServer, User } from 'svc-oauth2server'
 import {
   type Cluster,
-  furnish,
+  createUserAndClient,
   type Node,
   type NodeClient,
   openRecords,
@@ -83,7 +83,7 @@ export const startSite = async ({
     nodes,
     database,
     records,
-    ...(await furnish(records)),
+    ...(await createUserAndClient(records)),
     agent,
     browserHeaders: async () => ({
       'user-agent': browser,

@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import { kinds } from './load.ts'
 import type { Site } from './site.ts'
 import {
-  type Aftermath,
   figures,
-  isPutOff,
+  type HeldCredentials,
+  isPostponed,
   recoveryLimit,
   type Sample,
   settle,
@@ -12,7 +12,7 @@ import {
 } from './traffic.ts'
 
 /** The leeway, as long as the longest fault: a client may repeat a refresh or redeem a code until then. */
-export const patientSettings: Readonly<Record<string, string>> = {
+export const longLeeway: Readonly<Record<string, string>> = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
   // All requests belong to one user.
@@ -24,11 +24,11 @@ export const patientSettings: Readonly<Record<string, string>> = {
  * answered or get 503, and no request gets 503 later than five seconds after the fault.
  * @param allowed the failures besides 503 that this fault may cause
  */
-export const expectSound = async (
+export const expectTolerated = async (
   site: Site,
   what: string,
   samples: readonly Sample[],
-  aftermath: Aftermath,
+  aftermath: HeldCredentials,
   recovered: number,
   allowed: (sample: Sample) => boolean = () => false,
 ): Promise<void> => {
@@ -36,7 +36,7 @@ export const expectSound = async (
   const settled = await settle(site, aftermath)
   console.log(`${what}:`, happened, settled)
   const wrong = samples.filter(
-    (sample) => !succeeded(sample) && !isPutOff(sample) && !allowed(sample),
+    (sample) => !succeeded(sample) && !isPostponed(sample) && !allowed(sample),
   )
   expect(kinds(wrong)).toEqual({})
   expect(happened.kinds).not.toHaveProperty('hang')

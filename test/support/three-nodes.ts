@@ -16,7 +16,7 @@ export const threeNodes = async (secretKey: string): Promise<Front> => {
       const given = { SECRET_KEY: secretKey, TEST_OPTIONS: JSON.stringify(options) }
       const cluster = { data, issuer, env: { ...env, ...given }, lifetime }
       nodes = await Promise.all([1, 2, 3].map(() => startNode(cluster)))
-      proxy.leadTo(nodes.map(({ port }) => port))
+      proxy.forwardTo(nodes.map(({ port }) => port))
     },
     log: () => nodes.flatMap(({ program }) => entriesIn(program.stderr)),
     async close() {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { call, each, kinds, type Outcome, patience, post } from './load.ts'
+import { answerTimeout, call, each, kinds, type Outcome, post } from './load.ts'
 import type { Node } from './nodes.ts'
 import type { Site } from './site.ts'
 
@@ -16,7 +16,7 @@ export interface Sample extends Outcome {
  * Each request uses a new connection. On a kept connection, a request can fail because the server closes it as idle at
  * the same time, although no node failed.
  */
-const alone = { isAlone: true }
+const ownConnection = { isAlone: true }
 
 /**
  * Milliseconds that a worker waits between two requests. The load is low enough for two test files at the same time;
@@ -28,7 +28,7 @@ const rest = process.env.NODES === 'whole' ? 10 : 30
 export const recoveryLimit = 5_000
 
 /** Milliseconds without a failure after which a fault is over. `npm run test:nodes` waits longer. */
-const calm = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
+const quietPeriod = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
 
 /** Sends requests of every kind to all nodes in turn, until it is stopped. */
 export interface Traffic {
@@ -37,11 +37,11 @@ export interface Traffic {
   flow(milliseconds: number): Promise<void>
   /** Continues until no request has failed for the quiet period, or until the limit after a fault is over. */
   recover(): Promise<void>
-  stop(): Promise<Aftermath>
+  stop(): Promise<HeldCredentials>
 }
 
 /** The credentials that clients hold at the end. */
-export interface Aftermath {
+export interface HeldCredentials {
   /** Access tokens that were issued and not rotated since. */
   readonly tokens: readonly string[]
   /** Codes that were redeemed successfully. */
@@ -79,13 +79,17 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   const lookUp = async (index: number) => {
     const token = lasting[index % lasting.length]
     await ask('look-up', ({ url }) =>
-      call({ url: `${url}/oauth/ping`, headers: { authorization: `Bearer ${token}` }, ...alone }),
+      call({
+        url: `${url}/oauth/ping`,
+        headers: { authorization: `Bearer ${token}` },
+        ...ownConnection,
+      }),
     )
   }
 
   const machine = async () => {
     const { status, body } = await ask('client', (node) =>
-      post(client.form(node, { grant_type: 'client_credentials' }), alone),
+      post(client.form(node, { grant_type: 'client_credentials' }), ownConnection),
     )
     if (status === 200) tokens.add(String(body.access_token))
   }
@@ -96,7 +100,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     tokens.add(String(pair.access_token))
     return async () => {
       const { status, body } = await ask('refresh', (node) =>
-        post(client.refreshing(node, pair.refresh_token), alone),
+        post(client.refreshForm(node, pair.refresh_token), ownConnection),
       )
       if (status !== 200) return
       tokens.delete(String(pair.access_token))
@@ -107,12 +111,14 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
 
   const codes = async () => {
     const { headers: answered } = await ask('authorize', (node) =>
-      call({ url: client.authorizeUrl(node), headers, ...alone }),
+      call({ url: client.authorizeUrl(node), headers, ...ownConnection }),
     )
     const location = String(answered.location ?? '')
     const code = URL.canParse(location) ? new URL(location).searchParams.get('code') : null
     if (code === null) return
-    const { status, body } = await ask('code', (node) => post(client.redemption(node, code), alone))
+    const { status, body } = await ask('code', (node) =>
+      post(client.redemption(node, code), ownConnection),
+    )
     if (status !== 200) {
       undecided.push(code)
       return
@@ -140,11 +146,11 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     },
     async recover() {
       const began = performance.now()
-      const isCalm = () => {
+      const isQuiet = () => {
         const failed = samples.findLast((sample) => !succeeded(sample))
-        return performance.now() - Math.max(began, failed?.ended ?? began) > calm
+        return performance.now() - Math.max(began, failed?.ended ?? began) > quietPeriod
       }
-      while (!isCalm() && performance.now() - began < recoveryLimit + 500) await delay(50)
+      while (!isQuiet() && performance.now() - began < recoveryLimit + 500) await delay(50)
     },
     async stop() {
       isOver = true
@@ -162,7 +168,7 @@ export const succeeded = ({ status, headers }: Outcome): boolean =>
  * Whether the request was only postponed: 503 with Retry-After, or the same error in the redirect to the client (RFC
  * 6749 §4.1.2.1).
  */
-export const isPutOff = ({ status, headers, error }: Outcome): boolean =>
+export const isPostponed = ({ status, headers, error }: Outcome): boolean =>
   status === 503
     ? /^\d+$/.test(String(headers['retry-after'])) &&
       (error === undefined || error === 'temporarily_unavailable')
@@ -184,12 +190,12 @@ export const figures = (samples: readonly Sample[], recovered: number) => {
 }
 
 /** Checks the tokens and codes that clients hold, after the recovery. */
-export const settle = async (site: Site, { tokens, redeemed, undecided }: Aftermath) => {
+export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCredentials) => {
   const statuses: Outcome[] = []
   await each(tokens, 10, async (token, index) => {
     const { url } = site.node(index)
     const headers = { authorization: `Bearer ${token}` }
-    statuses.push(await call({ url: `${url}/oauth/ping`, headers, ...alone }))
+    statuses.push(await call({ url: `${url}/oauth/ping`, headers, ...ownConnection }))
   })
   const digests = [...redeemed, ...undecided].map((code) => digestOf('authorization_code', code))
   const rows = await site.database.query(
@@ -202,14 +208,17 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: Afterm
   // Retry postponed redemptions: if nothing was written, the code must still yield its tokens.
   const retried: Record<string, number> = {}
   await each(undecided, 5, async (code, index) => {
-    const { status, error } = await post(site.client.redemption(site.node(index), code), alone)
+    const { status, error } = await post(
+      site.client.redemption(site.node(index), code),
+      ownConnection,
+    )
     const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
     retried[kind] = (retried[kind] ?? 0) + 1
   })
   // Present each redeemed code once more: none may yield tokens again.
   const again: Outcome[] = []
   await each(redeemed.slice(-50), 5, async (code, index) => {
-    again.push(await post(site.client.redemption(site.node(index), code), alone))
+    again.push(await post(site.client.redemption(site.node(index), code), ownConnection))
   })
   return {
     tokens: kinds(statuses),
@@ -221,4 +230,4 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: Afterm
   }
 }
 
-export { patience }
+export { answerTimeout as patience }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runNode } from '../support/processes.ts'
-import { secretNet, takeTold } from '../support/secrets/net.ts'
+import { readReports, secretNet } from '../support/secrets/net.ts'
 import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { TestClient } from '../support/user-agent.ts'
@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 /** The findings in an entry; fails if there were others before. */
-const caught = (what: unknown): readonly string[] => {
+const detected = (what: unknown): readonly string[] => {
   expect(net.leaks()).toEqual([])
-  net.wrote('a test', what)
+  net.addText('a test', what)
   return net.leaks()
 }
 
@@ -42,33 +42,33 @@ test('detects every issued secret in a log, at any place of an entry', async () 
     basic: `Basic ${Buffer.from(`${client.clientId}:${client.clientSecret}`).toString('base64')}`,
   }
   for (const [name, secret] of Object.entries(secrets)) {
-    expect(caught({ level: 'info', message: `It was ${secret}.` }), name).toHaveLength(1)
-    expect(caught({ userId: 1, [name]: secret, at: 0 }), name).toHaveLength(1)
-    expect(caught(`prefix_${secret}suffix`), name).toHaveLength(1)
+    expect(detected({ level: 'info', message: `It was ${secret}.` }), name).toHaveLength(1)
+    expect(detected({ userId: 1, [name]: secret, at: 0 }), name).toHaveLength(1)
+    expect(detected(`prefix_${secret}suffix`), name).toHaveLength(1)
   }
 })
 
 test('detects it in the message, the stack and the cause of an error', async () => {
   const token = await app.personalToken()
-  expect(caught(new Error(`No ${token}.`))).toHaveLength(1)
-  expect(caught({ error: new Error('No.', { cause: new Error(token) }) })).toHaveLength(1)
+  expect(detected(new Error(`No ${token}.`))).toHaveLength(1)
+  expect(detected({ error: new Error('No.', { cause: new Error(token) }) })).toHaveLength(1)
   const changed = new Error('No.')
   changed.message = token
-  expect(caught(changed)).toHaveLength(1)
+  expect(detected(changed)).toHaveLength(1)
 })
 
 test('ignores a client ID, a path and text that was not drawn', async () => {
   const { clientId } = await app.client()
-  expect(caught({ clientId, requestId: crypto.randomUUID() })).toEqual([])
-  expect(caught('GET /account/settings/applications/clients/:client_id/')).toEqual([])
-  expect(caught(new Error('withoutAnySecretInThisVeryLongNameOfAFunction'))).toEqual([])
+  expect(detected({ clientId, requestId: crypto.randomUUID() })).toEqual([])
+  expect(detected('GET /account/settings/applications/clients/:client_id/')).toEqual([])
+  expect(detected(new Error('withoutAnySecretInThisVeryLongNameOfAFunction'))).toEqual([])
 })
 
 test('ignores a password of an earlier test file', () => {
-  net.saw({ kind: 'whole', text: 'javascript:alert(2)' })
-  expect(caught('It was javascript:alert(2).')).toHaveLength(1)
-  net.forgetGiven()
-  expect(caught('It was javascript:alert(2).')).toEqual([])
+  net.addSecret({ kind: 'whole', text: 'javascript:alert(2)' })
+  expect(detected('It was javascript:alert(2).')).toHaveLength(1)
+  net.forgetInputs()
+  expect(detected('It was javascript:alert(2).')).toEqual([])
 })
 
 test('reads the log of a server automatically', async () => {
@@ -93,7 +93,7 @@ test('reads the stderr of a program, with the secrets of that program', async ()
     console.error('issued ' + randomBytes(32).toString('base64url'))`
   await using running = runNode(['--input-type=module', '--eval', program])
   await running.exited
-  takeTold()
+  readReports()
   const [leak = ''] = net.leaks()
   expect(leak).toContain(running.stderr.trim())
 })

@@ -239,16 +239,16 @@ test('each run of the sweep checks 200 users, and the next one continues after t
   for (let id = 1; id <= 500; id += 1) await server.tokens.createPersonal('Laptop', id)
   // 5 of the first 200, 5 of the next 200, 3 of the last 100.
   db.exec('delete from "app people" where pk % 40 = 1')
-  const missing = async () => (await server.sweepPlan()).missingUsers.length
+  const missingUsers = async () => (await server.sweepPlan()).missingUsers.length
   const counts: number[] = []
   for (let run = 0; run < 4; run += 1) {
     await server.sweep()
-    counts.push(await missing())
+    counts.push(await missingUsers())
   }
   expect(counts).toEqual([5, 10, 13, 13])
   clock.advance(86_400)
   await server.sweep()
-  expect(await missing()).toBe(0)
+  expect(await missingUsers()).toBe(0)
   const left = Number(db.prepare('select count(*) as n from oauth2server_token').get()?.n)
   expect(left).toBe(487)
 })

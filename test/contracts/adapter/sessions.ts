@@ -5,8 +5,8 @@ import {
   bare,
   decodeError,
   expiredToken,
+  identified,
   invalidIssuer,
-  known,
   missingHeader,
   noAuthorization,
 } from './answers.ts'
@@ -29,8 +29,8 @@ export const describeSessions = (world: () => World): void => {
   const theUser = () => {
     const { id, email } = world().user
     return [
-      known({ id, email, kind: 'session' }),
-      known({ kind: 'session', user: { id } }),
+      identified({ id, email, kind: 'session' }),
+      identified({ kind: 'session', user: { id } }),
     ] as const
   }
 

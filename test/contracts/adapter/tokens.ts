@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { anonymous, bare, insufficient, invalidToken, known, twoCredentials } from './answers.ts'
+import {
+  anonymous,
+  bare,
+  identified,
+  insufficient,
+  invalidToken,
+  twoCredentials,
+} from './answers.ts'
 import type { Presented, World } from './world.ts'
 
 /** How a token is presented. */
@@ -67,10 +74,14 @@ export const describeTokens = (world: () => World): void => {
       test('valid: authenticates its user, with the e-mail address only if it has that scope', async () => {
         const { user } = world()
         const plain = carry(await make(world(), user.id, []))
-        await both(plain, known({ id: user.id, kind }), known({ kind, user: { id: user.id } }))
+        await both(
+          plain,
+          identified({ id: user.id, kind }),
+          identified({ kind, user: { id: user.id } }),
+        )
         const withEmail = carry(await make(world(), user.id, ['user:email']))
         expect(await world().ask('/api/me', withEmail)).toEqual(
-          known({ id: user.id, email: user.email, kind }),
+          identified({ id: user.id, email: user.email, kind }),
         )
       })
 
@@ -82,7 +93,10 @@ export const describeTokens = (world: () => World): void => {
         expect((await world().ask('/api/notes', reads)).status).toBe(200)
         expect(await world().ask('/api/notes', writes)).toEqual(insufficient('notes:read'))
         expect(await world().ask('/api/notes', { ...writes, ...post })).toEqual(
-          known({ id: expect.any(Number), text: 'a note', created_at: expect.any(String) }, 201),
+          identified(
+            { id: expect.any(Number), text: 'a note', created_at: expect.any(String) },
+            201,
+          ),
         )
         expect(await world().ask('/api/notes', { ...reads, ...post })).toEqual(
           insufficient('notes:write'),
@@ -113,7 +127,7 @@ export const describeTokens = (world: () => World): void => {
         const { cookie } = session
         const valid = carry(await make(world(), other.id, []))
         expect(await world().ask('/api/me', { ...valid, cookie })).toEqual(
-          known({ id: other.id, kind }),
+          identified({ id: other.id, kind }),
         )
         await both({ ...carry('A'.repeat(60)), cookie }, invalidToken)
       })

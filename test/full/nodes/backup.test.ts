@@ -5,13 +5,20 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { kinds, post } from '../../support/load.ts'
 import { lacks, postgresPrograms } from '../../support/needs.ts'
-import { databaseIn, furnish, openRecords, ping, query, startNode } from '../../support/nodes.ts'
+import {
+  createUserAndClient,
+  databaseIn,
+  openRecords,
+  ping,
+  query,
+  startNode,
+} from '../../support/nodes.ts'
 import { startPostgres } from '../../support/own-postgres.ts'
 import { makeDatabase } from '../../support/postgres.ts'
 import { temporaryFolder } from '../../support/processes.ts'
 import { browser } from '../../support/session.ts'
 import { type Site, startSite } from '../../support/site.ts'
-import { patientSettings } from '../../support/sound.ts'
+import { longLeeway } from '../../support/sound.ts'
 import { settle, startTraffic, succeeded } from '../../support/traffic.ts'
 import { UserAgent } from '../../support/user-agent.ts'
 
@@ -46,7 +53,7 @@ const backUpBesideTraffic = async (site: Site, copy: () => Promise<void>): Promi
   await beside.stop()
   expect(kinds(beside.samples.filter((sample) => !succeeded(sample)))).toEqual({})
   const earlier = String(refreshed.refresh_token)
-  const { body } = await post(client.refreshing(site.node(0), earlier))
+  const { body } = await post(client.refreshForm(site.node(0), earlier))
   const { authorization } = client.form(site.node(0), {})
   const url = `${site.node(0).url}/oauth/revoke`
   expect((await post({ url, authorization, fields: { token: revoked } })).status).toBe(200)
@@ -69,9 +76,9 @@ const expectRestored = async (site: Site, { before, pair, revoked, issued }: Aro
   const node = site.node(0)
   expect(await ping(node, issued), 'a token issued since the backup is unknown').toBe(401)
   expect(await ping(node, revoked), 'a token revoked since the backup works again').toBe(200)
-  const later = await post(site.client.refreshing(node, pair.later))
+  const later = await post(site.client.refreshForm(node, pair.later))
   expect([later.status, later.error]).toEqual([400, 'invalid_grant'])
-  expect((await post(site.client.refreshing(node, pair.earlier))).status).toBe(200)
+  expect((await post(site.client.refreshForm(node, pair.earlier))).status).toBe(200)
 }
 
 describe('a backup of SQLite during traffic', () => {
@@ -93,7 +100,7 @@ describe('a backup of SQLite during traffic', () => {
     async (_, copy) => {
       await using folder = await temporaryFolder()
       await using restored = await temporaryFolder()
-      const cluster = { data: folder.path, issuer: 'http://localhost:8080', env: patientSettings }
+      const cluster = { data: folder.path, issuer: 'http://localhost:8080', env: longLeeway }
       const open = async (data: string, known?: Pick<Site, 'user' | 'client'>): Promise<Site> => {
         const node = await startNode({ ...cluster, data })
         const records = await openRecords({ ...cluster, data })
@@ -102,7 +109,7 @@ describe('a backup of SQLite during traffic', () => {
           cluster,
           nodes: [node],
           records,
-          ...(known ?? (await furnish(records))),
+          ...(known ?? (await createUserAndClient(records))),
           agent,
           node: () => node,
           browserHeaders: async () => ({
@@ -143,7 +150,7 @@ describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
     await using own = await startPostgres()
     await using other = await startPostgres()
     const file = join(folder.path, 'dump')
-    const site = await startSite({ database: await makeDatabase(own.url), env: patientSettings })
+    const site = await startSite({ database: await makeDatabase(own.url), env: longLeeway })
     const around = await backUpBesideTraffic(site, async () => {
       const dump = ['--format=custom', `--file=${file}`, site.database.url]
       await run(join(postgresPrograms, 'pg_dump'), dump)

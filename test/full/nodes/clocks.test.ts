@@ -2,7 +2,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { lacks } from '../../support/needs.ts'
-import { furnish, openRecords, ping, query, send, startNode } from '../../support/nodes.ts'
+import {
+  createUserAndClient,
+  openRecords,
+  ping,
+  query,
+  send,
+  startNode,
+} from '../../support/nodes.ts'
 import { temporaryFolder } from '../../support/processes.ts'
 import { skewVariable } from '../../support/shared-clock.ts'
 import { startSite } from '../../support/site.ts'
@@ -12,7 +19,7 @@ import { startSite } from '../../support/site.ts'
 const second = 1_000
 const hour = 3_600 * second
 /** For a machine that other work uses too. */
-const patience = { timeout: 30_000, interval: 100 }
+const timeout = { timeout: 30_000, interval: 100 }
 
 const skewFile = async () => {
   const folder = await temporaryFolder()
@@ -48,7 +55,7 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
       const rows = await site.database.query(`select 1 from oauth2server_transient where key = 'x'`)
       return rows.length === 0
     }
-    await vi.waitFor(() => expect(wrong.program.stderr).toContain('sweeper.held'), patience)
+    await vi.waitFor(() => expect(wrong.program.stderr).toContain('sweeper.held'), timeout)
     expect(wrong.program.stderr).toContain('clock.wrong')
     expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
     expect(await isSwept()).toBe(false)
@@ -58,14 +65,14 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     // It answers requests that reach it nevertheless, with the right time.
     for (const node of [right, other, wrong])
       expect(await ping(node, tokens.access_token)).toBe(200)
-    const issued = await send(site.client.refreshing(wrong, tokens.refresh_token))
+    const issued = await send(site.client.refreshForm(wrong, tokens.refresh_token))
     expect(issued.body).toMatchObject({ expires_in: tokens.expires_in })
     const [{ expires } = {}] = await site.database.query('select expires from oauth2server_token')
     expect(Number(expires)).toBeLessThan(Date.now() + Number(tokens.expires_in) * second + hour)
 
     await skew.set(0)
     expect(await readiness(wrong)).toEqual(isReady)
-    await vi.waitFor(async () => expect(await isSwept()).toBe(true), patience)
+    await vi.waitFor(async () => expect(await isSwept()).toBe(true), timeout)
     for (const node of [right, other, wrong])
       expect(await ping(node, issued.body.access_token)).toBe(200)
   })
@@ -82,15 +89,15 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     const right = site.node(0)
     for (const wrong of [site.node(1), site.node(2)]) {
       const { refresh_token } = await site.client.tokens(right, site.agent)
-      const first = await send(site.client.refreshing(right, refresh_token))
+      const first = await send(site.client.refreshForm(right, refresh_token))
       expect(first.status).toBe(200)
       const { access_token, refresh_token: next } = first.body
-      expect(await send(site.client.refreshing(wrong, refresh_token))).toMatchObject({
+      expect(await send(site.client.refreshForm(wrong, refresh_token))).toMatchObject({
         status: 200,
         body: { access_token, refresh_token: next },
       })
-      const again = await send(site.client.refreshing(wrong, next))
-      expect(await send(site.client.refreshing(right, next))).toMatchObject({
+      const again = await send(site.client.refreshForm(wrong, next))
+      expect(await send(site.client.refreshForm(right, next))).toMatchObject({
         status: 200,
         body: { access_token: again.body.access_token },
       })
@@ -120,16 +127,16 @@ describe('a node on SQLite', () => {
       await using records = await openRecords({ data, issuer: 'http://localhost:8080' }).then(
         (server) => ({ ...server, [Symbol.asyncDispose]: () => server.close() }),
       )
-      const { user } = await furnish(records)
+      const { user } = await createUserAndClient(records)
       await records.tokens.createPersonal('Short', user.id, { expiresIn: 3_600 })
       await records.store.transients.put('x', 'x', 1, 0)
-      await vi.waitFor(() => expect(isSwept()).toBe(true), patience)
+      await vi.waitFor(() => expect(isSwept()).toBe(true), timeout)
       await skew.set(31 * 24 * hour)
-      await vi.waitFor(() => expect(node.program.stderr).toContain('sweeper.held'), patience)
+      await vi.waitFor(() => expect(node.program.stderr).toContain('sweeper.held'), timeout)
       expect(rows()).toBe(1)
     }
     await using again = await start(skew.file, data)
-    await vi.waitFor(() => expect(again.program.stderr).toContain('sweeper.held'), patience)
+    await vi.waitFor(() => expect(again.program.stderr).toContain('sweeper.held'), timeout)
     expect(rows()).toBe(1)
   })
 })

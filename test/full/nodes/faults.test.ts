@@ -8,8 +8,8 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
 import { newCable, type OwnRedis, startRedis } from '../../support/redis.ts'
 import { type Site, type SiteOptions, startSite } from '../../support/site.ts'
-import { expectSound, patientSettings } from '../../support/sound.ts'
-import { isPutOff, type Sample, startTraffic, succeeded } from '../../support/traffic.ts'
+import { expectTolerated, longLeeway } from '../../support/sound.ts'
+import { isPostponed, type Sample, startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
@@ -40,7 +40,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     startSite({
       database: await makeDatabase(postgres.url),
       redisUrl: redis.url,
-      env: patientSettings,
+      env: longLeeway,
       ...options,
     })
 
@@ -62,7 +62,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const aftermath = await traffic.stop()
     // Only the requests in flight at that node are cut off.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
-    await expectSound(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
+    await expectTolerated(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
   })
 
@@ -77,7 +77,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       const recovered = performance.now()
       await traffic.recover()
       const aftermath = await traffic.stop()
-      await expectSound(site, `PostgreSQL ${how}`, traffic.samples, aftermath, recovered)
+      await expectTolerated(site, `PostgreSQL ${how}`, traffic.samples, aftermath, recovered)
     }
   })
 
@@ -96,7 +96,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       const recovered = performance.now()
       await traffic.recover()
       const aftermath = await traffic.stop()
-      await expectSound(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
+      await expectTolerated(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
       // Requests that need no short-lived value succeed.
       const others = traffic.samples.filter(({ kind }) => !['authorize', 'code'].includes(kind))
       expect(kinds(others.filter((sample) => !succeeded(sample)))).toEqual({})
@@ -119,12 +119,12 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.flow(1_000)
       cable.cut()
       await traffic.flow(milliseconds)
-      cable.mend()
+      cable.restore()
       const recovered = performance.now()
       await traffic.recover()
       const aftermath = await traffic.stop()
       const what = `bytes lost for ${milliseconds} ms`
-      await expectSound(site, what, traffic.samples, aftermath, recovered)
+      await expectTolerated(site, what, traffic.samples, aftermath, recovered)
       const elsewhere = traffic.samples.filter(({ port }) => port !== cutOff)
       expect(kinds(elsewhere.filter((sample) => !succeeded(sample)))).toEqual({})
     },
@@ -158,10 +158,10 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     // Waits for the lock of the lost transaction, until PostgreSQL ends that.
     await site.records.consents.grant(site.user.id, client.clientId, ['notes:read'])
     await traffic.flow(3_000)
-    expect(isPutOff(await stuck)).toBe(true)
+    expect(isPostponed(await stuck)).toBe(true)
     await Promise.all(behind)
     const aftermath = await traffic.stop()
-    await expectSound(elsewhere, 'cut off in a transaction', traffic.samples, aftermath, began)
+    await expectTolerated(elsewhere, 'cut off in a transaction', traffic.samples, aftermath, began)
     expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
   })
 
@@ -181,7 +181,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const recovered = performance.now()
     await traffic.recover()
     const aftermath = await traffic.stop()
-    await expectSound(site, 'connections closed', traffic.samples, aftermath, recovered)
+    await expectTolerated(site, 'connections closed', traffic.samples, aftermath, recovered)
     await cable[Symbol.asyncDispose]()
   })
 })

@@ -11,7 +11,7 @@ import { UserAgent } from '../../support/user-agent.ts'
 const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 
 /** A user with a session, who has authorized an application of another user. */
-interface Someone {
+interface Subject {
   readonly user: User
   readonly client: NodeClient
   readonly issued: IssuedToken
@@ -33,7 +33,7 @@ describe.skipIf(isLacking)(
     afterAll(() => site?.[Symbol.asyncDispose]())
 
     let made = 0
-    const someone = async (): Promise<Someone> => {
+    const newSubject = async (): Promise<Subject> => {
       const { records } = site
       made += 1
       const user = await records.users.create({ email: `someone-${made}@example.org`, password })
@@ -54,7 +54,8 @@ describe.skipIf(isLacking)(
       return { user, client, issued, personal, headers: { cookie, 'user-agent': browser } }
     }
 
-    const said = ({ status, error }: Outcome): string => `${status}${error ? ` ${error}` : ''}`
+    const outcomeText = ({ status, error }: Outcome): string =>
+      `${status}${error ? ` ${error}` : ''}`
 
     /** The answers of the nodes to concurrent requests, which are the first after the change. */
     const everywhere = async (
@@ -66,24 +67,24 @@ describe.skipIf(isLacking)(
     }
     const look = (token: string) =>
       everywhere(async (url) =>
-        said(
+        outcomeText(
           await call({ url: `${url}/oauth/ping`, headers: { authorization: `Bearer ${token}` } }),
         ),
       )
-    const refresh = ({ client, issued }: Someone) =>
+    const refresh = ({ client, issued }: Subject) =>
       everywhere(async (_, turn) =>
-        said(await post(client.refreshing(site.node(turn), issued.refreshToken))),
+        outcomeText(await post(client.refreshForm(site.node(turn), issued.refreshToken))),
       )
-    const machine = ({ client }: Someone) =>
+    const machine = ({ client }: Subject) =>
       everywhere(async (_, turn) =>
-        said(await post(client.form(site.node(turn), { grant_type: 'client_credentials' }))),
+        outcomeText(await post(client.form(site.node(turn), { grant_type: 'client_credentials' }))),
       )
-    const session = ({ user, headers }: Someone) =>
+    const session = ({ user, headers }: Subject) =>
       everywhere(async (url) => {
         const page = await fetch(`${url}/`, { headers })
         return (await page.text()).includes(user.email) ? 'logged in' : 'nobody'
       })
-    const state = async (one: Someone) => ({
+    const state = async (one: Subject) => ({
       access: await look(one.issued.accessToken),
       personal: await look(one.personal.accessToken),
       session: await session(one),
@@ -94,7 +95,7 @@ describe.skipIf(isLacking)(
     const actor = () => ({ user: site.user, address: '127.0.0.1' })
     const acts: Record<
       string,
-      { act: (one: Someone) => Promise<unknown>; leaves: Partial<typeof well>; refresh: string }
+      { act: (one: Subject) => Promise<unknown>; leaves: Partial<typeof well>; refresh: string }
     > = {
       'a token is revoked': {
         act: ({ issued }) => site.records.tokens.revoke(issued.token),
@@ -165,7 +166,7 @@ describe.skipIf(isLacking)(
         leaves,
         refresh: refreshed,
       } = acts[name] ?? acts['a token is revoked'] ?? never()
-      const one = await someone()
+      const one = await newSubject()
       // Every node has seen the valid state, so that its caches hold it.
       expect(await state(one)).toEqual(well)
       await act(one)
@@ -174,7 +175,7 @@ describe.skipIf(isLacking)(
     })
 
     test('and so is its reversal: a user is active again, a client enabled', async () => {
-      const one = await someone()
+      const one = await newSubject()
       await site.records.users.setActive(one.user.id, false)
       await site.records.administration.actOnClient(one.client.clientId, 'disable', actor())
       expect(await look(one.issued.accessToken)).toBe('401 invalid_token')
@@ -184,10 +185,10 @@ describe.skipIf(isLacking)(
     })
 
     test('a refresh at one node ends the previous access token at the others', async () => {
-      const one = await someone()
+      const one = await newSubject()
       expect(await look(one.issued.accessToken)).toBe('200')
       const { status, body } = await post(
-        one.client.refreshing(site.node(0), one.issued.refreshToken),
+        one.client.refreshForm(site.node(0), one.issued.refreshToken),
       )
       expect(status).toBe(200)
       expect(await look(one.issued.accessToken)).toBe('401 invalid_token')
@@ -195,7 +196,7 @@ describe.skipIf(isLacking)(
     })
 
     test('a logout at one node is effective at the others', async () => {
-      const one = await someone()
+      const one = await newSubject()
       expect(await session(one)).toBe('logged in')
       const { url } = site.node(0)
       const home = await (await fetch(`${url}/`, { headers: one.headers })).text()

@@ -21,13 +21,13 @@ import { secretKey, testScopes } from '../../support/server.ts'
 const password = 'correct horse battery staple'
 
 /** Pauses one server after an operation of the store until it is resumed. */
-const newBrake = () => {
+const newPause = () => {
   let at: string | undefined
   let time = 0
   let reached = () => {}
   let goOn: Promise<void> = Promise.resolve()
   const seen: string[] = []
-  const around: AroundStore = async ({ name }, run) => {
+  const aroundPause: AroundStore = async ({ name }, run) => {
     const result = await run()
     seen.push(name)
     if (name === at) {
@@ -40,7 +40,7 @@ const newBrake = () => {
     return result
   }
   return {
-    around,
+    around: aroundPause,
     /** The operations since the last call. */
     seen: () => seen.splice(0),
     /** Pauses at the n-th occurrence of an operation. @returns a promise of the pause, and the function that resumes */
@@ -74,7 +74,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
   let fast: AuthorizationServer
   let slow: AuthorizationServer
   let user: User
-  const brake = newBrake()
+  const brake = newPause()
 
   beforeAll(async () => {
     database = await makeDatabase()
@@ -113,7 +113,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     ).client
 
   /** Runs one function, and another while the first is paused after an operation. */
-  const interleaved = async (
+  const runInterleaved = async (
     one: () => Promise<unknown>,
     operation: string,
     time: number,
@@ -146,7 +146,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     for (const [index, operation] of seen.entries()) {
       const time = seen.slice(0, index + 1).filter((name) => name === operation).length
       const { one, other, check } = await prepare()
-      const [first, second] = await interleaved(one, operation, time, other)
+      const [first, second] = await runInterleaved(one, operation, time, other)
       await check(first, second, `behind ${operation}, ${time}`)
     }
     return seen

@@ -9,7 +9,7 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/processes.ts'
 import { type OwnRedis, startRedis } from '../../support/redis.ts'
 import { startSite } from '../../support/site.ts'
-import { expectSound, patientSettings } from '../../support/sound.ts'
+import { expectTolerated, longLeeway } from '../../support/sound.ts'
 import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking =
@@ -53,19 +53,19 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
     {
       what: 'a node and PostgreSQL, in both directions',
       service: 'postgres',
-      lost: ['loseFrom', 'loseTo'],
+      lost: ['dropFrom', 'dropTo'],
       readiness: 503,
     },
     {
       what: 'a node and PostgreSQL, the answers only',
       service: 'postgres',
-      lost: ['loseTo'],
+      lost: ['dropTo'],
       readiness: 503,
     },
     {
       what: 'a node and Redis, in both directions',
       service: 'redis',
-      lost: ['loseFrom', 'loseTo'],
+      lost: ['dropFrom', 'dropTo'],
       readiness: 200,
     },
   ] as const
@@ -77,7 +77,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       await using site = await startSite({
         database: await makeDatabase(hostOf(postgres.url, networks.postgres)),
         redisUrl: hostOf(redis.url, networks.redis),
-        env: patientSettings,
+        env: longLeeway,
         envOf: (index) => ({ HOST: networks.address(index) }),
         namespaceOf: networks.namespace,
       })
@@ -95,7 +95,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       const recovered = performance.now()
       await traffic.recover()
       const aftermath = await traffic.stop()
-      await expectSound(site, `partition of ${what}`, traffic.samples, aftermath, recovered)
+      await expectTolerated(site, `partition of ${what}`, traffic.samples, aftermath, recovered)
       expect(during.status).toBe(readiness)
       expect((await isReady()).status).toBe(200)
       const failed = traffic.samples.filter((sample) => !succeeded(sample))

@@ -15,10 +15,10 @@ const width = 20
 const timeout = 300_000
 
 /** Each request uses a new connection. */
-const alone = { isAlone: true }
+const ownConnection = { isAlone: true }
 
 /** Codes may wait for their turn, as many wrong codes are accepted, and all may belong to one user. */
-const patient = {
+const generousLimits = {
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
   OAUTH2SERVER_LIMITS: 'wrongGrants=1000000/60',
   OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
@@ -87,7 +87,7 @@ describe.skipIf(isLacking).each([
   beforeAll(async () => {
     site = await startSite({
       redisUrl,
-      env: { ...patient, OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '0' },
+      env: { ...generousLimits, OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '0' },
     })
   })
   afterAll(() => site?.[Symbol.asyncDispose]())
@@ -100,7 +100,8 @@ describe.skipIf(isLacking).each([
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(codes, width, async (code, index) => {
-      const send = (turn: number) => post(site.client.redemption(site.node(turn), code), alone)
+      const send = (turn: number) =>
+        post(site.client.redemption(site.node(turn), code), ownConnection)
       volleys.push(await presented(send, index))
     })
     console.log(`${many} codes in ${kept} × ${times}: ${seconds(began)}`, patterns(volleys))
@@ -121,7 +122,8 @@ describe.skipIf(isLacking).each([
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(tokens, width, async (token, index) => {
-      const send = (turn: number) => post(site.client.refreshing(site.node(turn), token), alone)
+      const send = (turn: number) =>
+        post(site.client.refreshForm(site.node(turn), token), ownConnection)
       volleys.push(await presented(send, index))
     })
     console.log(
@@ -142,7 +144,8 @@ describe.skipIf(isLacking)('three nodes with the leeway', () => {
     const began = performance.now()
     const volleys: Outcome[][] = []
     await each(tokens, width, async (token, index) => {
-      const send = (turn: number) => post(site.client.refreshing(site.node(turn), token), alone)
+      const send = (turn: number) =>
+        post(site.client.refreshForm(site.node(turn), token), ownConnection)
       volleys.push(await presented(send, index))
     })
     console.log(`${many} refresh tokens × ${times}, leeway: ${seconds(began)}`, patterns(volleys))

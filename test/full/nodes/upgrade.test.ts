@@ -14,7 +14,7 @@ import {
   secondName,
 } from '../../support/second-version.ts'
 import { startSite } from '../../support/site.ts'
-import { patientSettings } from '../../support/sound.ts'
+import { longLeeway } from '../../support/sound.ts'
 import { figures, settle, startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = await lacks('postgres')
@@ -26,11 +26,11 @@ const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
 const longestRequest = 2_500
 
 /** Milliseconds: batches rest as long as they take, and the machine may be busy. */
-const patience = 200_000
+const timeout = 200_000
 
 const upgradeProgram = resolve(import.meta.dirname, '../fixtures/upgrade.ts')
 const startUpgrade = ({ url }: TestDatabase): Program =>
-  runNode([upgradeProgram], { env: { DATABASE_URL: url }, limit: patience })
+  runNode([upgradeProgram], { env: { DATABASE_URL: url }, limit: timeout })
 
 const finished = async (program: Program): Promise<string> => {
   const { code } = await program.exited
@@ -58,7 +58,7 @@ const onlineDone = (database: TestDatabase) =>
 
 /** Waits until a query returns a row. */
 const until = async (database: TestDatabase, sql: string): Promise<void> => {
-  const limit = performance.now() + patience
+  const limit = performance.now() + timeout
   while ((await database.query(sql).catch(() => [])).length === 0) {
     if (performance.now() > limit) throw new Error(`No row in time: ${sql}`)
     await delay(20)
@@ -75,9 +75,9 @@ describe.skipIf(isLacking)(
   'the upgrade of a large token table while the previous version serves',
   () => {
     test('completes after it was killed twice, and fails or delays no request', {
-      timeout: 2 * patience,
+      timeout: 2 * timeout,
     }, async () => {
-      await using site = await startSite({ env: patientSettings })
+      await using site = await startSite({ env: longLeeway })
       const { database } = site
       await site.client.tokens(site.node(0), site.agent)
       await database.query(copyTokens(copies))

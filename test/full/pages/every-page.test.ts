@@ -4,7 +4,7 @@ import { fillBelievably } from '../../../scripts/screenshots/believable-sample.t
 import { fillWithHostility } from '../../../scripts/screenshots/hostile-sample.ts'
 import { lacks } from '../../support/needs.ts'
 import { violations } from './axe.ts'
-import { misfits } from './layout.ts'
+import { layoutErrors } from './layout.ts'
 import { useGallery } from './use-gallery.ts'
 import { desktop, isWhole, phone } from './ways.ts'
 
@@ -21,7 +21,7 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
 /** Runs both checks on a page while it is open; the browser leaves it for the next one. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
-  const found = [...(await violations(page)), ...(await misfits(page))]
+  const found = [...(await violations(page)), ...(await layoutErrors(page))]
   if (screen) await page.setViewportSize(screen)
   return found
 }

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 /** The actions of a user on a page, with any input device. */
-export interface Hands {
+export interface InputDevice {
   /** A button, a link, a summary; a box to tick or untick; a radio button. */
   press(target: Locator): Promise<void>
   /** Replaces the text of a field. */
@@ -13,7 +13,7 @@ export interface Hands {
   choose(target: Locator, option: string): Promise<void>
 }
 
-const pointing = (page: Page, press: Hands['press']): Hands => ({
+const pointing = (page: Page, press: InputDevice['press']): InputDevice => ({
   press,
   async type(target, text) {
     await press(target)
@@ -28,13 +28,13 @@ const pointing = (page: Page, press: Hands['press']): Hands => ({
 })
 
 /** A user with a mouse. */
-export const mouse = (page: Page): Hands => pointing(page, (target) => target.click())
+export const mouse = (page: Page): InputDevice => pointing(page, (target) => target.click())
 
 /** A user with a touch screen. */
-export const touch = (page: Page): Hands => pointing(page, (target) => target.tap())
+export const touch = (page: Page): InputDevice => pointing(page, (target) => target.tap())
 
 /** A user with only a keyboard: every focused element must be visibly focused. */
-export const keyboard = (page: Page): Hands => {
+export const keyboard = (page: Page): InputDevice => {
   const go = async (target: Locator): Promise<void> => {
     await target.waitFor()
     for (let stops = 0; stops < 300; stops += 1) {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 /** Layout errors: on a small screen, with touch input, and with text of twice the size. */
-export const misfits = async (page: Page): Promise<readonly string[]> => {
+export const layoutErrors = async (page: Page): Promise<readonly string[]> => {
   await unfold(page)
   await page.setViewportSize({ width: 320, height: 640 })
   const narrow = await tooWide(page)

@@ -9,11 +9,11 @@ import { password } from '../../support/known-password.ts'
 import { chromiumPath } from '../../support/needs.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { complaintsOf } from './complaints.ts'
-import type { Hands } from './hands.ts'
+import type { InputDevice } from './hands.ts'
 import type { Way } from './ways.ts'
 
 /** A user with a browser. */
-export interface Person extends Hands {
+export interface Person extends InputDevice {
   readonly user: User
   readonly page: Page
   /** Opens an address of the server. */
@@ -97,7 +97,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     return page
   }
 
-  const inFrontOf = async (user: User, way: Way, more?: BrowserContextOptions): Promise<Person> => {
+  const openAs = async (user: User, way: Way, more?: BrowserContextOptions): Promise<Person> => {
     const page = await newPage({ ...way.options, ...more })
     return {
       ...way.hands(page),
@@ -106,7 +106,7 @@ export const useSite = (options: TestOptions = {}): Site => {
       open: async (path) => {
         await page.goto(`${app.issuer}${path}`)
       },
-      elsewhere: (contextOptions) => inFrontOf(user, way, contextOptions),
+      elsewhere: (contextOptions) => openAs(user, way, contextOptions),
     }
   }
 
@@ -119,7 +119,7 @@ export const useSite = (options: TestOptions = {}): Site => {
       people += 1
       const email = `person-${people}@example.org`
       const user = await app.newUser({ email, isAdmin })
-      const person = await inFrontOf(user, way)
+      const person = await openAs(user, way)
       if (isLoggedIn) await beginSession(person, app)
       return person
     },

@@ -1,11 +1,11 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { type Hands, keyboard, mouse, touch } from './hands.ts'
+import { type InputDevice, keyboard, mouse, touch } from './hands.ts'
 
 /** The device and input of a user. */
 export interface Way {
   readonly name: string
   readonly options: BrowserContextOptions
-  readonly hands: (page: Page) => Hands
+  readonly hands: (page: Page) => InputDevice
   readonly hasScripts: boolean
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { LoadClient } from '../client.ts'
 import type { Variables } from '../servers.ts'
-import type { Innocents } from './caller.ts'
+import type { InnocentOptions } from './caller.ts'
 import { guesses, registrations, silentHosts, wrongLogins } from './crowds.ts'
 import type { StoreName } from './database.ts'
 import { redirectUri } from './remote-hosts.ts'
@@ -28,7 +28,7 @@ export interface Abuse {
   /** The settings that it needs. */
   readonly env?: Variables
   /** A kind of request that it attacks: the innocent caller sends these too, and they are measured separately. */
-  readonly attacks?: Innocents['extra'][number]
+  readonly attacks?: InnocentOptions['extra'][number]
   /** Creates an abuser with everything that the abuse needs. */
   prepare(site: Site): Promise<Attack>
   /** The control: as many requests for a constant answer, with the same hashes in another process. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 /** The kinds of requests of an innocent caller. */
-export type Errand =
+export type RequestKind =
   | 'bearer'
   | 'client'
   | 'introspection'
@@ -13,13 +13,13 @@ export type Errand =
   | 'document'
 
 /** The credentials and request rate of an innocent caller. */
-export interface Innocents {
+export interface InnocentOptions {
   /** The addresses of the nodes, which receive the requests in turn. */
   readonly urls: readonly string[]
   /** Requests of the mix per second. */
   readonly rate: number
   /** Kinds that are sent in addition, and measured separately. */
-  readonly extra: readonly { readonly kind: Errand; readonly perSecond: number }[]
+  readonly extra: readonly { readonly kind: RequestKind; readonly perSecond: number }[]
   readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
   readonly users: readonly { readonly email: string; readonly password: string }[]
   readonly pairs: readonly {
@@ -33,7 +33,7 @@ export interface Innocents {
 }
 
 export interface Sample {
-  readonly kind: Errand
+  readonly kind: RequestKind
   /** The scheduled time: milliseconds since the epoch. */
   readonly at: number
   /** Milliseconds from the scheduled time to the answer. */
@@ -47,7 +47,7 @@ export interface Caller extends AsyncDisposable {
   end(): Promise<readonly Sample[]>
 }
 
-export const startCaller = async (innocents: Innocents): Promise<Caller> => {
+export const startCaller = async (innocents: InnocentOptions): Promise<Caller> => {
   const child = fork(join(import.meta.dirname, 'innocent.ts'), { execArgv: [] })
   child.send(innocents)
   const ended = once(child, 'exit')

@@ -73,7 +73,7 @@ const tryLogin = async (
 }
 
 /** A request of a control: its answer is a constant. */
-const askNothing = (site: Site): Promise<Answer> => ask(site, '/health/live')
+const requestConstant = (site: Site): Promise<Answer> => ask(site, '/health/live')
 
 const hash = promisify(argon2)
 
@@ -109,7 +109,7 @@ export const wrongLogins: Abuse = {
   },
   control: async (site) => ({
     async run() {
-      const requests = Array.from({ length: 120 }, () => askNothing(site))
+      const requests = Array.from({ length: 120 }, () => requestConstant(site))
       await Promise.all([...requests, hashes(triesOfAccount)])
     },
   }),
@@ -119,7 +119,7 @@ export const wrongLogins: Abuse = {
 const pause = 100
 
 /** Sends one request after another until the end, with limited concurrency. */
-const keepOn = async (
+const repeat = async (
   width: number,
   isOver: () => boolean,
   work: (number: number) => Promise<unknown>,
@@ -145,11 +145,11 @@ export const guesses: Abuse = {
     const form = await loginForm(site)
     const guess = (number: number) =>
       tryLogin(site, form, users[number % users.length]?.email ?? '')
-    return { run: (isOver) => keepOn(16, isOver, guess) }
+    return { run: (isOver) => repeat(16, isOver, guess) }
   },
   control: async (site) => ({
     async run(isOver) {
-      const requests = keepOn(16, isOver, () => askNothing(site))
+      const requests = repeat(16, isOver, () => requestConstant(site))
       await Promise.all([requests, hashes(triesOfAccount * site.innocents.users.length)])
     },
   }),
@@ -185,10 +185,10 @@ export const registrations: Abuse = {
         })
         await site.database.settle()
       },
-      run: (isOver) => keepOn(8, isOver, (number) => register(site, number)),
+      run: (isOver) => repeat(8, isOver, (number) => register(site, number)),
     }
   },
-  control: async (site) => ({ run: (isOver) => keepOn(8, isOver, () => askNothing(site)) }),
+  control: async (site) => ({ run: (isOver) => repeat(8, isOver, () => requestConstant(site)) }),
 }
 
 export const silentHosts: Abuse = {
@@ -210,8 +210,10 @@ export const silentHosts: Abuse = {
       })
       return ask(site, `/oauth/authorize?${query}`)
     }
-    return { run: (isOver) => keepOn(50, isOver, name) }
+    return { run: (isOver) => repeat(50, isOver, name) }
   },
   // The requests that wait for silent hosts cost nothing until then.
-  control: async (site) => ({ run: (isOver) => keepOn(50 - 17, isOver, () => askNothing(site)) }),
+  control: async (site) => ({
+    run: (isOver) => repeat(50 - 17, isOver, () => requestConstant(site)),
+  }),
 }

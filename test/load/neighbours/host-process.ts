@@ -32,7 +32,7 @@ export interface HostProcess {
 }
 
 /** Milliseconds that a server has to stop before it is killed. */
-const patience = 15_000
+const stopTimeout = 15_000
 
 export const startHost = async (env: Variables): Promise<HostProcess> => {
   const port = await freePort()
@@ -69,7 +69,7 @@ export const startHost = async (env: Variables): Promise<HostProcess> => {
       if (error !== undefined) throw new Error(error)
     },
     async stop() {
-      const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeout)
       child.kill('SIGTERM')
       await ended
       clearTimeout(timer)

@@ -5,14 +5,14 @@
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Errand, Innocents, Sample } from './caller.ts'
+import type { InnocentOptions, RequestKind, Sample } from './caller.ts'
 import { redirectUri } from './remote-hosts.ts'
 
 // Unlimited connections: no request waits for another one in this process. Idle ones are closed long before the server
 // closes them, which would look like a failure.
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 /** Milliseconds after which a request counts as never answered. */
-const patience = 10_000
+const answerTimeout = 10_000
 
 interface Call {
   readonly path: string
@@ -46,7 +46,7 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<An
     const timer = setTimeout(() => {
       end('silence')
       sent.destroy()
-    }, patience)
+    }, answerTimeout)
     sent.on('error', () => end('reset'))
     sent.on('response', (response) =>
       text(response).then(
@@ -57,11 +57,11 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<An
     sent.end(body)
   })
 
-const basic = ({ clientId, clientSecret }: Innocents['clients'][number]): string =>
+const basic = ({ clientId, clientSecret }: InnocentOptions['clients'][number]): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
 /** The request of each kind. Its answer is a failure unless it has the expected status. */
-const errands = ({ clients, pairs, users, remote }: Innocents) => {
+const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
   // Refreshing ends an access token, so checks use the tokens of other pairs.
   const checked = pairs.slice(pairs.length / 2)
   const free = [...pairs.slice(0, pairs.length / 2).keys()]
@@ -71,7 +71,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
     if (!client) throw new Error('There are no clients.')
     return client
   }
-  const pairIn = (some: Innocents['pairs'], index: number) => {
+  const pairIn = (some: InnocentOptions['pairs'], index: number) => {
     const pair = some[index % some.length]
     if (!pair) throw new Error('There are no tokens.')
     return pair
@@ -85,7 +85,7 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
   const token = (url: string, number: number, form: Record<string, string>) =>
     send(url, { path: '/oauth/token', headers: { authorization: basic(clientOf(number)) }, form })
 
-  const all: Record<Errand, (url: string, number: number) => Promise<[Answer, number]>> = {
+  const all: Record<RequestKind, (url: string, number: number) => Promise<[Answer, number]>> = {
     async bearer(url, number) {
       const { access } = pairIn(checked, number * 7919)
       const headers = { authorization: `Bearer ${access}` }
@@ -149,19 +149,19 @@ const errands = ({ clients, pairs, users, remote }: Innocents) => {
 }
 
 /** Fifteen requests, most of which check tokens. */
-const mix: readonly Errand[] = [
+const mix: readonly RequestKind[] = [
   ...['bearer', 'client', 'bearer', 'bearer', 'introspection'],
   ...['bearer', 'bearer', 'refresh', 'bearer', 'bearer'],
   ...['client', 'bearer', 'bearer', 'introspection', 'bearer'],
-] as readonly Errand[]
+] as readonly RequestKind[]
 
-const run = async (innocents: Innocents): Promise<void> => {
+const run = async (innocents: InnocentOptions): Promise<void> => {
   const { urls, rate, extra } = innocents
   const all = errands(innocents)
   const samples: Sample[] = []
   const underWay = new Set<Promise<void>>()
   const begun = performance.now()
-  const one = async (kind: Errand, number: number, due: number): Promise<void> => {
+  const one = async (kind: RequestKind, number: number, due: number): Promise<void> => {
     const [{ status }, expected] = await all[kind](urls[number % urls.length] ?? '', number)
     samples.push({
       kind,
@@ -175,7 +175,7 @@ const run = async (innocents: Innocents): Promise<void> => {
     isOver = true
   })
   process.send?.('ready')
-  const arrivals = async (perSecond: number, kindOf: (number: number) => Errand) => {
+  const arrivals = async (perSecond: number, kindOf: (number: number) => RequestKind) => {
     for (let number = 0; !isOver; await delay(1)) {
       for (; performance.now() - begun >= (number * 1000) / perSecond; number += 1) {
         const request = one(kindOf(number), number, begun + (number * 1000) / perSecond)
@@ -194,4 +194,4 @@ const run = async (innocents: Innocents): Promise<void> => {
 
 // Its parent process may be killed.
 process.once('disconnect', () => process.exit())
-process.once('message', (innocents: Innocents) => void run(innocents))
+process.once('message', (innocents: InnocentOptions) => void run(innocents))

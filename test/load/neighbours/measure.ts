@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Abuse } from './abuses.ts'
-import { type Errand, type Figures, figuresOf, type Sample, startCaller } from './caller.ts'
+import { type Figures, figuresOf, type RequestKind, type Sample, startCaller } from './caller.ts'
 import type { StoreName } from './database.ts'
 import { startNeighbours } from './site.ts'
 
@@ -24,7 +24,7 @@ export interface Measured {
   readonly during: Figures
   /** The kind of request that the abuse attacks, measured separately from the mix. */
   readonly attacked?: {
-    readonly kind: Errand
+    readonly kind: RequestKind
     readonly undisturbed: Figures
     readonly during: Figures
   }
@@ -44,7 +44,7 @@ interface Window {
 /** Milliseconds of warm-up: the first requests of a process are slow. */
 const warmUp = 2_000
 /** Milliseconds after a window that an abuse may continue before the next window begins. */
-const patience = 20_000
+const maxOverrun = 20_000
 /** The minimum duration of a measurement in milliseconds: a short abuse must not disappear among the samples. */
 const shortest = 2_000
 
@@ -93,7 +93,7 @@ export const measure = async (abuse: Abuse, options: MeasureOptions): Promise<Me
       .then(() => took.push(Math.round(now() - from)))
     await Promise.all([Promise.race([running, delay(seconds * 1000)]), delay(shortest)])
     loud.push({ from, to: now() })
-    await Promise.race([running, delay(patience, undefined, { ref: false })])
+    await Promise.race([running, delay(maxOverrun, undefined, { ref: false })])
     await attack.disarm?.()
     await rest()
   }

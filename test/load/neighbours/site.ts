@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { type AuthorizationServer, createAuthorizationServer } from '../../../src/index.ts'
 import { fromEnvironment } from '../../../src/server/environment/environment.ts'
 import type { Variables } from '../servers.ts'
-import type { Innocents } from './caller.ts'
+import type { InnocentOptions } from './caller.ts'
 import { type LoadDatabase, openDatabase, type StoreName } from './database.ts'
 import { type HostProcess, startHost } from './host-process.ts'
 import { type RemoteHosts, redirectUri, remoteHosts } from './remote-hosts.ts'
@@ -18,7 +18,7 @@ export interface Site extends AsyncDisposable {
   /** The server that the abuser uses. */
   readonly host: HostProcess
   readonly remote: RemoteHosts
-  readonly innocents: Pick<Innocents, 'clients' | 'users' | 'pairs'>
+  readonly innocents: Pick<InnocentOptions, 'clients' | 'users' | 'pairs'>
   /** The share of the configured rows that an abuse creates. */
   readonly scale: number
   /** Creates a user with a client, a token of the client and a pair of tokens. */
@@ -89,7 +89,7 @@ const registered = (server: AuthorizationServer, userId: number, name: string) =
     allowedScopes: scopes,
   })
 
-const furnish = async (server: AuthorizationServer): Promise<Site['innocents']> => {
+const createInnocents = async (server: AuthorizationServer): Promise<Site['innocents']> => {
   const made = await Promise.all(
     range(users).map((number) =>
       limit(() => server.users.create({ email: `innocent-${number}@example.org`, password })),
@@ -133,7 +133,7 @@ export const startNeighbours = async ({
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
   opened.defer(() => server.close())
-  const innocents = await furnish(server)
+  const innocents = await createInnocents(server)
   // All nodes start on a small database, and keep the plans that PostgreSQL makes for it.
   const hosts: HostProcess[] = []
   for (let node = 0; node < nodes; node += 1) {

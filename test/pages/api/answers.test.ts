@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
-import { Contract, type Placed } from './contract.ts'
+import { Contract, type PlacedOperation } from './contract.ts'
 import { type Answer, admin, applications, type Fields, Script, sessions } from './script.ts'
 
 // Every operation of the settings must return each response that the document defines for it, in that form.
@@ -208,9 +208,9 @@ interface SessionList {
 const seen = new Map<string, Set<number>>()
 
 /** Returns the response after comparing it with the document. */
-const checked = (operation: Placed, answer: Answer): Answer => {
+const checked = (operation: PlacedOperation, answer: Answer): Answer => {
   const { operationId } = operation
-  const breaches = contract.breaches(operation, answer)
+  const breaches = contract.differences(operation, answer)
   expect(breaches, `${operationId}: ${answer.status} ${answer.text}`).toEqual([])
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('set-cookie')).toBeNull()
@@ -219,7 +219,7 @@ const checked = (operation: Placed, answer: Answer): Answer => {
 }
 
 const ask = async (
-  { method }: Placed,
+  { method }: PlacedOperation,
   script: Script,
   path: string,
   init: RequestInit = {},

@@ -11,20 +11,20 @@ import {
   sessions,
   written,
 } from './script.ts'
-import { type Things, thingsOf } from './things.ts'
+import { createUserObjects, type UserObjects } from './things.ts'
 
 // Any body must get a 4xx answer and change nothing, unless the document defines another answer.
 
 let app: TestServer
 let contract: Contract
 let script: Script
-let things: Things
+let things: UserObjects
 beforeAll(async () => {
   app = await startServer()
   contract = await Contract.of(app)
   const user = await app.newUser({ email: 'a@example.org', isAdmin: true })
   script = await Script.logIn(app, user)
-  things = await thingsOf(app, user)
+  things = await createUserObjects(app, user)
 })
 afterAll(() => app.close())
 
@@ -77,7 +77,7 @@ const expectRefused = async (id: string, what: unknown, send: () => Promise<Answ
   const answer = await send()
   const { status, text } = answer
   expect([what, Math.floor(status / 100), text]).toEqual([what, 4, text])
-  expect(contract.breaches(contract.operation(id), answer), text).toEqual([])
+  expect(contract.differences(contract.operation(id), answer), text).toEqual([])
   expect(written(app)).toEqual(before)
   return answer
 }

@@ -31,7 +31,7 @@ interface Document {
 }
 
 /** An operation with its path and method. */
-export interface Placed extends Operation {
+export interface PlacedOperation extends Operation {
   readonly method: string
   readonly path: string
 }
@@ -51,7 +51,7 @@ export class Contract {
     return new Contract((await (await fetch(`${issuer}/openapi.json`)).json()) as Document)
   }
 
-  get operations(): readonly Placed[] {
+  get operations(): readonly PlacedOperation[] {
     return Object.entries(this.document.paths).flatMap(([path, { parameters: _, ...methods }]) =>
       Object.entries(methods).map(([method, operation]) => ({
         ...operation,
@@ -61,7 +61,7 @@ export class Contract {
     )
   }
 
-  operation(id: string): Placed {
+  operation(id: string): PlacedOperation {
     const found = this.operations.find(({ operationId }) => operationId === id)
     if (!found) throw new Error(`There is no operation ${id}.`)
     return found
@@ -75,7 +75,7 @@ export class Contract {
   }
 
   /** Returns the difference between a response and the document, or undefined. */
-  breaches(operation: Operation, { status, headers, body }: Answer): readonly string[] {
+  differences(operation: Operation, { status, headers, body }: Answer): readonly string[] {
     const documented = this.answer(operation, status)
     if (!documented) return [`${operation.operationId} does not say that it answers ${status}`]
     const type = headers.get('content-type')?.replace(/;.*/, '') ?? ''

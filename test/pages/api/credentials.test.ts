@@ -3,23 +3,29 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { browser, claimsOf, forgedJwt } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
 import { type Answer, bearer, type Fields, read, Script, written } from './script.ts'
-import { adminRequests, generalRequests, requestsFor, type Things, thingsOf } from './things.ts'
+import {
+  adminRequests,
+  createUserObjects,
+  generalRequests,
+  requestsFor,
+  type UserObjects,
+} from './things.ts'
 
 // A script needs a session and a JWT together to use the settings; nothing else works.
 
 let app: TestServer
 let user: Script
 let stranger: Script
-let things: Things
-let theirs: Things
+let things: UserObjects
+let theirs: UserObjects
 let tokens: readonly string[]
 beforeAll(async () => {
   app = await startServer()
   user = await Script.logIn(app)
-  things = await thingsOf(app)
+  things = await createUserObjects(app)
   const other = await app.newUser({ email: 'user-b@example.org' })
   stranger = await Script.logIn(app, other)
-  theirs = await thingsOf(app, other)
+  theirs = await createUserObjects(app, other)
   const { clientId } = await app.client()
   const { accessToken } = await authorizationOf(app, clientId, { scopes: ['notes:write'] })
   tokens = [accessToken, await app.personalToken(['notes:read', 'notes:write'])]
@@ -181,7 +187,7 @@ describe('objects of others', () => {
   test('answers 404 for an object at the address of another kind', async () => {
     const { clientId, tokenId, deviceId } = things
     const personal = await app.server.tokens.get(tokenId)
-    const swapped: Things = {
+    const swapped: UserObjects = {
       ...things,
       clientId: personal?.clientId ?? '',
       tokenId: deviceId,

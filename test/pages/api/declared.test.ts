@@ -4,19 +4,19 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { Contract } from './contract.ts'
 import { applications, bearer, read, Script } from './script.ts'
-import { type Things, thingsOf } from './things.ts'
+import { createUserObjects, type UserObjects } from './things.ts'
 
 // One test for each kind of finding that Schemathesis reported. CONTRIBUTING.md says how to run it.
 
 let app: TestServer
 let contract: Contract
 let script: Script
-let things: Things
+let things: UserObjects
 beforeAll(async () => {
   app = await startServer()
   contract = await Contract.of(app)
   script = await Script.logIn(app)
-  things = await thingsOf(app)
+  things = await createUserObjects(app)
 })
 afterAll(() => app.close())
 
@@ -37,7 +37,7 @@ test('declares the HTML answers and the redirects of every page of the settings 
         await fetch(`${app.issuer}${addressOf(operation.path)}`, { headers, redirect: 'manual' }),
       )
       const { operationId } = operation
-      expect([operationId, contract.breaches(operation, answer)]).toEqual([operationId, []])
+      expect([operationId, contract.differences(operation, answer)]).toEqual([operationId, []])
     }
   }
 })
@@ -45,7 +45,7 @@ test('declares the HTML answers and the redirects of every page of the settings 
 test('declares the HTML answer to an unreadable path [T972]', async () => {
   const operation = contract.operation('getClient')
   const answer = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
-  expect([answer.status, contract.breaches(operation, answer)]).toEqual([404, []])
+  expect([answer.status, contract.differences(operation, answer)]).toEqual([404, []])
 })
 
 test('answers every undeclared method with 405 and exactly the declared methods [T973]', async () => {

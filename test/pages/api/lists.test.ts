@@ -35,7 +35,7 @@ describe('lists', () => {
     const contract = await Contract.of(other)
     const read = async (path: string): Promise<List> => {
       const answer = await reader.get(path)
-      expect(contract.breaches(contract.operation('listApplications'), answer)).toEqual([])
+      expect(contract.differences(contract.operation('listApplications'), answer)).toEqual([])
       return answer.body as List
     }
     const names: string[] = []

@@ -39,7 +39,10 @@ const away = async (path: string, init?: RequestInit): Promise<Answer> => {
 const expectAll = (id: string, answers: readonly (readonly [status: number, Answer])[]): void => {
   const operation = contract.operation(id)
   for (const [status, answer] of answers) {
-    expect([status, contract.breaches(operation, answer)], answer.text).toEqual([answer.status, []])
+    expect([status, contract.differences(operation, answer)], answer.text).toEqual([
+      answer.status,
+      [],
+    ])
     const { headers = {} } = contract.answer(operation, status) ?? {}
     const optional = id === 'token' ? ['WWW-Authenticate'] : []
     const lacking = Object.keys(headers).filter((name) => !answer.headers.has(name))
@@ -219,7 +222,7 @@ test('operations that are off by default, once enabled', async () => {
   ): readonly Answer[] => {
     const operation = described.operation(id)
     for (const [status, answer] of answers)
-      expect([id, status, described.breaches(operation, answer)], answer.text).toEqual([
+      expect([id, status, described.differences(operation, answer)], answer.text).toEqual([
         id,
         answer.status,
         [],

@@ -3,7 +3,7 @@ import { query } from '../../support/database.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 import { applications, Script } from './script.ts'
-import { requestsFor, thingsOf } from './things.ts'
+import { createUserObjects, requestsFor } from './things.ts'
 
 let app: TestServer
 let script: Script
@@ -16,7 +16,7 @@ afterAll(() => app.close())
 describe('the endpoints of the settings', () => {
   test('answer 405 to other methods, with the allowed ones', async () => {
     const contract = await Contract.of(app)
-    const things = await thingsOf(app)
+    const things = await createUserObjects(app)
     const problem = contract.document.components.schemas.Problem ?? {}
     for (const [path, fields] of requestsFor(things)) {
       for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

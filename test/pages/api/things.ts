@@ -3,7 +3,7 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { admin, applications, type Fields, sessions } from './script.ts'
 
 /** One of every object that a user can have. */
-export interface Things {
+export interface UserObjects {
   readonly clientId: string
   readonly tokenId: number
   /** An application that the user authorized, and the token of its one device. */
@@ -12,7 +12,7 @@ export interface Things {
   readonly sessionId: string
 }
 
-export const thingsOf = async (app: TestServer, user = app.user): Promise<Things> => {
+export const createUserObjects = async (app: TestServer, user = app.user): Promise<UserObjects> => {
   const { clientId } = await app.client({ userId: user.id, name: 'Printer' })
   const { clientId: authorizedId } = await app.client({ userId: null })
   const { token } = await authorizationOf({ ...app, user }, authorizedId)
@@ -30,7 +30,7 @@ export const thingsOf = async (app: TestServer, user = app.user): Promise<Things
 }
 
 /** Every request that shows or changes an object of the user; a body, even `{}`, makes it a POST. */
-export const requestsFor = (things: Things): readonly (readonly [path: string, Fields?])[] => {
+export const requestsFor = (things: UserObjects): readonly (readonly [path: string, Fields?])[] => {
   const { clientId, tokenId, authorizedId, deviceId, sessionId } = things
   const token = `${applications}/tokens/${tokenId}`
   return [
@@ -65,7 +65,7 @@ export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
 export const adminRequests = ({
   clientId,
   tokenId,
-}: Things): readonly (readonly [string, Fields?])[] => [
+}: UserObjects): readonly (readonly [string, Fields?])[] => [
   [admin],
   ['/admin/activity/'],
   [admin, { client_id: clientId, act: 'verify' }],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { en } from '../../../src/pages/messages/en.ts'
 import { count } from '../../support/database.ts'
 import { hostileTexts, shownText, skeleton } from '../../support/html.ts'
-import { dangerousRedirectUris } from '../../support/redirect-uris.ts'
+import { forbiddenRedirectUris } from '../../support/redirect-uris.ts'
 import { startServer, type TestServer, testScopes } from '../../support/server.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
@@ -439,7 +439,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
 
     test('AZ-09 %s rejects all URIs that must not be registered', async () => {
       const clients = count(app.database, 'oauth2server_client')
-      for (const uri of dangerousRedirectUris) {
+      for (const uri of forbiddenRedirectUris) {
         const redirect_uris = `https://a.example/cb\n${uri}`
         for (const is_confidential of ['true', 'false']) {
           const page = await register({ name: 'x', redirect_uris, is_confidential })

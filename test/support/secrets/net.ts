@@ -27,7 +27,7 @@ export class SecretNet {
   readonly #whole = new Set<string>()
   #texts: { where: string; text: string }[] = []
 
-  saw({ kind, text }: Secret): void {
+  addSecret({ kind, text }: Secret): void {
     if (kind === 'whole') this.#whole.add(text)
     else
       for (let start = 0; start + block <= text.length; start += block)
@@ -38,12 +38,12 @@ export class SecretNet {
    * Forgets the passwords and keys of earlier tests: in another test file, hostile text that was tried as a password
    * is ordinary text.
    */
-  forgetGiven(): void {
+  forgetInputs(): void {
     this.#whole.clear()
   }
 
   /** Adds written text: an entry of the log, an error, or text. */
-  wrote(where: string, what: unknown): void {
+  addText(where: string, what: unknown): void {
     const text = typeof what === 'string' ? what : JSON.stringify(what, withErrors)
     if (text) this.#texts.push({ where, text })
   }
@@ -101,7 +101,7 @@ const place = globalThis as { [symbol]?: Installed }
 
 const install = (): Installed => {
   const net = new SecretNet()
-  watchSecrets((secret) => net.saw(secret))
+  watchSecrets((secret) => net.addSecret(secret))
   const folder = mkdtempSync(join(tmpdir(), 'oauth2server-secrets-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return { net, file: join(folder, 'secrets') }
@@ -119,13 +119,13 @@ export const secretNet = (): SecretNet => installed().net
 export const secretsFile = (): string => installed().file
 
 /** The module that programs load for it: `node --import`. */
-export const tellSecrets: string = join(import.meta.dirname, 'tell.ts')
+export const reportModule: string = join(import.meta.dirname, 'tell.ts')
 
 /** Reads the reports of programs since the last call. */
-export const takeTold = (): void => {
+export const readReports = (): void => {
   const { net, file } = installed()
   if (!existsSync(file)) return
   for (const line of readFileSync(file, 'utf8').split('\n'))
-    if (line.endsWith('}')) net.saw(JSON.parse(line) as Secret)
+    if (line.endsWith('}')) net.addSecret(JSON.parse(line) as Secret)
   rmSync(file)
 }

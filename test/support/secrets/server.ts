@@ -10,11 +10,11 @@ export const createAuthorizationServer: typeof create = async (options) => {
   const net = secretNet()
   const sink = options.log ?? logToStderr()
   const log: typeof sink = (entry) => {
-    net.wrote('the log', entry)
+    net.addText('the log', entry)
     return sink(entry)
   }
   const failed = (error: unknown): never => {
-    net.wrote('an error', error)
+    net.addText('an error', error)
     throw error
   }
   const server = await create({ ...options, log }).catch(failed)

@@ -1,14 +1,14 @@
 import { afterAll } from 'vitest'
-import { secretNet, takeTold } from './net.ts'
+import { readReports, secretNet } from './net.ts'
 
 // Runs before and after all tests of a file: nothing that they log or throw may contain a secret.
 const net = secretNet()
-net.forgetGiven()
+net.forgetInputs()
 
 const isRefusal = ({ status, headers }: Response): boolean =>
   status >= 400 && /json/.test(headers.get('content-type') ?? '')
 const keep = <T>(response: Response, body: T): T => {
-  if (isRefusal(response)) net.wrote(`the answer ${response.status} of ${pathOf(response)}`, body)
+  if (isRefusal(response)) net.addText(`the answer ${response.status} of ${pathOf(response)}`, body)
   return body
 }
 // Files share a process: modules that are observed already stay as they are.
@@ -28,7 +28,7 @@ if (!(watched in Response.prototype)) {
 const pathOf = ({ url }: Response): string => (URL.canParse(url) ? new URL(url).pathname : url)
 
 afterAll(() => {
-  takeTold()
+  readReports()
   const leaks = net.leaks()
   if (leaks.length > 0)
     throw new Error(`${leaks.length} secrets were written:\n${leaks.slice(0, 10).join('\n\n')}`)
