@@ -13,7 +13,7 @@ const problemsOf = ({ headers }: Answer, what: string): readonly (string | false
   return [
     origin !== '*' && origin !== stranger && `${what} has no Access-Control-Allow-Origin`,
     headers.get('access-control-allow-credentials') === 'true' &&
-      `${what} allows browser credentials, which must not be sent across sites`,
+      `${what} allows credentials, which browsers must not send across sites`,
   ]
 }
 
