@@ -94,9 +94,7 @@ describe('resources', () => {
     7,
   ])('RFC 8707 §2 rejects %j at start-up [T347]', async (resource) => {
     expect(await problemsOf({ resources: [{ resource: resource as string }] })).toEqual([
-      expect.stringContaining(
-        `resources: ${JSON.stringify(resource)}: it must be an https address`,
-      ),
+      expect.stringContaining(`resources: ${JSON.stringify(resource)}: it must be an https URL`),
     ])
   })
 

@@ -304,8 +304,7 @@ export class Sessions implements SessionCheck {
     log({
       level: 'error',
       event: 'session.tampered',
-      message:
-        'A session row was not written by this server, or by another secret key; it is refused.',
+      message: 'A session row was tampered with, or sealed with another secret key. It is refused.',
       userId: session.userId,
     })
     return false
