@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
 import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore } from '../contract/authorizations.ts'
-import { byKey, type Handle, joined, keyOf, split, unindexed } from './handle.ts'
+import { joined, split } from './codecs.ts'
+import { byKey, type Handle, keyOf, unindexed } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
 

@@ -4,20 +4,9 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { ClientStore, ClientWithOwner, SealedClient } from '../contract/clients.ts'
 import type { Cursor } from '../contract/page.ts'
+import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
 import { countRows } from './count.ts'
-import {
-  byKey,
-  flag,
-  type Handle,
-  holds,
-  joined,
-  joinedOrNull,
-  keyOf,
-  lookup,
-  onceFor,
-  split,
-  splitOrNull,
-} from './handle.ts'
+import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'

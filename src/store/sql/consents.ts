@@ -1,7 +1,8 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
-import { byKey, type Handle, holds, joined, keyOf, split } from './handle.ts'
+import { joined, split } from './codecs.ts'
+import { byKey, type Handle, holds, keyOf } from './handle.ts'
 import type { Tables } from './tables.ts'
 import { isThere, userSource } from './user-source.ts'
 

@@ -153,15 +153,3 @@ export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(c
 /** Returns the key of the client with this ID; null for an unknown client. */
 export const keyOf = (clientId: string): RawBuilder<number> =>
   sql`(select client_key from oauth2server_client where client_id = ${clientId})`
-
-export const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
-
-export const joined = (list: readonly string[], separator = ' '): string => list.join(separator)
-
-export const split = (text: string, separator = ' '): readonly string[] =>
-  text === '' ? [] : text.split(separator)
-
-export const joinedOrNull = (list: readonly string[] | null): string | null => list && joined(list)
-
-export const splitOrNull = (text: string | null): readonly string[] | null =>
-  text === null ? null : split(text)

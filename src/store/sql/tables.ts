@@ -1,4 +1,7 @@
 import type { Generated } from 'kysely'
+import type { Digest } from '../../crypto/digest.ts'
+import type { Sealed } from '../../crypto/sealed.ts'
+import type { TokenFields } from '../../model/token.ts'
 import type { SweeperNoteKind } from '../contract/sweeper.ts'
 
 /** 0 or 1: a boolean in a form that every database supports. */
@@ -70,11 +73,11 @@ export interface Tables {
     client_key: number
     user_id: number | string | null
     authorization_id: number | null
-    token_type: string
-    access_token: string
-    access_token_digest: string
-    refresh_token: string | null
-    refresh_token_digest: string | null
+    token_type: TokenFields['tokenType']
+    access_token: Sealed
+    access_token_digest: Digest
+    refresh_token: Sealed | null
+    refresh_token_digest: Digest | null
     expires: number | null
     refresh_expires: number | null
     /** The time at which neither of the two tokens is valid any more; null: never. */
@@ -91,12 +94,12 @@ export interface Tables {
     parent_id: number | null
   }
   oauth2server_rotated_refresh_token: {
-    digest: string
+    digest: Digest
     authorization_id: number
-    successor: string
+    successor: Digest
     parameters: string
     rotated_at: number
-    seal: string
+    seal: Sealed
   }
   oauth2server_consent: {
     id: string

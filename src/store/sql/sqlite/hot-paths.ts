@@ -1,33 +1,25 @@
 import type { Kysely } from 'kysely'
 import { StoreUnavailable } from '../../contract/errors.ts'
 import { batched, batchedLookup } from '../batches.ts'
-import { type HotPaths, rotatedColumns, swappedColumns, tokenColumns } from '../hot-paths.ts'
+import type { HotPaths } from '../hot-paths.ts'
 import type { Tables } from '../tables.ts'
+import { tokenColumnNames } from '../tokens/columns.ts'
+import { afterReplacement, replacePair } from '../tokens/rotation.ts'
 import type { SqliteDatabase } from './database.ts'
 
-const marks = (columns: readonly string[]): string => columns.map(() => '?').join(', ')
-
-const insertToken = `insert into oauth2server_token (${tokenColumns.join(', ')})
-  values (${marks(tokenColumns)}) on conflict do nothing returning id`
-
-const swapPair = `update oauth2server_token set ${swappedColumns.map((column) => `${column} = ?`).join(', ')}
-  where id = ? and refresh_token_digest = ? and client_key = ? and access_token_digest <> ?`
-const endChildren = 'delete from oauth2server_token where parent_id = ?'
-const noteRotated = `insert into oauth2server_rotated_refresh_token (${rotatedColumns.join(', ')})
-  values (${marks(rotatedColumns)})`
-const extend =
-  'update oauth2server_authorization set expires_at = ? where id = ? and expires_at < ?'
+const insertToken = `insert into oauth2server_token (${tokenColumnNames.join(', ')})
+  values (${tokenColumnNames.map(() => '?').join(', ')}) on conflict do nothing returning id`
 
 export interface SqliteHotPathsOptions {
   readonly reader: SqliteDatabase
   readonly writer: SqliteDatabase
-  /** The single connection of the writer: its holder has the writer to itself. */
+  /** The single connection of the writer. Its holder is the only one that writes. */
   readonly write: Kysely<Tables>
-  /** Whether concurrent writes share a commit, and concurrent look-ups of the same a query. */
+  /** Whether concurrent writes share a commit, and concurrent look-ups of the same key a query. */
   readonly batch: boolean
 }
 
-/** One commit costs as much as many rows: what is written within one turn of the event loop shares it. */
+/** The hot paths of SQLite. A commit costs as much as many rows, so the writes of one turn of the event loop share it. */
 export const sqliteHotPaths = ({
   reader,
   writer,
@@ -64,24 +56,17 @@ export const sqliteHotPaths = ({
     },
 
     async insertToken(token) {
-      const parameters = tokenColumns.map((column) => token[column])
+      const parameters = tokenColumnNames.map((name) => token[name])
       const id = await inTransaction(() => writer.now(insertToken, parameters).rows[0]?.id)
       return id as number | undefined
     },
 
-    async rotate({ id, authorizationId, current, next, rotated, endsAt }) {
-      const swap = [
-        ...swappedColumns.map((column) => next[column]),
-        ...[id, current, next.client_key, next.access_token_digest],
-      ]
+    async rotate(rotation) {
+      const parameters = replacePair.parametersOf(rotation)
       const isDone = await inTransaction(() => {
-        if (writer.now(swapPair, swap).changes === 0n) return false
-        writer.now(endChildren, [id])
-        writer.now(
-          noteRotated,
-          rotatedColumns.map((column) => rotated[column]),
-        )
-        writer.now(extend, [endsAt, authorizationId, endsAt])
+        if (writer.now(replacePair.text, parameters).changes === 0n) return false
+        for (const { text, parametersOf } of afterReplacement)
+          writer.now(text, parametersOf(rotation))
         return true
       })
       return isDone === true

@@ -1,0 +1,97 @@
+/** The type of a column in PostgreSQL. `userKey` is the type of the keys of the users' table. */
+export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
+
+/** How a column stores a property of a record. */
+export interface Column<Source, Property extends keyof Source, Stored> {
+  /** The property that the column is read into; null for a column that is computed when it is written. */
+  readonly property: Property | null
+  readonly type: SqlType
+  /** Whether the column changes when the row gets new values. Other columns are written by the insert only. */
+  readonly isReplaced: boolean
+  readonly encode: (source: Source) => Stored
+  readonly decode: (stored: Stored) => Source[Property]
+}
+
+/** One entry for each column of a table that the record determines. */
+export type ColumnsOf<Source, Row> = {
+  readonly [Name in keyof Row]: Column<Source, keyof Source, Row[Name]>
+}
+
+/** The properties of a record that the columns of a table don't store. */
+export type PropertiesWithoutColumn<
+  Source,
+  Columns extends Record<string, { readonly property: keyof Source | null }>,
+> = Exclude<keyof Source, Columns[keyof Columns]['property']>
+
+/** Converts the values of a property to those of its column, and back. */
+export interface Codec<Value, Stored> {
+  readonly encode: (value: Value) => Stored
+  readonly decode: (stored: Stored) => Value
+}
+
+/** Returns the constructors of columns for records of one type. */
+export const columnsFor = <Source>() => ({
+  /** A column with the same value as the property. */
+  plain: <Property extends keyof Source>(
+    property: Property,
+    type: SqlType,
+  ): Column<Source, Property, Source[Property]> => ({
+    property,
+    type,
+    isReplaced: false,
+    encode: (source) => source[property],
+    decode: (stored) => stored,
+  }),
+  /** A column with the encoded value of the property. */
+  encoded: <Property extends keyof Source, Stored>(
+    property: Property,
+    type: SqlType,
+    { encode, decode }: Codec<Source[Property], Stored>,
+  ): Column<Source, Property, Stored> => ({
+    property,
+    type,
+    isReplaced: false,
+    encode: (source) => encode(source[property]),
+    decode,
+  }),
+  /** A column that is computed from the record and never read. */
+  computed: <Stored>(
+    type: SqlType,
+    encode: (source: Source) => Stored,
+  ): Column<Source, never, Stored> => ({
+    property: null,
+    type,
+    isReplaced: false,
+    encode,
+    decode: () => {
+      throw new Error('A computed column is not read.')
+    },
+  }),
+})
+
+/** Marks a column as one that changes when the row gets new values. */
+export const replaced = <C extends { readonly isReplaced: boolean }>(column: C): C => ({
+  ...column,
+  isReplaced: true,
+})
+
+// Every record passes through here: the lists are computed once, and a record costs two short loops.
+/** Returns functions that copy a record to the columns of a row, and back. */
+export const rowCodec = <Source, Row>(columns: ColumnsOf<Source, Row>) => {
+  const all = Object.entries(columns) as [
+    keyof Row & string,
+    Column<Source, keyof Source, Row[keyof Row & string]>,
+  ][]
+  const writers = all.map(([name, { encode }]) => ({ name, encode }))
+  const readers = all.flatMap(([name, { property, decode }]) =>
+    property === null ? [] : [{ name, property, decode }],
+  )
+  return {
+    write(source: Source, row: Partial<Row>): void {
+      for (const { name, encode } of writers) row[name] = encode(source)
+    },
+    read(row: Row, source: Partial<Source>): void {
+      for (const { name, property, decode } of readers) source[property] = decode(row[name])
+    },
+  }
+}

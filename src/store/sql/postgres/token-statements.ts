@@ -1,0 +1,134 @@
+import type { SqlType } from '../columns.ts'
+import type { ColumnTypes, Users } from '../handle.ts'
+import {
+  replacedColumnNames,
+  rotatedTokenColumnNames,
+  rotatedTokenColumns,
+  tokenColumnNames,
+  tokenColumns,
+} from '../tokens/columns.ts'
+import { type RotationValues, rotationConditions } from '../tokens/rotation.ts'
+
+type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
+
+const tokenGiven: GivenColumns = tokenColumnNames.map((name) => [name, tokenColumns[name].type])
+
+/** The name of a rotated token's column among the parameters, where the token has columns of the same name. */
+const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_${name}` }))
+
+const rotationGiven: GivenColumns = [
+  ['row_id', 'bigint'],
+  ['current', 'text'],
+  ['until', 'bigint'],
+  ...tokenGiven,
+  ...notedNames.map(({ name, noted }) => [noted, rotatedTokenColumns[name].type] as const),
+]
+
+/** Returns the parameters of one rotation as one object. */
+export const rotationParameters = ({
+  id,
+  current,
+  endsAt,
+  next,
+  rotated,
+}: RotationValues): object => {
+  const given: Record<string, unknown> = { ...next, row_id: id, current, until: endsAt }
+  for (const { name, noted } of notedNames) given[noted] = rotated[name]
+  return given
+}
+
+// The rows come as one JSON text: the driver takes longer to encode an array for each column.
+const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
+  const typed = columns.map(([name, type]) => `${name} ${type === 'userKey' ? userKey : type}`)
+  return `given as materialized (
+      select * from json_to_recordset($1) as given (${typed.join(', ')})
+    )`
+}
+
+/** Returns the table and key that the foreign key of a user refers to; undefined without a foreign key. */
+const referencedUser = (
+  users: Users,
+): { readonly table: string; readonly key: string } | undefined => {
+  if (users === 'built-in') return { table: 'oauth2server_user', key: 'id' }
+  if (users === 'elsewhere' || !users.foreignKeys) return undefined
+  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+  return {
+    table: users.name.split('.').map(quoted).join('.'),
+    key: quoted(users.columns.id),
+  }
+}
+
+/**
+ * Returns the statements that insert tokens. `skipping` leaves out tokens whose client or user is locked, `waiting` waits
+ * for the lock.
+ */
+export const insertStatements = (types: ColumnTypes, users: Users) => {
+  const given = givenRows(tokenGiven, types)
+  const names = tokenColumnNames.join(', ')
+  const user = referencedUser(users)
+  // The same locks that the foreign keys take afterwards.
+  const unlocked = (
+    name: string,
+    table: string,
+    key: string,
+    column: string,
+  ) => `${name} as materialized (
+      select ${key} as key from ${table}
+      where ${key} = any(array(select ${column} from given)) for key share skip locked
+    )`
+  const parents = [
+    unlocked('free_client', 'oauth2server_client', 'client_key', 'client_key'),
+    ...(user ? [unlocked('free_user', user.table, user.key, 'user_id')] : []),
+  ]
+  const areUnlocked = [
+    'client_key in (select key from free_client)',
+    ...(user ? ['(user_id is null or user_id in (select key from free_user))'] : []),
+  ]
+  const insert = `insert into oauth2server_token (${names}) select ${names} from given`
+  const returned = 'returning id, access_token_digest as digest'
+  return {
+    waiting: `with ${given} ${insert} ${returned}`,
+    skipping: `with ${[given, ...parents].join(', ')}
+      ${insert} where ${areUnlocked.join(' and ')} ${returned}`,
+  }
+}
+
+/**
+ * Returns the statements that rotate tokens. `skipping` leaves out locked rows, `waiting` waits for them. Each table has
+ * only one condition that an index can serve, so that the plan does not depend on the statistics.
+ */
+export const rotateStatements = (types: ColumnTypes) => {
+  const set = replacedColumnNames.map((name) => `${name} = given.${name}`)
+  const conditions = rotationConditions.map(
+    ([name, operator, value]) => `t.${name} ${operator} given.${value}`,
+  )
+  // Locks the authorization before its tokens, as a revocation does. A revoked authorization is left out.
+  const rotate = (
+    locked: '' | 'skip locked',
+  ) => `with ${givenRows(rotationGiven, types)}, held as materialized (
+        select id from oauth2server_authorization
+        where id = any(array(select authorization_id from given)) and revoked_at + 0 is null
+        order by id for no key update ${locked}
+      ), free as materialized (
+        select id from oauth2server_token
+        where id = any(array(select row_id from given where authorization_id in (select id from held)))
+        order by id for update ${locked}
+      ), replaced as (
+        update oauth2server_token as t set ${set.join(', ')}
+        from given
+        where t.id = any(array[given.row_id]) and given.row_id in (select id from free)
+        and ${conditions.join(' and ')}
+        returning t.id, t.access_token_digest
+      ), extended as (
+        update oauth2server_authorization as a set expires_at = given.until from given
+        where a.id = any(array[given.authorization_id]) and given.row_id in (select id from replaced)
+        and a.expires_at + 0 < given.until
+      ), ended as (
+        delete from oauth2server_token where parent_id = any(array(select id from replaced))
+      ), noted as (
+        insert into oauth2server_rotated_refresh_token (${rotatedTokenColumnNames.join(', ')})
+        select ${notedNames.map(({ noted }) => noted).join(', ')} from given
+        where row_id in (select id from replaced)
+      ) select access_token_digest from replaced`
+  return { waiting: rotate(''), skipping: rotate('skip locked') }
+}

@@ -1,0 +1,29 @@
+import { sql } from 'kysely'
+import { byKey, type Handle } from '../handle.ts'
+import { isThere, userSource } from '../user-source.ts'
+
+/**
+ * The query that every read of tokens begins with: the tokens as `t`, with their clients as `c`, the owners of the clients
+ * as `o`, and their users as `u`. It leaves out tokens of deleted clients and users, and those that a reset of the client's
+ * credentials ended.
+ */
+export const liveTokens = (handle: Handle) =>
+  handle.read
+    .selectFrom('oauth2server_token as t')
+    .innerJoin('oauth2server_client as c', (join) =>
+      join.on(byKey(handle, 'c.client_key', 't.client_key')),
+    )
+    .leftJoin(userSource(handle, 'o'), (join) => join.on(byKey(handle, 'o.id', 'c.user_id')))
+    .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 't.user_id')))
+    .selectAll('t')
+    .select('c.client_id')
+    .where(isThere(handle, 'c.user_id', 'o.id'))
+    .where(isThere(handle, 't.user_id', 'u.id'))
+    .where(
+      sql<boolean>`(t.authorization_id is not null or t.is_personal = 1 or c.own_tokens_until is null or t.id > c.own_tokens_until or (select p.authorization_id from oauth2server_token as p where p.id = t.parent_id) is not null)`,
+    )
+
+export type LiveTokens = ReturnType<typeof liveTokens>
+
+// A join by the column itself tells PostgreSQL that it is not null: the planner may then scan the whole index of those rows.
+export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`

@@ -1,0 +1,136 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { TokenStore } from '../../contract/tokens.ts'
+import type { Handle } from '../handle.ts'
+
+/** The deletions of the sweeper, in batches: expired tokens, and the oldest beyond a bound. */
+export const tokenCleanup = ({
+  read,
+  purge,
+}: Handle): Pick<
+  TokenStore,
+  'deleteExpired' | 'deleteRotated' | 'deleteOldestOwn' | 'deleteOldestChildren'
+> => {
+  const deleteChildrenOf = async (
+    // biome-ignore lint/suspicious/noExplicitAny: any query for IDs
+    parents: SelectQueryBuilder<any, any, { id: number }>,
+    limit: number,
+  ): Promise<number> => {
+    const children = read
+      .selectFrom('oauth2server_token')
+      .select('id')
+      .where('parent_id', 'in', parents)
+      .limit(limit)
+    const { numDeletedRows } = await purge
+      .deleteFrom('oauth2server_token')
+      .where('id', 'in', children)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  }
+
+  return {
+    async deleteExpired(now, limit) {
+      // In the order of the index, and limited before any other condition: the cost does not depend on the backlog.
+      const expired = read
+        .selectFrom('oauth2server_token')
+        .select(['id', 'client_key', 'is_personal'])
+        .where('ends_at', '<=', now)
+        .orderBy('ends_at')
+        .limit(limit)
+        .as('expired')
+      const personal = read
+        .selectFrom(expired)
+        .select('expired.client_key')
+        .where('expired.is_personal', '=', 1)
+      const hasLiveToken = (client: string) =>
+        sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
+      // The client behind a personal token exists only for that token. Delete it first, since only the token refers to it.
+      await purge
+        .deleteFrom('oauth2server_client')
+        .where('is_personal', '=', 1)
+        .where('client_key', 'in', personal)
+        .where(({ not }) => not(hasLiveToken('oauth2server_client.client_key')))
+        .execute()
+      const ids = read.selectFrom(expired).select('expired.id')
+      // The foreign key would delete all children of a token in one statement, so delete them in batches first.
+      const children = await deleteChildrenOf(ids, limit)
+      if (children === limit) return children
+      const { numDeletedRows: tokens } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', ids)
+        // Check again: the token may have been refreshed while this statement waited for its lock.
+        .where('ends_at', '<=', now)
+        .executeTakeFirst()
+      return Number(tokens) + children
+    },
+
+    async deleteRotated(authorizationId, { before, keep, limit }) {
+      const rotated = read
+        .selectFrom('oauth2server_rotated_refresh_token')
+        .where('authorization_id', '=', authorizationId)
+      const beyond = await rotated
+        .select('rotated_at')
+        .orderBy('rotated_at', 'desc')
+        .limit(1)
+        .offset(keep)
+        .executeTakeFirst()
+      const oldest = rotated
+        .select('digest')
+        .where('rotated_at', '<=', Math.max(before, beyond?.rotated_at ?? before))
+        .orderBy('rotated_at')
+        .limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_rotated_refresh_token')
+        .where('digest', 'in', oldest)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+
+    async deleteOldestOwn({ clientKey, userId }, { keep, limit }) {
+      const ofClient = purge
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('user_id', userId === null ? 'is' : '=', userId)
+        .where('client_key', '=', clientKey)
+      // Counts all tokens of the owner with this client, from the index only. Nearly all of them are the client's own.
+      const beyond = await ofClient
+        .orderBy('user_id', 'desc')
+        .orderBy('client_key', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .offset(keep)
+        .executeTakeFirst()
+      if (!beyond) return 0
+      const oldest = ofClient
+        .where('id', '<=', beyond.id)
+        .where('authorization_id', 'is', null)
+        .where('parent_id', 'is', null)
+        .where('is_personal', '=', 0)
+        .orderBy('user_id')
+        .orderBy('client_key')
+        .orderBy('id')
+        .limit(limit)
+      const deletedChildren = await deleteChildrenOf(oldest, limit)
+      if (deletedChildren === limit) return deletedChildren
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', oldest)
+        .executeTakeFirst()
+      return Number(numDeletedRows) + deletedChildren
+    },
+
+    async deleteOldestChildren(parentId, { keep, limit }) {
+      const children = purge
+        .selectFrom('oauth2server_token')
+        .select('id')
+        .where('parent_id', '=', parentId)
+      const beyond = await children.orderBy('id', 'desc').limit(1).offset(keep).executeTakeFirst()
+      if (!beyond) return 0
+      const oldest = children.where('id', '<=', beyond.id).orderBy('id').limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_token')
+        .where('id', 'in', oldest)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}

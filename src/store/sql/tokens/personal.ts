@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import type { PersonalTokenRow, TokenStore } from '../../contract/tokens.ts'
+import { countRows } from '../count.ts'
+import { type Handle, holds } from '../handle.ts'
+import { page, placeOf } from '../page.ts'
+import type { LiveTokens } from './base-query.ts'
+import { fromRow, type TokenRow } from './columns.ts'
+
+const personalFromRow = (
+  row: TokenRow & { readonly name: string; readonly previous_expires: number | null },
+): PersonalTokenRow => ({ ...fromRow(row), name: row.name, previousExpires: row.previous_expires })
+
+// A literal instead of a parameter, so that the partial index of personal tokens can serve the condition.
+const isPersonal = sql<boolean>`t.is_personal = 1`
+
+/** The reads of personal tokens, without the ones exchanged from them. */
+export const personalTokens = (
+  handle: Handle,
+  tokens: LiveTokens,
+): Pick<TokenStore, 'personalOf' | 'personal' | 'countPersonalOf' | 'personalNamed'> => {
+  const { read } = handle
+  const personal = (now: number) =>
+    tokens
+      .select('c.name')
+      .select(({ selectFrom }) =>
+        selectFrom('oauth2server_token as former')
+          .select(({ fn }) => fn.max('former.expires').as('until'))
+          .whereRef('former.successor_id', '=', 't.id')
+          .where('former.expires', '>', now)
+          .as('previous_expires'),
+      )
+      .where(isPersonal)
+      .where('t.successor_id', 'is', null)
+      .where('t.parent_id', 'is', null)
+
+  return {
+    async personalOf(userId, now, { after, limit }) {
+      const place = placeOf(after)
+      const rows = await personal(now)
+        .where('t.user_id', '=', userId)
+        .where('t.is_internal', '=', 0)
+        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+        // In the order of the index, which ends with the ID.
+        .orderBy('t.successor_id', 'desc')
+        .orderBy('t.parent_id', 'desc')
+        .orderBy('t.id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      return page(rows, limit, personalFromRow, ({ id }) => [id, ''])
+    },
+
+    async personal(id, now) {
+      const row = await personal(now)
+        .where('t.id', '=', id)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+        .executeTakeFirst()
+      return row && personalFromRow(row)
+    },
+
+    countPersonalOf(userId, max) {
+      return countRows(
+        read,
+        read
+          .selectFrom('oauth2server_token as t')
+          .select(sql.lit(1).as('one'))
+          .where('t.user_id', '=', userId)
+          .where(isPersonal)
+          .where('t.is_internal', '=', 0)
+          .where('t.successor_id', 'is', null)
+          .where('t.parent_id', 'is', null)
+          .limit(max),
+      )
+    },
+
+    async personalNamed(userId, name) {
+      const rows = await tokens
+        .where('t.user_id', '=', userId)
+        .where(isPersonal)
+        .where('t.successor_id', 'is', null)
+        .where('t.parent_id', 'is', null)
+        .where('c.name', '=', name)
+        .execute()
+      return rows.map(({ id }) => id)
+    },
+  }
+}

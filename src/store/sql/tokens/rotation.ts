@@ -1,0 +1,92 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Digest } from '../../../crypto/digest.ts'
+import type { Tables } from '../tables.ts'
+import {
+  type RotatedTokenValues,
+  replacedColumnNames,
+  rotatedTokenColumnNames,
+  type TokenValues,
+} from './columns.ts'
+
+export interface RotationValues {
+  readonly id: number
+  /** The digest of the refresh token that is replaced. */
+  readonly current: Digest
+  readonly next: TokenValues
+  readonly rotated: RotatedTokenValues
+  /** The earliest end of the authorization. */
+  readonly endsAt: number
+}
+
+/**
+ * The conditions under which a rotation replaces a pair, besides an authorization that is not revoked. `current` stands
+ * for the digest of the presented refresh token, other values are columns of the next pair. PostgreSQL has no index for
+ * these operators, so that only the index on the ID can serve a statement, whatever the statistics say.
+ */
+export const rotationConditions = [
+  ['refresh_token_digest', 'is not distinct from', 'current'],
+  ['client_key', 'is not distinct from', 'client_key'],
+  ['access_token_digest', 'is distinct from', 'access_token_digest'],
+] as const
+
+/** A statement with `?` in the place of its parameters. */
+export interface RotationStatement {
+  readonly text: string
+  readonly parametersOf: (rotation: RotationValues) => (string | number | null)[]
+}
+
+// For the same reason, `+ 0` keeps the indexes on other columns out of the plans.
+
+/** Replaces the pair. If it changes no row, the rotation fails, and no other statement may run. */
+export const replacePair: RotationStatement = {
+  text: `update oauth2server_token set ${replacedColumnNames.map((name) => `${name} = ?`).join(', ')}
+    where id = ? and ${rotationConditions.map(([name, operator]) => `${name} ${operator} ?`).join(' and ')}
+    and exists (select 1 from oauth2server_authorization as a where a.id = ? and a.revoked_at + 0 is null)`,
+  parametersOf: ({ id, current, next }) => [
+    ...replacedColumnNames.map((name) => next[name]),
+    id,
+    ...rotationConditions.map(([, , value]) => (value === 'current' ? current : next[value])),
+    next.authorization_id,
+  ],
+}
+
+/** What follows once the pair is replaced: end the exchanged tokens, note the refresh token, extend the authorization. */
+export const afterReplacement: readonly RotationStatement[] = [
+  {
+    text: 'delete from oauth2server_token where parent_id = ?',
+    parametersOf: ({ id }) => [id],
+  },
+  {
+    text: `insert into oauth2server_rotated_refresh_token (${rotatedTokenColumnNames.join(', ')})
+      values (${rotatedTokenColumnNames.map(() => '?').join(', ')})`,
+    parametersOf: ({ rotated }) => rotatedTokenColumnNames.map((name) => rotated[name]),
+  },
+  {
+    text: 'update oauth2server_authorization set expires_at = ? where id = ? and expires_at + 0 < ?',
+    parametersOf: ({ next, endsAt }) => [endsAt, next.authorization_id, endsAt],
+  },
+]
+
+const asQuery = (
+  { text, parametersOf }: RotationStatement,
+  rotation: RotationValues,
+): RawBuilder<unknown> => {
+  const parts = text.split('?')
+  return sql(Object.assign(parts, { raw: parts }), ...parametersOf(rotation))
+}
+
+/** Rotates within a transaction. Returns false, and changes nothing, if the conditions don't hold. */
+export const rotateIn = async (
+  tx: Kysely<Tables>,
+  rotation: RotationValues,
+  locking: boolean,
+): Promise<boolean> => {
+  // A revocation locks the authorization before its tokens: the same order avoids a deadlock.
+  if (locking)
+    await sql`select id from oauth2server_authorization
+      where id = ${rotation.next.authorization_id} for no key update`.execute(tx)
+  const { numAffectedRows } = await asQuery(replacePair, rotation).execute(tx)
+  if (!numAffectedRows) return false
+  for (const statement of afterReplacement) await asQuery(statement, rotation).execute(tx)
+  return true
+}

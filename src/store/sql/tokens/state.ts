@@ -1,0 +1,85 @@
+import type { Sealed } from '../../../crypto/sealed.ts'
+import type { UserId } from '../../../model/user.ts'
+import type { TokenStore, TokenWithState } from '../../contract/tokens.ts'
+import { split, splitOrNull } from '../codecs.ts'
+import { byKey, type Handle, lookup, onceFor } from '../handle.ts'
+import { isTrue, type JoinedUser, joinedUser, userColumns } from '../user-source.ts'
+import { authorizationId, type LiveTokens } from './base-query.ts'
+import { fromRow, type TokenRow } from './columns.ts'
+
+interface StateRow extends TokenRow, JoinedUser {
+  readonly client_name: string
+  readonly client_disabled: number
+  readonly client_seal: string
+  readonly client_scopes: string | null
+  readonly owner_id: UserId | null
+  readonly owner_active: number | boolean | null
+}
+
+const stateFromRow = (row: StateRow): TokenWithState => ({
+  ...fromRow(row),
+  client: {
+    clientKey: row.client_key,
+    clientId: row.client_id,
+    name: row.client_name,
+    ownerId: row.owner_id,
+    ownerActive: row.owner_id === null || isTrue(row.owner_active),
+    isDisabled: row.client_disabled === 1,
+    allowedScopes: splitOrNull(row.client_scopes),
+    stateSeal: row.client_seal as Sealed,
+  },
+  user: joinedUser(row),
+})
+
+/** The look-ups of the bearer check and of the refresh grant: a token with all that decides whether it is valid. */
+export const tokenStates = (
+  handle: Handle,
+  tokens: LiveTokens,
+): Pick<TokenStore, 'findByAccess' | 'findByRefresh'> => {
+  // Token, client, owner and user in one query: this is the bearer check.
+  const withState = tokens
+    .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
+    .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
+    .select(['c.user_id as owner_id', 'o.active as owner_active'])
+    .select(userColumns)
+  const stateOf = onceFor(stateFromRow)
+  const byAccess = lookup(
+    handle,
+    'tokens.findByAccess',
+    (match) => withState.where(match('t.access_token_digest')),
+    (row) => row.access_token_digest,
+  )
+  const byRefresh = lookup(
+    handle,
+    'tokens.findByRefresh',
+    (match) =>
+      withState
+        .innerJoin('oauth2server_authorization as a', (join) =>
+          join.on(byKey(handle, 'a.id', authorizationId)),
+        )
+        .select(['a.scopes as granted', 'a.resources as granted_resources'])
+        .select('a.created_at as granted_at')
+        .where(match('t.refresh_token_digest')),
+    (row) => row.refresh_token_digest ?? '',
+  )
+
+  return {
+    async findByAccess(digest) {
+      const row = await byAccess(digest)
+      return row && stateOf(row)
+    },
+
+    async findByRefresh(digest) {
+      const row = await byRefresh(digest)
+      if (!row) return undefined
+      return {
+        ...stateFromRow(row),
+        authorization: {
+          scopes: split(row.granted),
+          resources: split(row.granted_resources),
+          createdAt: row.granted_at,
+        },
+      }
+    },
+  }
+}

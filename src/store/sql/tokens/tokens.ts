@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import { UniqueViolation } from '../../contract/errors.ts'
+import type { TokenStore } from '../../contract/tokens.ts'
+import { byKey, type Handle, holds, keyOf } from '../handle.ts'
+import { liveTokens } from './base-query.ts'
+import { tokenCleanup } from './cleanup.ts'
+import { fromRow, replacedColumnNames, rotationFromRow, rotationToRow, toRow } from './columns.ts'
+import { listedTokens } from './listed.ts'
+import { personalTokens } from './personal.ts'
+import { type RotationValues, rotateIn } from './rotation.ts'
+import { tokenStates } from './state.ts'
+
+/** The maximum number of uses that one statement writes. */
+const maxUsesPerStatement = 250
+
+export const sqlTokens = (handle: Handle): TokenStore => {
+  const { read, write, hot, locking, transact } = handle
+  const tokens = liveTokens(handle)
+  return {
+    ...tokenStates(handle, tokens),
+    ...personalTokens(handle, tokens),
+    ...listedTokens(handle, tokens),
+    ...tokenCleanup(handle),
+
+    async find(id) {
+      const row = await tokens.where('t.id', '=', id).executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async hold(id) {
+      const row = await tokens
+        .where('t.id', '=', id)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async ofAuthorization(authorizationId) {
+      const row = await tokens
+        .where('t.authorization_id', '=', authorizationId)
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+        .executeTakeFirst()
+      return row && fromRow(row)
+    },
+
+    async ofClient(clientId) {
+      const rows = await tokens
+        .where('t.client_key', '=', keyOf(clientId))
+        .$if(holds(handle), (q) => q.forNoKeyUpdate(['t']))
+        .execute()
+      return rows.map(fromRow)
+    },
+
+    async insert(token) {
+      if (hot) return hot.insertToken(toRow(token))
+      const row = await write
+        .insertInto('oauth2server_token')
+        .values(toRow(token))
+        .onConflict((c) => c.doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return row?.id
+    },
+
+    async rotate({ id, next, rotated, isNarrowed, endsAt }) {
+      const rotation: RotationValues = {
+        id,
+        current: rotated.digest,
+        next: toRow(next),
+        rotated: rotationToRow(rotated),
+        endsAt,
+      }
+      // The row itself holds this digest, so no unique index rejects it.
+      if (next.refreshDigest === rotated.digest) throw new UniqueViolation()
+      const rotate = () => {
+        // A statement does not see rows that were written while it waited for a lock, so a concurrent exchange would
+        // leave a child behind. The statements of a transaction see them.
+        if (hot && isNarrowed && locking) return transact((tx) => rotateIn(tx, rotation, locking))
+        return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
+      }
+      if (await rotate()) return true
+      const row = await write
+        .selectFrom('oauth2server_token')
+        .select('access_token_digest')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      if (row?.access_token_digest === next.accessDigest) throw new UniqueViolation()
+      return false
+    },
+
+    async findRotated(digest) {
+      const row = await read
+        .selectFrom('oauth2server_rotated_refresh_token')
+        .selectAll()
+        .where('digest', '=', digest)
+        .executeTakeFirst()
+      return row && rotationFromRow(row)
+    },
+
+    async rewrite(id, token) {
+      const row = toRow(token)
+      const values = replacedColumnNames.map((name) => sql`${sql.ref(name)} = ${row[name]}`)
+      await sql`update oauth2server_token set ${sql.join(values)} where id = ${id}`.execute(write)
+    },
+
+    async touch(uses) {
+      // In the order of the IDs, so that two nodes don't deadlock.
+      const all = [...uses].sort(([one], [other]) => one - other)
+      for (let from = 0; from < all.length; from += maxUsesPerStatement) {
+        const rows = all
+          .slice(from, from + maxUsesPerStatement)
+          .map(
+            ([id, { at, address }]) =>
+              sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
+          )
+        // Skip a locked token: its use is less important than the requests that would wait.
+        const free = locking
+          ? sql`and oauth2server_token.id in (select t.id from oauth2server_token as t
+              where t.id = any(array(select id from used)) for no key update skip locked)`
+          : sql``
+        await sql`
+          with used (id, at, address) as (values ${sql.join(rows)})
+          update oauth2server_token set last_used_at = used.at, last_used_address = used.address
+          from used where ${byKey(handle, 'oauth2server_token.id', 'used.id')} ${free}
+          and (last_used_at is null or last_used_at < used.at)`.execute(write)
+      }
+    },
+
+    async deleteChildren(parentId) {
+      await write.deleteFrom('oauth2server_token').where('parent_id', '=', parentId).execute()
+    },
+
+    async deletePrevious(successorId) {
+      await write.deleteFrom('oauth2server_token').where('successor_id', '=', successorId).execute()
+    },
+
+    async delete(id) {
+      const { numDeletedRows } = await write
+        .deleteFrom('oauth2server_token')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sqlite } from 'svc-oauth2server/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { NewToken, Rotation } from '../../src/store/contract/tokens.ts'
+import { postgres } from '../../src/store/postgres.ts'
+import type { OpenStore, Store, StoreOpener } from '../../src/store/store.ts'
+import { query } from '../support/database.ts'
+import { databaseFolder } from '../support/database-folder.ts'
+import { lacks } from '../support/needs.ts'
+import { makeDatabase } from '../support/postgres.ts'
+import {
+  aClient,
+  anAuthorization,
+  aUser,
+  clientKey,
+  refreshable,
+  rotationOf,
+  text,
+  tokenRow,
+} from './rows.ts'
+
+type Row = Readonly<Record<string, unknown>>
+type Rotate = (rotation: Rotation) => Promise<boolean>
+
+interface Database {
+  readonly opener: StoreOpener
+  /** Reads rows without the store. */
+  readonly rows: (sql: string) => Promise<readonly Row[]>
+  readonly drop: () => Promise<unknown>
+}
+
+const sqliteDatabase = async (): Promise<Database> => {
+  const folder = await databaseFolder()
+  const file = join(folder, 'test.sqlite')
+  return {
+    opener: sqlite(file),
+    rows: async (sql) => query(file, sql),
+    drop: () => rm(folder, { recursive: true }),
+  }
+}
+
+const postgresDatabase = async (): Promise<Database> => {
+  const { url, query: rows, drop } = await makeDatabase()
+  return { opener: postgres(url), rows, drop }
+}
+
+/** The columns that neither a rotation nor a rewrite changes. */
+const keptColumns = [
+  'authorization_id',
+  'client_key',
+  'is_internal',
+  'is_personal',
+  'parent_id',
+  'successor_id',
+  'user_id',
+]
+
+const withoutId = ({ id: _, ...row }: Row): Row => row
+
+const databases = [
+  ['SQLite', sqliteDatabase, false],
+  ['PostgreSQL', postgresDatabase, await lacks('postgres')],
+] as const
+
+for (const [name, create, isMissing] of databases) {
+  describe.skipIf(isMissing)(`the columns of a token on ${name}`, () => {
+    let database: Database
+    let store: OpenStore
+    beforeAll(async () => {
+      database = await create()
+      store = await database.opener.open()
+      await store.migrate()
+    })
+    afterAll(async () => {
+      await store.close()
+      await database.drop()
+    })
+
+    const everyRow = async (): Promise<readonly Row[]> => [
+      ...(await database.rows('select * from oauth2server_token order by id')),
+      ...(await database.rows('select * from oauth2server_authorization order by id')),
+      ...(await database.rows('select * from oauth2server_rotated_refresh_token order by digest')),
+    ]
+    const storedRow = async (id: number | undefined): Promise<Row> => {
+      const [row] = await database.rows(`select * from oauth2server_token where id = ${Number(id)}`)
+      if (!row) throw new Error('The token is not stored.')
+      return row
+    }
+
+    /** A token with a value in every column, and another value for each column that can change. */
+    const newPair = async (): Promise<{ before: NewToken; after: NewToken }> => {
+      const clientId = await aClient(store)
+      const authorizationId = await anAuthorization(store, { clientId })
+      const parentId = Number(await store.tokens.insert(tokenRow({ clientId })))
+      const kept = {
+        clientId,
+        userId: await aUser(store),
+        authorizationId,
+        isPersonal: true,
+        isInternal: true,
+        parentId,
+      }
+      const [tokenType, other] = ['bearer', 'dpop'] as const
+      const first = { expires: 1_000, refreshExpires: 2_000, createdAt: 1, scopes: ['a', 'b'] }
+      const next = { expires: 4_000, refreshExpires: 3_000, createdAt: 2, scopes: [] }
+      const resources = ['https://api.example.org/']
+      const before = { ...kept, ...first, tokenType, resources: [], keyThumbprint: text() }
+      const after = { ...kept, ...next, tokenType: other, resources, keyThumbprint: text() }
+      const secrets = () => ({ ...refreshable(), successorId: 5 })
+      return { before: tokenRow(before, secrets()), after: tokenRow(after, secrets()) }
+    }
+
+    const inTransaction = (work: (tx: Store) => Promise<boolean>): Promise<boolean> =>
+      store.transaction(work)
+    const inserts: Record<string, (token: NewToken) => Promise<number | undefined>> = {
+      'outside a transaction': (token) => store.tokens.insert(token),
+      'inside a transaction': (token) => store.transaction((tx) => tx.tokens.insert(token)),
+    }
+    const rotations: readonly (readonly [string, Rotate])[] = [
+      ['outside a transaction', (one) => store.tokens.rotate(one)],
+      ['beside exchanges', (one) => store.tokens.rotate({ ...one, isNarrowed: true })],
+      ['inside a transaction', (one) => inTransaction((tx) => tx.tokens.rotate(one))],
+    ]
+
+    const replacements: readonly (readonly [string, Rotate])[] = [
+      ...rotations.map(([title, rotate]) => [`a rotation ${title}`, rotate] as const),
+      ['a rewrite', ({ id, next }) => store.tokens.rewrite(id, next).then(() => true)],
+    ]
+
+    test('every insert stores every column alike, and every read returns it', async () => {
+      const { before: token } = await newPair()
+      const rows: object[] = []
+      for (const insert of Object.values(inserts)) {
+        const id = Number(await insert(token))
+        const row = await storedRow(id)
+        const missing = Object.keys(row).filter((column) => row[column] === null)
+        expect(missing.sort()).toEqual(['last_used_address', 'last_used_at'])
+        rows.push(withoutId(row))
+        const found = { ...token, fields: { ...token.fields, id }, lastUse: null }
+        expect(await store.tokens.find(id)).toEqual(found)
+        expect(await store.tokens.findByAccess(token.accessDigest)).toMatchObject(found)
+        await store.tokens.delete(id)
+      }
+      expect(rows[1]).toEqual(rows[0])
+      expect(rows[0]).toMatchObject({ client_key: expect.anything(), scopes: 'a b' })
+    })
+
+    test.each(replacements)('%s stores what an insert would store', async (_, replace) => {
+      const { before, after } = await newPair()
+      const inserted = await store.tokens.insert(after)
+      const expected = withoutId(await storedRow(inserted))
+      await store.tokens.delete(Number(inserted))
+      const id = Number(await store.tokens.insert(before))
+      const former = await storedRow(id)
+      const { refreshDigest } = before
+      if (refreshDigest === null) throw new Error('The token can be refreshed.')
+      expect(await replace(rotationOf({ id, row: before, refreshDigest }, after))).toBe(true)
+      const row = await storedRow(id)
+      expect(withoutId(row)).toEqual(expected)
+      const kept = Object.keys(row).filter((column) => row[column] === former[column])
+      expect(kept.sort()).toEqual(
+        [...keptColumns, 'id', 'last_used_address', 'last_used_at'].sort(),
+      )
+    })
+
+    describe.each(rotations)('a rotation %s', (_, rotate) => {
+      const expectUnchanged = async (
+        change: (rotation: Rotation) => Rotation,
+        prepare: (authorizationId: number, before: NewToken) => Promise<void> = async () =>
+          undefined,
+      ): Promise<void> => {
+        const { before, after } = await newPair()
+        const { refreshDigest } = before
+        if (refreshDigest === null) throw new Error('The token can be refreshed.')
+        await prepare(before.fields.authorizationId ?? 0, before)
+        const id = Number(await store.tokens.insert(before))
+        const rows = await everyRow()
+        const rotation = rotationOf({ id, row: before, refreshDigest }, after)
+        expect(await rotate(change({ ...rotation, endsAt: 99_000 }))).toBe(false)
+        expect(await everyRow()).toEqual(rows)
+      }
+
+      test('changes nothing if the refresh token is not the current one', () =>
+        expectUnchanged((rotation) => ({
+          ...rotation,
+          rotated: { ...rotation.rotated, digest: refreshable().refreshDigest },
+        })))
+
+      test('changes nothing if the token belongs to another client', async () => {
+        const clientId = await aClient(store)
+        await expectUnchanged(({ next, ...rotation }) => ({
+          ...rotation,
+          next: {
+            ...next,
+            fields: { ...next.fields, clientId, clientKey: clientKey(clientId) },
+          },
+        }))
+      })
+
+      test('changes nothing if the authorization is revoked', () =>
+        expectUnchanged(
+          (rotation) => rotation,
+          async (authorizationId) => {
+            await store.authorizations.revoke(authorizationId, 7)
+          },
+        ))
+    })
+  })
+}
