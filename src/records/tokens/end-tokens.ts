@@ -1,5 +1,6 @@
 import { digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/authorization.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
 import type { FoundToken } from '../../model/token.ts'
 import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
@@ -69,4 +70,33 @@ export const endRotated = async (
     await audit.add(tx, 'token.revoked', about)
     return true
   })
+}
+
+/**
+ * Revokes the tokens of a code that is presented again with full proof: one of the two callers stole it
+ * (RFC 6749 §4.1.2).
+ * @returns the error of the response
+ */
+export const revokeReusedCode = async (
+  kind: 'authorization_code' | 'device_code',
+  code: string,
+  { store, clock, log, audit }: RecordsContext,
+): Promise<OAuthError> => {
+  const authorization = await store.authorizations.findByCode(digestOf(kind, code))
+  if (authorization?.revokedAt === null) {
+    const event = kind === 'device_code' ? 'device_code.reused' : 'authorization_code.reused'
+    const name = await nameOfClient(authorization.clientId, store)
+    await store.transaction(async (tx) => {
+      if (!(await tx.authorizations.revoke(authorization.id, clock()))) return
+      await audit.add(tx, event, { ...ofAuthorization(authorization, name), details: {} })
+    })
+    log({
+      level: 'warn',
+      event,
+      message: 'A code was redeemed twice; what was issued from it is revoked.',
+      authorizationId: authorization.id,
+      clientId: authorization.clientId,
+    })
+  }
+  return new OAuthError('invalid_grant', `The ${kind.replace('_', ' ')} is not valid.`)
 }

@@ -1,14 +1,42 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
-import type { Redemption } from '../../model/redemption.ts'
+import type { Redemption, RefreshRedemption } from '../../model/redemption.ts'
 import type { TokenData } from '../../model/save-token.ts'
 import { isWithin } from '../../model/scope.ts'
 import { type IssuedToken, Token, type TokenFields, type TokenSubject } from '../../model/token.ts'
+import type { UserId } from '../../model/user.ts'
 import type { NewToken, StoredToken } from '../../store/contract/tokens.ts'
+import { type About, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
+
+/** Returns the fields of a new bearer or DPoP token that belongs to no authorization yet. */
+export const newTokenFields = (
+  { settings, clock }: RecordsContext,
+  { client, scopes, resources = [], keyThumbprint: bound }: Exclude<Redemption, RefreshRedemption>,
+  userId: UserId | null,
+): Omit<TokenFields, 'id'> => {
+  const now = clock()
+  const keyThumbprint = bound ?? null
+  return {
+    clientId: client.clientId,
+    clientKey: client.clientKey,
+    userId,
+    authorizationId: null,
+    tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
+    expires: now + settings.tokenExpiresIn * 1000,
+    refreshExpires: null,
+    scopes,
+    isPersonal: false,
+    isInternal: false,
+    createdAt: now,
+    resources,
+    keyThumbprint,
+    parentId: null,
+  }
+}
 
 /** Creates the secrets of a token record. A refresh token is only created if the record has an expiry for it. */
 export const newSecrets = (
@@ -141,4 +169,18 @@ export const unopened = async (
     tokenId: fields.id,
   })
   return undefined
+}
+
+/** Returns the audit event of a token that was issued by this grant. */
+export const issuedFor = (
+  redemption: Exclude<Redemption, RefreshRedemption>,
+  token: Pick<TokenFields, 'id' | 'clientId' | 'userId' | 'authorizationId' | 'scopes'>,
+  grant: string | undefined,
+): About<'token.issued'> => {
+  const subject = redemption.type === 'narrowing' ? redemption.parent.user : redemption.subject
+  return {
+    ...ofToken(token, redemption.client.name),
+    userEmail: subject?.email ?? null,
+    details: { grant, scopes: token.scopes },
+  }
 }

@@ -1,0 +1,64 @@
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { NarrowingRedemption } from '../../model/redemption.ts'
+import { isWithin } from '../../model/scope.ts'
+import type { IssuedToken, Token, TokenFields } from '../../model/token.ts'
+import { UniqueViolation } from '../../store/contract/errors.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
+
+/**
+ * Exchanges a token for a narrower one (RFC 8693), which ends with its parent.
+ * @throws OAuthError if the new token would not be narrower, or the parent has changed
+ */
+export const exchangeToken = async (
+  redemption: NarrowingRedemption,
+  context: RecordsContext,
+): Promise<IssuedToken> => {
+  const { parent, expiresIn } = redemption
+  const { id, clientId, userId, expires, isPersonal, isInternal } = parent.token
+  const basic = newTokenFields(context, redemption, userId)
+  const ends = basic.createdAt + expiresIn * 1000
+  const fields: Omit<TokenFields, 'id'> = {
+    ...basic,
+    isPersonal,
+    isInternal,
+    parentId: id,
+    expires: expires === null ? ends : Math.min(ends, expires),
+  }
+  mustBeNarrower(fields, parent.token)
+  return retryOnCollision(() =>
+    save(context, redemption, newSecrets(context, fields), async (data) => {
+      const { store, turns } = context
+      // The parent must still exist unchanged when the child is inserted.
+      const childId = await turns.transaction(store, `client ${clientId}`, async (tx) => {
+        // Lock the client first, as deleting or changing the parent does.
+        await tx.clients.find(clientId)
+        const row = await tx.tokens.hold(id)
+        const isUnchanged =
+          row?.accessDigest === parent.accessDigest &&
+          row.fields.expires === expires &&
+          isWithin(data.fields.scopes, row.fields.scopes)
+        if (!isUnchanged)
+          throw new OAuthError('invalid_request', 'The subject token is not valid any more.')
+        return tx.tokens.insert(sealedToken(context, data))
+      })
+      if (childId === undefined) throw new UniqueViolation()
+      context.bounds.narrowed(id)
+      return childId
+    }),
+  )
+}
+
+// Checked here too, so that no grant and no extension can widen a token.
+const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
+  const { scopes, resources, keyThumbprint } = parent
+  if (!isWithin(child.scopes, scopes))
+    throw new OAuthError('invalid_scope', 'The scope is more than that of the subject token.')
+  const isForFewerResources =
+    resources.length === 0 || (child.resources.length > 0 && isWithin(child.resources, resources))
+  if (!isForFewerResources)
+    throw new OAuthError('invalid_target', 'The subject token is not for that resource.')
+  // Only the holder of the key may exchange a token that is bound to it (RFC 9449 §6.1).
+  if (keyThumbprint !== null && child.keyThumbprint !== keyThumbprint)
+    throw new OAuthError('invalid_request', 'The subject token is bound to another key.')
+}

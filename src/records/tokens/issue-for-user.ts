@@ -1,0 +1,139 @@
+import { type Digest, digestOf } from '../../crypto/digest.ts'
+import type { UserRedemption } from '../../model/redemption.ts'
+import { isWithin } from '../../model/scope.ts'
+import type { IssuedToken } from '../../model/token.ts'
+import { storedUserAgent } from '../../model/user-agent.ts'
+import {
+  ReferenceNotFound,
+  StoreUnavailable,
+  UniqueViolation,
+} from '../../store/contract/errors.ts'
+import type { Store } from '../../store/store.ts'
+import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { revokeReusedCode } from './end-tokens.ts'
+import {
+  endOfRefresh,
+  issuedFor,
+  newSecrets,
+  newTokenFields,
+  save,
+  sealedToken,
+} from './token-row.ts'
+
+/** The number of authorizations below the limit from which they are counted again after the commit. */
+const concurrentExchanges = 16
+
+/** Another request redeemed the code first: the unique digest of the code decides. */
+class CodeWasRedeemed extends Error {}
+
+/**
+ * Issues the tokens of a grant in which a user takes part, with a new authorization, in one transaction.
+ * @throws OAuthError `invalid_grant` if the code was redeemed already
+ */
+export const issueForUser = async (
+  redemption: UserRedemption,
+  grant: string | undefined,
+  context: RecordsContext,
+): Promise<IssuedToken> => {
+  const { client, subject, code } = redemption
+  const refreshable = redemption.refreshable && client.allowedGrantTypes.includes('refresh_token')
+  const fields = newTokenFields(context, redemption, subject.id)
+  const { grantedResources: resources = fields.resources } = redemption
+  const refreshExpires = refreshable ? endOfRefresh(context, fields.createdAt) : null
+  const { store, turns } = context
+  // The transaction locks the consent, so that it can't be withdrawn concurrently.
+  const row = `consent ${subject.id} ${client.clientId}`
+  const codeDigest = code ? digestOf(code.kind, code.value) : null
+  // The row is the tombstone of the code, so it has to outlive the code even if the tokens don't.
+  const codeEnds =
+    code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
+  let isNearLimit = false
+  try {
+    const issued = await retryOnCollision(() =>
+      save(context, redemption, newSecrets(context, { ...fields, refreshExpires }), (data) =>
+        turns.transaction(store, row, async (tx) => {
+          const authorizationId = await tx.authorizations.insertOnce({
+            clientKey: client.clientKey,
+            userId: subject.id,
+            scopes: data.fields.scopes,
+            resources,
+            codeDigest,
+            code: code?.binding ?? null,
+            userAgent: storedUserAgent(redemption.under?.userAgent ?? ''),
+            createdAt: fields.createdAt,
+            expiresAt: Math.max(data.fields.expires ?? 0, refreshExpires ?? 0, codeEnds),
+          })
+          if (authorizationId === undefined) throw new CodeWasRedeemed()
+          await mustStillHold(redemption, tx)
+          const { createdAt } = fields
+          const granted = { scopes: data.fields.scopes, resources, createdAt }
+          const issued = { ...data, granted, fields: { ...data.fields, authorizationId } }
+          const id = await tx.tokens.insert(sealedToken(context, issued))
+          if (id === undefined) throw new UniqueViolation()
+          const issuedToken = { ...issued.fields, id }
+          const about = issuedFor(redemption, issuedToken, grant)
+          await context.audit.add(tx, 'token.issued', about)
+          isNearLimit = await endOldest(redemption, context, tx)
+          return { id, authorizationId }
+        }),
+      ),
+    )
+    if (isNearLimit) await endOldestOfAll(redemption, context)
+    return issued
+  } catch (error) {
+    if (error instanceof CodeWasRedeemed && code)
+      throw await revokeReusedCode(code.kind, code.value, context)
+    throw error
+  }
+}
+
+// The consent and the session were valid when the request was checked, and may have ended since.
+const mustStillHold = async (
+  { client, subject, under, scopes }: UserRedemption,
+  tx: Store,
+): Promise<void> => {
+  if (!under) return
+  // A shared lock: exchanges for one user must not wait for each other, nor for a node that was cut off.
+  const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
+  const session =
+    under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
+  const isGranted =
+    consent?.consent.clientKey === client.clientKey && isWithin(scopes, consent.consent.scopes)
+  if (consent?.consent.id !== under.consentId || !isGranted || !session)
+    throw new ReferenceNotFound('The consent was withdrawn, or the session ended.')
+}
+
+/**
+ * Ends the oldest authorizations beyond the number that a user may grant to one application.
+ * @returns whether concurrent exchanges, which don't see each other, may have exceeded the limit
+ */
+const endOldest = async (
+  { client, subject }: UserRedemption,
+  context: RecordsContext,
+  tx: Store,
+): Promise<boolean> => {
+  const { clock, settings, audit } = context
+  const { clientId, name } = client
+  const most = settings.authorizationsPerApplication
+  const near = Math.min(most, concurrentExchanges)
+  const found = await tx.authorizations.beyond(subject.id, clientId, most - near)
+  for (const authorizationId of found.slice(near)) {
+    if (!(await tx.authorizations.revoke(authorizationId, clock()))) continue
+    const about = { userId: subject.id, clientId, authorizationId, subject: name, details: {} }
+    await audit.add(tx, 'token.revoked', about)
+  }
+  return found.length > 0
+}
+
+// The last of the concurrent exchanges to commit sees all others, so no exchange has to wait for another.
+const endOldestOfAll = async (
+  redemption: UserRedemption,
+  context: RecordsContext,
+): Promise<void> => {
+  try {
+    await context.store.transaction((tx) => endOldest(redemption, context, tx))
+  } catch (error) {
+    // The token is already issued. The next exchange ends the authorizations beyond the limit.
+    if (!(error instanceof StoreUnavailable)) throw error
+  }
+}

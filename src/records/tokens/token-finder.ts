@@ -1,0 +1,91 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
+import { type FoundToken, Token } from '../../model/token.ts'
+import type { RefreshTokenWithState, TokenWithState } from '../../store/contract/tokens.ts'
+import type { RecordsContext } from '../context.ts'
+import { accessClaims, refreshClaims } from '../seals/claims.ts'
+import { Users } from '../users/users.ts'
+import { unopened } from './token-row.ts'
+
+/** Finds tokens by their secrets, and verifies their seals. */
+export class TokenFinder {
+  readonly #context: RecordsContext
+  readonly #users: Users
+  /** The verified tokens by their rows. The store returns the same object again while the row is unchanged. */
+  readonly #known = new WeakMap<TokenWithState, FoundToken>()
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+    this.#users = new Users(context)
+  }
+
+  async findByAccess(accessToken: string): Promise<FoundToken | undefined> {
+    const { store, settings } = this.#context
+    if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
+    const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
+    return row && this.#opened(row, accessToken)
+  }
+
+  async findByRefresh(refreshToken: string): Promise<FoundToken | undefined> {
+    const { store } = this.#context
+    const row = await store.tokens.findByRefresh(digestOf('refresh_token', refreshToken))
+    return row && this.#openedRefresh(row, refreshToken)
+  }
+
+  #opened(
+    row: TokenWithState,
+    accessToken: string,
+  ): FoundToken | undefined | Promise<FoundToken | undefined> {
+    const { keys, hostUsers } = this.#context
+    const known = this.#known.get(row)
+    if (known && !hostUsers) return known
+    // The digest of the row matches the presented token, so the sealed value must be that token.
+    const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
+    if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
+      return unopened(row, row.accessToken, this.#context)
+    const state = hostUsers ? undefined : this.#users.joinedState(row)
+    if (!state) return this.#users.stateOf(row).then((now) => now && this.#found(row, now))
+    const found = this.#found(row, state)
+    this.#known.set(row, found)
+    return found
+  }
+
+  #found(row: TokenWithState, { user, client }: Pick<FoundToken, 'user' | 'client'>): FoundToken {
+    const { fields, accessDigest, lastUse } = row
+    return {
+      token: new Token({ ...fields, scopes: scopesNow(row) }, this.#context.scopes),
+      accessDigest,
+      lastUsedAt: lastUse?.at ?? null,
+      user,
+      client,
+    }
+  }
+
+  async #openedRefresh(
+    row: RefreshTokenWithState,
+    refreshToken: string,
+  ): Promise<FoundToken | undefined> {
+    const { keys, scopes } = this.#context
+    const { fields, authorization } = row
+    if (row.refreshDigest === null || row.refreshToken === null) return undefined
+    const claims = refreshClaims(row.refreshDigest, fields, authorization)
+    if (keys.open('token', row.refreshToken, claims) !== refreshToken)
+      return unopened(row, row.refreshToken, this.#context)
+    const state = await this.#users.stateOf(row)
+    return (
+      state && {
+        token: new Token(fields, scopes),
+        accessDigest: row.accessDigest,
+        lastUsedAt: row.lastUse?.at ?? null,
+        ...state,
+        authorization,
+      }
+    )
+  }
+}
+
+/** Returns the scopes of a token without those that the client has lost since. They count from the next request on. */
+const scopesNow = ({ fields: { scopes }, client }: TokenWithState): readonly string[] => {
+  const { allowedScopes } = client
+  return allowedScopes ? scopes.filter((scope) => allowedScopes.includes(scope)) : scopes
+}
