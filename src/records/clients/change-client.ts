@@ -1,11 +1,11 @@
 import { randomNumber } from '../../crypto/random.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
 import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
-import { hasSameIdentity } from './identity.ts'
 import { withSecret } from './secret-fields.ts'
 
 /** The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled. */
@@ -102,3 +102,19 @@ const marked = ({ isVerified, isDisabled }: Marks) => [
     ? []
     : [isDisabled ? ('client.disabled' as const) : ('client.enabled' as const)]),
 ]
+
+/**
+ * Returns whether the verification by an administrator still applies: name, description, owner and URLs are unchanged.
+ */
+export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
+  before.name === after.name &&
+  before.description === after.description &&
+  before.userId === after.userId &&
+  before.website === after.website &&
+  linksOf(before) === linksOf(after) &&
+  after.redirectUris.every((uri) => before.redirectUris.includes(uri))
+
+const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
+  const { tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
+  return JSON.stringify([terms, privacy])
+}

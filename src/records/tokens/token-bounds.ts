@@ -6,9 +6,9 @@ import { StoreUnavailable } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
-export const rotatedPerAuthorization = 1_000
+const rotatedPerAuthorization = 1_000
 /** The maximum number of live children of one token. A rotation of the token deletes them in one statement. */
-export const childrenPerToken = 1_000
+const childrenPerToken = 1_000
 
 /** About one of this many rotations triggers a check of the authorization. */
 const rotationsPerCheck = 64

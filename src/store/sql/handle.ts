@@ -36,6 +36,9 @@ export interface Handle {
   readonly statements: Map<string, CompiledQuery>
 }
 
+/** The users that the tables refer to, and the type of their keys. */
+export type UserReference = Pick<Handle, 'users' | 'types'>
+
 type HandleOptions = Omit<Handle, 'inTransaction' | 'statements' | 'transact'> &
   Partial<Pick<Handle, 'transact'>>
 

@@ -1,6 +1,6 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import type { UserReference } from './user-reference.ts'
+import type { UserReference } from '../handle.ts'
 
 export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
   // No foreign key refers to a client or a built-in user: deleting one would cascade to any number of rows in one

@@ -1,6 +1,6 @@
+import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import type { OnlineMigration } from './online.ts'
-import type { UserReference } from './user-reference.ts'
 
 /** Lists every migration. Names sort in order, and never change once they are released. */
 export const migrationsFor = (
