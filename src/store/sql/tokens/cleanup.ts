@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TokenStore } from '../../contract/tokens.ts'
 import type { Handle } from '../handle.ts'
 
-/** The deletions of the sweeper, in batches: expired tokens, and the oldest beyond a bound. */
+/** The deletions in batches: of expired tokens for the sweeper, and of the oldest tokens beyond a bound. */
 export const tokenCleanup = ({
   read,
   purge,
