@@ -5,7 +5,7 @@ import type { TestServer } from '../support/server.ts'
 import { type AttackServer, startAttackServer, type Tokens } from './support/attack-server.ts'
 import { audit } from './support/auditor.ts'
 
-// Somebody who can write to the database, but has no key, breaks each invariant by hand.
+// An attacker with write access to the database but without a key breaks each invariant by hand.
 
 let attack: AttackServer
 let tokens: Tokens
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** The server as it would be with a copy of its database, in which a test breaks what it likes. */
+/** The server on a copy of its database, which a test may corrupt. */
 let broken: TestServer
 beforeEach(() => {
   copies += 1
@@ -48,14 +48,14 @@ const authorization = 'oauth2server_authorization'
 const token = 'oauth2server_token'
 const rotated = 'oauth2server_rotated_refresh_token'
 
-test('nothing is found where nothing is broken', async () => {
+test('finds nothing in an intact database', async () => {
   expect(await findings()).toEqual([])
 })
 
 describe('I1 at most one live family per code', () => {
   test('a second authorization of the same code', async () => {
     sql(
-      // A copy has no unique index.
+      // The copied table has no unique index.
       `create table copy as select * from ${authorization}`,
       `drop table ${authorization}`,
       `alter table copy rename to ${authorization}`,

@@ -29,7 +29,7 @@ const conf = (): AttackClient => attack.clients.conf
 const client = (input: Partial<ClientInput>): Promise<AttackClient> =>
   attack.client({ name: 'Another', ...input })
 
-/** By link where the user is known, by form where nobody is: LOCAL400 each time, and nothing is stored. */
+/** Sends the request by link for a logged-in user and by form for an anonymous one; expects LOCAL400 and no stored row. */
 const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
   expectNoChange(attack, async () => {
     for (const [as, method] of [
@@ -46,7 +46,7 @@ describe('AZ-01 Unknown or missing client', () => {
     ['missing', undefined],
     ['markup', '"><script>alert(1)</script>'],
     ['an object’s own property', '__proto__'],
-    ['an address that nobody is to fetch', 'https://evil.example/client.json'],
+    ['a URL that must not be fetched', 'https://evil.example/client.json'],
     ['10 000 characters', 'x'.repeat(10_000)],
   ])('%s', async (_, client_id) => {
     await refusedEverywhere({ client_id, redirect_uri: evilCb })
@@ -55,7 +55,7 @@ describe('AZ-01 Unknown or missing client', () => {
     expect(answer.text).not.toMatch(/<script>|evil\.example|\bat .*\.ts:/)
   })
 
-  test('the client row behind a personal token is none', async () => {
+  test('rejects the client row behind a personal token', async () => {
     const [row] = await attack.server.query(
       'select client_id from oauth2server_client where is_personal = 1',
     )
@@ -63,20 +63,20 @@ describe('AZ-01 Unknown or missing client', () => {
   })
 })
 
-describe('AZ-02 Unregistered redirect URI refused at authorize, not only at token', () => {
-  test('by link, form and pushed request', async () => {
+describe('AZ-02 Unregistered redirect URI rejected at authorize, not only at token', () => {
+  test('rejects it by link, form and pushed request', async () => {
     await refusedEverywhere({ redirect_uri: evilCb })
     await expectNoChange(attack, async () => {
       expectJson(await attack.push({ redirect_uri: evilCb }), 400, 'invalid_request')
     })
   })
 
-  test('another client’s', async () => {
+  test('rejects the URI of another client', async () => {
     await refusedEverywhere({ redirect_uri: attack.clients.spa.redirectUri })
     await refusedEverywhere({ redirect_uri: cb, client_id: attack.clients.evil.clientId })
   })
 
-  test('before consent and again when the code is minted', async () => {
+  test('checks the URI before consent and again when the code is issued', async () => {
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     const { agent } = await attack.browser('a')
     const page = await attack.authorize({}, { client: own, submit: null })
@@ -87,7 +87,7 @@ describe('AZ-02 Unregistered redirect URI refused at authorize, not only at toke
     })
   })
 
-  test('where consent was given before', async () => {
+  test('rejects it even with an earlier consent', async () => {
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     await attack.grant({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
@@ -96,7 +96,7 @@ describe('AZ-02 Unregistered redirect URI refused at authorize, not only at toke
     })
   })
 
-  test('a pushed one that was removed since', async () => {
+  test('rejects a pushed URI that was removed later', async () => {
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     const { request_uri } = (await attack.push({}, { client: own })).body
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
@@ -157,7 +157,7 @@ describe('AZ-04 Exact string comparison [T496]', () => {
     await refusedEverywhere({ redirect_uri })
   })
 
-  test('a registered prefix of another one widens neither', async () => {
+  test('matches neither of two URIs more widely if one is a prefix of the other', async () => {
     const longer = `${cb}/more`
     const own = await client({ redirectUris: [cb, longer] })
     for (const redirect_uri of [cb, longer]) {
@@ -173,7 +173,7 @@ describe('AZ-04 Exact string comparison [T496]', () => {
     'https://client.example/',
     'https://CLIENT.example/cb',
     'https://client.example:443/a/../b?x=%7e&y',
-  ])('%s is emitted as it was registered, and no other spelling of it will do', async (uri) => {
+  ])('emits %s as registered and rejects other spellings', async (uri) => {
     const own = await client({ redirectUris: [uri] })
     const { location } = await attack.authorize({}, { client: own })
     expect(location?.startsWith(`${uri}${uri.includes('?') ? '&' : '?'}code=`)).toBe(true)
@@ -215,7 +215,7 @@ describe('AZ-05 Path confusion table', () => {
   ]
 
   test.each(suffixes)('%s', async (suffix) => {
-    // Once as the text itself, and once so that it is decoded on the way.
+    // Once as the literal text, and once so that decoding yields the text.
     await refusedEverywhere({ redirect_uri: `${cb}${suffix}` })
     const append = `&redirect_uri=${encodeURIComponent(cb)}${suffix}`
     await refusedEverywhere({ redirect_uri: undefined }, append)
@@ -228,7 +228,7 @@ describe('AZ-05 Path confusion table', () => {
 describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
   const native = { client: 'pub' } as const
   test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb', 'http://[::1]:9/cb'])(
-    '%s gets its code, and the token request repeats it',
+    'sends the code to %s, and the token request repeats it',
     async (redirect_uri) => {
       const answer = await attack.authorize({ redirect_uri }, native)
       expect(answer.location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
@@ -276,13 +276,13 @@ describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
     expectLocal400(await attack.authorize({ redirect_uri }, { ...native, submit: null }))
   })
 
-  test('a confidential client has no such freedom', async () => {
+  test('rejects another port for a confidential client', async () => {
     const own = await client({ redirectUris: ['http://127.0.0.1/cb'] })
     const redirect_uri = 'http://127.0.0.1:9/cb'
     expectLocal400(await attack.authorize({ redirect_uri }, { client: own, submit: null }))
   })
 
-  test('nor has an https address of a public one', async () => {
+  test('rejects another port of an https URI of a public client', async () => {
     const redirect_uri = 'https://spa.example:9/cb'
     expectLocal400(await attack.authorize({ redirect_uri }, { client: 'spa', submit: null }))
   })
@@ -315,7 +315,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
         }),
       })
       expect(form.status).toBe(400)
-      // As text in the form at most, never as an address or markup.
+      // The page may show the URI as text in the form, never as a link or markup.
       expect(form.text).not.toMatch(
         /(?:href|src|action)="(?:javascript|data:[^,]|vbscript|blob|file):?/i,
       )
@@ -324,7 +324,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
   })
 
   test.each([[[1]], ['https://client.example/cb'], [{}], [[[cb]]], [[null]], [null]])(
-    'no list of texts: %j',
+    'rejects %j, which is not an array of strings',
     async (redirect_uris) => {
       await expectNoChange(attack, async () => {
         const answer = await register(attack.server, { redirect_uris })
@@ -346,7 +346,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
     expect((await register(attack.server, metadata)).status).toBe(status)
   })
 
-  test('where they are not allowed, no private-use scheme is', async () => {
+  test('rejects private-use schemes without the option', async () => {
     await using strict = await startAttackServer({ allowPrivateUseRedirectUris: false })
     const metadata = {
       redirect_uris: ['com.example.app:/cb'],
@@ -358,7 +358,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
 
 describe('AZ-10 Omitted redirect_uri', () => {
   const omitted = { redirect_uri: undefined }
-  test('one registered: it is meant, and the token request may omit it too', async () => {
+  test('uses the only registered URI, and the token request may omit it too', async () => {
     const answer = await attack.authorize(omitted)
     expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
     const { code } = answer.query
@@ -366,7 +366,7 @@ describe('AZ-10 Omitted redirect_uri', () => {
     expect((await attack.token({ code, ...omitted })).status).toBe(200)
   })
 
-  test('two or none registered [T032]', async () => {
+  test('rejects the request if two or no URIs are registered [T032]', async () => {
     const two = await client({ redirectUris: [cb, `${cb}2`] })
     expectLocal400(await attack.authorize(omitted, { client: two, submit: null }))
     expectLocal400(await attack.authorize({ redirect_uri: '' }, { client: two, submit: null }))
@@ -375,7 +375,7 @@ describe('AZ-10 Omitted redirect_uri', () => {
     expectLocal400(await attack.authorize({ redirect_uri: cb }, { client: none, submit: null }))
   })
 
-  test('where it is required (OAuth 2.1)', async () => {
+  test('rejects the request if the URI is required (OAuth 2.1)', async () => {
     await using strict = await startAttackServer({ requireRedirectUri: true })
     expectLocal400(await strict.authorize(omitted))
     expect((await strict.authorize()).query.code).toBeDefined()
@@ -395,7 +395,7 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
     'response_type=code',
     'code_challenge=x',
     'code_challenge_method=S256',
-  ])('%s once more', async (pair) => {
+  ])('rejects a repeated %s', async (pair) => {
     await refusedEverywhere({}, `&${pair}`)
     expectJson(await attack.push({}, { append: `&${pair}` }), 400, 'invalid_request')
   })
@@ -404,21 +404,21 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
     await refusedEverywhere({}, `&${name}=a&${name}=a`)
   })
 
-  test('client_id[] alone is no client', async () => {
+  test('rejects a request with only client_id[]', async () => {
     const { clientId } = conf()
     await refusedEverywhere({ client_id: undefined }, `&client_id[]=${clientId}`)
     await refusedEverywhere({ client_id: undefined }, `&client_id%5B0%5D=${clientId}`)
     await refusedEverywhere({ client_id: undefined }, `&client_id.x=${clientId}`)
   })
 
-  test('names with brackets are unknown parameters', async () => {
+  test('ignores names with brackets as unknown parameters', async () => {
     const append = `&scope[x]=w&scope[]=w&redirect_uri[0]=${encodeURIComponent(evilCb)}&client_id[]=nope&__proto__[x]=y&constructor=z`
     const answer = await attack.authorize({}, { append })
     expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
     expect((await attack.token({ code: answer.query.code })).body.scope).toBe('r')
   })
 
-  test('a POST is read from its body alone', async () => {
+  test('reads only the body of a POST', async () => {
     const { agent } = await attack.browser('a')
     const query = formOf({
       client_id: attack.clients.evil.clientId,
@@ -436,7 +436,7 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
       : answer
     expect(end.location?.startsWith(`${cb}?code=`)).toBe(true)
     expect(end.query.state).toBe('xyz')
-    // And what the body does not say is not there.
+    // Parameters missing from the body count as absent.
     const nothing = await attack.request(new URL(attack.authorizeUrl()).href, {
       agent,
       method: 'POST',
@@ -472,26 +472,26 @@ describe('AZ-13 response_type, grant and unknown parameters', () => {
     await refused({ response_type }, error)
   })
 
-  test('a client that may use client_credentials alone', async () => {
+  test('rejects a client that may use only client_credentials', async () => {
     const own = await client({ redirectUris: [cb], grantTypes: ['client_credentials'] })
     await refused({}, 'unauthorized_client', { client: own })
   })
 
-  test('request is refused, not silently dropped in favour of the query', async () => {
+  test('rejects the parameter request, and does not drop it in favour of the query', async () => {
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"scope":"w"}').toString('base64url')}.`
     await refused({ request: unsigned }, 'request_not_supported')
     await refused({ request: 'x' }, 'request_not_supported')
   })
 
   test.each(['https://evil.example/x', 'urn:ietf:params:oauth:request_uri:unknown', 'x'])(
-    'request_uri %s: neither fetched nor ignored',
+    'neither fetches nor ignores request_uri %s',
     async (request_uri) => {
       await refusedEverywhere({ request_uri })
       expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
     },
   )
 
-  test('request_uri where nothing can be pushed', async () => {
+  test('rejects request_uri if PAR is disabled', async () => {
     await using own = await startAttackServer({ pushedAuthorizationRequests: 'off' })
     const request_uri = 'https://evil.example/x'
     expectRedirect(await own.authorize({ request_uri }), 'request_uri_not_supported')
@@ -510,13 +510,13 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     expect(text).not.toContain('access_token')
   }
 
-  test('(a) a client without it [T283]', async () => {
+  test('(a) rejects a client without the flow [T283]', async () => {
     const answer = await attack.authorize({ response_type: 'token' })
     expectRedirect(answer, 'unauthorized_client')
     noToken(answer)
   })
 
-  test('(b) the consent form, in body and query', async () => {
+  test('(b) ignores changes in the consent form, in body and query', async () => {
     for (const name of ['conf', 'imp'] as const) {
       const { agent } = await attack.newBrowser('b')
       const asking = { client: name, agent, submit: null } as const
@@ -534,7 +534,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     }
   })
 
-  test('(c) the way back from the login', async () => {
+  test('(c) validates the request again after the login', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({}, { agent })
     expect(isLoginPage(login)).toBe(true)
@@ -551,7 +551,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     noToken(answer)
   })
 
-  test('(d) an access token is never in a query', async () => {
+  test('(d) never returns an access token in a query', async () => {
     const given = { response_type: 'token', response_mode: 'query' }
     const { redirectUri } = attack.clients.imp
     const answer = await attack.authorize(given, { client: 'imp' })
@@ -559,7 +559,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     noToken(answer)
   })
 
-  test('(e) where it is allowed, the token is in the fragment alone', async () => {
+  test('(e) returns the token only in the fragment if the flow is allowed', async () => {
     const given = { response_type: 'token', code_challenge: attack.challenge }
     const answer = await attack.authorize(given, { client: 'imp' })
     expect(answer.location?.startsWith('https://imp.example/cb#')).toBe(true)
@@ -578,7 +578,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     expect((await attack.ping(answer.fragment.access_token ?? '')).status).toBe(200)
   })
 
-  test('switched off for the whole server', async () => {
+  test('rejects the flow if the server disables it', async () => {
     await using own = await startAttackServer({ allowedResponseTypes: ['code'] })
     const { redirectUri } = own.clients.imp
     const answer = await own.authorize({ response_type: 'token' }, { client: 'imp' })
@@ -601,12 +601,12 @@ describe('AZ-15 state is opaque bytes', () => {
     ['reserved characters', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
     ['markup', '%3Cscript%3E%22%27', '<script>"\''],
     ['NUL', '%00', '\0'],
-    ['a percent sign alone', '100%25', '100%'],
+    ['a single percent sign', '100%25', '100%'],
     ['decoded once', '%2541', '%41'],
     ['spaces around', '+x+', ' x '],
     ['2 KiB', kilobytes(2), kilobytes(2)],
-    ['what is no UTF-8', '%ff', '\ufffd'],
-  ])('%s comes back as it is', async (_, sent, expected) => {
+    ['invalid UTF-8', '%ff', '\ufffd'],
+  ])('returns the state unchanged: %s', async (_, sent, expected) => {
     const answers = [
       await ask(`&state=${sent}`),
       await ask(`&state=${sent}`, {}, 'no'),
@@ -615,24 +615,24 @@ describe('AZ-15 state is opaque bytes', () => {
     for (const answer of answers) {
       expect(answer.status).toBe(303)
       expect(answer.query.state).toBe(expected)
-      // Percent-encoded in the header, whatever it is.
+      // The Location header is always percent-encoded.
       expect(answer.location).toMatch(/^[\x21-\x7E]+$/)
       expect(answer.headers.get('set-cookie') ?? '').not.toContain('x=1')
     }
   })
 
-  test('empty is empty or absent, absent stays absent', async () => {
+  test('returns an empty or no state for an empty one, and none for a missing one', async () => {
     expect((await ask('&state=')).query.state ?? '').toBe('')
     expect((await ask('')).query).not.toHaveProperty('state')
     expect((await ask('', {}, 'no')).query).not.toHaveProperty('state')
   })
 
-  test('too long is refused, without it', async () => {
+  test('rejects a state that is too long, without returning it', async () => {
     expectRedirect(await ask(`&state=${kilobytes(8)}`), 'invalid_request', { state: null })
     expectJson(await attack.push({ state: kilobytes(8) }), 400, 'invalid_request')
   })
 
-  test('the same in the fragment', async () => {
+  test('returns the state unchanged in the fragment', async () => {
     const state = 'a\r\n\u202e+&=#%'
     const answer = await attack.authorize({ response_type: 'token', state }, { client: 'imp' })
     expect(answer.fragment.state).toBe(state)
@@ -663,7 +663,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     }
   })
 
-  test('prompt=none leads nobody away to a client that registered itself [T534]', async () => {
+  test('does not redirect by prompt=none to a client that registered itself [T534]', async () => {
     await using open = await startAttackServer({ dynamicRegistration: 'open' })
     const { evil } = open.clients
     const none = { prompt: 'none' }
@@ -680,7 +680,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     const agent = new UserAgent()
     const first = await open.request(`${open.issuer}/oauth/authorize?${query}`, { agent })
     expectLocal400(await open.follow(first, agent))
-    // Once somebody has logged in it hears the error, as any client does.
+    // After a login the client receives the error, as any client does.
     const answer = await open.authorize(none, { client: evil })
     expectRedirect(answer, 'consent_required', { redirectUri: evilCb })
     await open.server.server.clients.mark(evil.clientId, { isVerified: true })
@@ -688,7 +688,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     expectRedirect(verified, 'login_required', { redirectUri: evilCb })
   })
 
-  test('prompt=none is answered at once to a client that somebody here answers for', async () => {
+  test('redirects prompt=none immediately to a client with an owner or a verification', async () => {
     for (const name of ['conf', 'spa'] as const) {
       const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
       const { redirectUri } = attack.clients[name]
@@ -696,7 +696,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     }
   })
 
-  test('the error goes to the client once its user has logged in', async () => {
+  test('sends the error to the client once its user has logged in', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
     const { email, password } = attack.users.b
@@ -704,7 +704,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     expectRedirect(answer, 'invalid_scope', { redirectUri: evilCb })
   })
 
-  test('a dead session is none', async () => {
+  test('treats an ended session as anonymous', async () => {
     const { agent } = await attack.newBrowser('b')
     attack.server.advance(15 * 86_400)
     const answer = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
@@ -714,7 +714,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
 })
 
 describe('AZ-17 Redirect mechanics [T556]', () => {
-  test('success, denial, errors and login are redirected with 303, uncached and without referrer', async () => {
+  test('redirects success, denial, errors and login with 303, uncached and without referrer', async () => {
     const { agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
@@ -748,7 +748,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     expect(wrong.status).toBe(200)
   })
 
-  test('nothing that was posted is sent on', async () => {
+  test('does not forward posted data', async () => {
     const { csrfToken, agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     const answer = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
@@ -757,7 +757,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     expect(answer.location).not.toContain('#')
   })
 
-  test('a client_secret in the request is neither echoed nor carried to the login', async () => {
+  test('neither echoes a client_secret nor passes it to the login', async () => {
     const { clientSecret } = conf()
     const login = await attack.authorize({ client_secret: clientSecret }, { as: null })
     expect(isLoginPage(login)).toBe(true)

@@ -12,12 +12,12 @@ import {
   startAttackServer,
 } from './support/attack-server.ts'
 
-/** Resources that need a caller: of the application, and of the server itself; and one that lets anybody in. */
+/** Resources that need a caller, of the application and of the server itself, and one that allows anonymous callers. */
 const guarded = ['/api/me', '/oauth/ping', '/oauth/info'] as const
 const open = '/api/public'
 
 let attack: AttackServer
-/** A token of user-a that is valid. */
+/** A valid token of user-a. */
 let token: string
 beforeAll(async () => {
   attack = await startAttackServer()
@@ -39,14 +39,14 @@ const kindOf = async (path: string, headers: Record<string, string> = {}): Promi
   return status === 200 ? body.kind : status
 }
 
-/** 400, as two credentials are answered. */
+/** Expects 400, the response to two credentials. */
 const expectTwo = ({ status, headers, text }: Pick<RawResponse, 'status' | 'headers' | 'text'>) => {
   expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
   expect(headers.get('www-authenticate')).toContain('error="invalid_request"')
 }
 
 describe('BR-01 No, bad, expired, revoked token', () => {
-  test('nothing: the bare challenge, which leads to the metadata', async () => {
+  test('returns a bare challenge with the metadata URL without a credential', async () => {
     for (const path of guarded) {
       const answer = await ask(path, { accept: 'text/html' })
       expectBearer(answer)
@@ -117,7 +117,7 @@ describe('BR-01 No, bad, expired, revoked token', () => {
       expect(answer.body.error).toBe('invalid_token')
       expect(answer.text).not.toContain(value)
     }
-    // A living session does not make up for it.
+    // A valid session does not replace the invalid token.
     const { cookie } = await attack.browser('a')
     const both = { cookie, 'user-agent': browser, ...bearer(value) }
     for (const path of [...guarded, open]) expectBearer(await ask(path, both), 'invalid_token')
@@ -145,13 +145,13 @@ describe('BR-02 Header and query together, or twice', () => {
     for (const path of [...guarded, open]) expectTwo(await raw(`${path}${query}`, lines))
   })
 
-  test('access_token[]: no name of ours', async () => {
+  test('ignores access_token[]', async () => {
     expect((await raw(`/api/me?access_token[]=${token}`, [])).status).toBe(400)
     for (const path of ['/oauth/ping', '/oauth/info'])
       expectBearer(await ask(`${path}?access_token%5B%5D=${token}`))
   })
 
-  test('a body is no credential, so that beside a header it changes nothing', async () => {
+  test('ignores a token in the body beside a header', async () => {
     const body = new URLSearchParams({ access_token: 'bad' })
     const init = { method: 'POST', body }
     expect((await attack.request('/oauth/ping', { ...init, headers: bearer(token) })).status).toBe(
@@ -161,7 +161,7 @@ describe('BR-02 Header and query together, or twice', () => {
 })
 
 describe('BR-05 Query token hygiene', () => {
-  test('no answer repeats it, keeps it, or sends it on', async () => {
+  test('never echoes the token, and sends no-store and no-referrer', async () => {
     const { agent } = await attack.newBrowser('a')
     const query = `access_token=${token}`
     const authorize = `${new URL(attack.authorizeUrl()).search}&${query}`
@@ -196,7 +196,7 @@ describe('BR-05 Query token hygiene', () => {
     expect(JSON.stringify(attack.server.log)).not.toContain(token)
   })
 
-  test('it can be switched off', async () => {
+  test('ignores query tokens if they are disabled', async () => {
     await using off = await startAttackServer({ acceptQueryAccessToken: false })
     const { value } = await off.personalToken()
     const answer = await off.request(`/oauth/ping?access_token=${value}`)
@@ -217,9 +217,9 @@ describe('BR-06 Header grammar', () => {
     ['bearer', (value) => `bearer ${value}`],
     ['BEARER', (value) => `BEARER ${value}`],
     ['two spaces', (value) => `Bearer  ${value}`],
-    // What stands around the value of a header is no part of it (RFC 9110 §5.5).
+    // Whitespace around a header value is not part of it (RFC 9110 §5.5).
     ['a space behind it', (value) => `Bearer ${value} `],
-  ])('%s is taken', async (_, header) => {
+  ])('accepts %s', async (_, header) => {
     for (const path of guarded) {
       expect((await raw(path, [`Authorization: ${header(token)}`])).status).toBe(200)
     }
@@ -229,7 +229,7 @@ describe('BR-06 Header grammar', () => {
     ['a tab', (value) => `Bearer\t${value}`],
     ['no space', (value) => `Bearer${value}`],
     ['the scheme alone', () => 'Bearer'],
-    ['the token alone', (value) => value],
+    ['only the token', (value) => value],
     ['an empty header', () => ''],
     ['a word behind it', (value) => `Bearer ${value} extra`],
     ['a parameter', (value) => `Bearer token=${value}`],
@@ -259,7 +259,7 @@ describe('BR-06 Header grammar', () => {
     }
   })
 
-  test('100 kB: refused before anybody reads it', async () => {
+  test('rejects 100 kB before reading it', async () => {
     const { status } = await raw('/api/me', [`Authorization: Bearer ${'A'.repeat(100_000)}`])
     expect(status).toBe(431)
     expect((await attack.ping(token)).status).toBe(200)
@@ -267,7 +267,7 @@ describe('BR-06 Header grammar', () => {
 })
 
 describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
-  test('nobody chooses a client id: not one that is the id of a user [T514]', async () => {
+  test('does not let anyone choose a client ID, such as the ID of a user [T514]', async () => {
     const { a, m } = attack.users
     for (const client_id of [String(a.user.id), String(m.user.id), 'user-a', a.user.email]) {
       const metadata = { redirect_uris: ['https://evil.example/cb'], client_id, user_id: a.user.id }
@@ -291,7 +291,7 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
     })
   }
 
-  test("a machine acts as its owner, by decision §5.3; an ownerless one as nobody's user", async () => {
+  test('takes the owner as the user of a machine token (decision §5.3), and no user without an owner', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = String((await attack.token(machine, { client: 'm2m' })).body.access_token)
     const { id } = attack.users.a.user
@@ -314,10 +314,10 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
     expect((await introspected(value, nobody)).body.sub).toBe(nobody.clientId)
   })
 
-  test('a client that was seeded under the id of a user is looked up as a client alone', async () => {
+  test('never takes a client seeded with the ID of a user for that user', async () => {
     const { clients, tokens } = attack.server.server
     const id = String(attack.users.a.user.id)
-    // Only code of the host can do that, by a document of its own.
+    // Only code of the host can seed such an ID.
     const registration = { origin: 'metadata_document', registrationToken: null, metadata: '{}' }
     await clients.keep(clients.described(id, { name: 'Seeded' }, registration as never))
     const client = await clientOf(attack.server, id)
@@ -335,7 +335,7 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
 })
 
 describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
-  test('nothing, a dead cookie, a cookie without a JWT: anonymous; a bad token: 401', async () => {
+  test('treats a missing credential, an ended session and a cookie without a JWT as anonymous, and returns 401 for a bad token', async () => {
     const gone = await attack.newBrowser('a')
     const cookie = { cookie: gone.cookie, 'user-agent': browser }
     expect(await kindOf(open)).toBe('anonymous')
@@ -355,7 +355,7 @@ describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
     expectBearer(await ask(open, { authorization: 'Basic eDp5' }), 'invalid_token')
   })
 
-  test('HEAD is guarded as GET is, and says as little', async () => {
+  test('guards HEAD like GET', async () => {
     for (const path of guarded) {
       const bare = await raw(path, [], 'HEAD')
       const bad = await raw(path, ['Authorization: Bearer bad'], 'HEAD')
@@ -371,7 +371,7 @@ describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
     expect(unfit.status).toBe(403)
   })
 
-  test('OPTIONS reveals nothing, whoever asks', async () => {
+  test('reveals nothing by OPTIONS to any caller', async () => {
     for (const path of [...guarded, open, '/api/notes']) {
       const [nobody, somebody] = [
         await raw(path, ['Origin: https://evil.example'], 'OPTIONS'),
@@ -409,7 +409,7 @@ describe('BR-09 Token in body / JSON', () => {
       'a form with the token as text of another type',
       () => ({ body: `access_token=${token}`, headers: { 'content-type': 'text/plain' } }),
     ],
-  ])('%s: the bare challenge', async (_, init) => {
+  ])('returns the bare challenge for %s', async (_, init) => {
     for (const path of ['/oauth/ping', '/api/notes']) expectBearer(await send(path, init()))
   })
 

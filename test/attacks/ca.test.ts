@@ -29,7 +29,7 @@ const raw = (text: string) => ({
 })
 
 describe('CA-01 Wrong secret', () => {
-  test('by Basic and in the body, of a known and an unknown client: one answer', async () => {
+  test('returns the same response for a known and an unknown client, by Basic and in the body', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const code = await attack.code({}, { client: 'imp' })
     const wrong = [
@@ -68,7 +68,7 @@ describe('CA-01 Wrong secret', () => {
     expect((await attack.token({ code }, { client: 'imp' })).status).toBe(200)
   })
 
-  test('an unknown client takes as long as a wrong secret', async () => {
+  test('takes as long for an unknown client as for a wrong secret', async () => {
     const { clientId } = attack.clients.imp
     const times: Record<string, number[]> = { [clientId]: [], [`${clientId.slice(0, -1)}?`]: [] }
     for (let sample = 0; sample < 100; sample += 1) {
@@ -84,7 +84,7 @@ describe('CA-01 Wrong secret', () => {
     const [known = 0, unknown = 0] = Object.values(times).map(
       (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
     )
-    // A password hash on one of the two ways would be a hundred times as long.
+    // A password hash on only one of the two paths would take a hundred times as long.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
 
@@ -109,13 +109,13 @@ describe('CA-01 Wrong secret', () => {
   })
 })
 
-describe('CA-02 client_secret_basic alone is enough', () => {
-  test('without client_id and client_secret in the body', async () => {
+describe('CA-02 client_secret_basic is sufficient', () => {
+  test('accepts Basic without client_id and client_secret in the body', async () => {
     const answer = await attack.token({ code: await attack.code() })
     expect(answer.status).toBe(200)
   })
 
-  test('with the same client_id besides, and however the scheme is spelled', async () => {
+  test('accepts the same client_id in the body, and the scheme in any case', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const client_id = clientId
     expect((await attack.token({ code: await attack.code(), client_id })).status).toBe(200)
@@ -132,7 +132,7 @@ describe('CA-02 client_secret_basic alone is enough', () => {
 describe('CA-03 More than one authentication method', () => {
   const secretOf = () => attack.clients.conf.clientSecret
 
-  test('Basic and a secret in the body, the same or not', async () => {
+  test('rejects Basic with a secret in the body, equal or not', async () => {
     const code = await attack.code()
     const { clientId: client_id } = attack.clients.conf
     await expectNoChange(attack, async () => {
@@ -144,7 +144,7 @@ describe('CA-03 More than one authentication method', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('Basic and an assertion; a secret and an assertion [T009]', async () => {
+  test('rejects an assertion beside Basic or a secret [T009]', async () => {
     const key = await newClientKey()
     const own = await attack.client({
       jwks: jwksOf(key),
@@ -159,7 +159,7 @@ describe('CA-03 More than one authentication method', () => {
       const answer = await attack.token({ code, ...assertion }, { client: own, auth })
       expectJson(answer, 400, 'invalid_request')
     }
-    // Nor was it used up by that.
+    // The rejected request did not consume the assertion.
     const alone = await attack.token(
       { code, client_id: undefined, ...assertion },
       { client: own, auth: 'none' },
@@ -174,7 +174,7 @@ describe('CA-03 More than one authentication method', () => {
     expectJson(await attack.token(given, { auth: 'none' }), 400, 'invalid_request')
   })
 
-  test('the query is never read, and what stands there is not logged [T519]', async () => {
+  test('never reads or logs credentials in the query [T519]', async () => {
     const { clientId, clientSecret, redirectUri } = attack.clients.imp
     const code = await attack.code({}, { client: 'imp' })
     const whole = formOf({
@@ -209,7 +209,7 @@ describe('CA-03 More than one authentication method', () => {
   })
 
   test.each(['application/json', 'multipart/form-data; boundary=x', 'text/plain'])(
-    'nor is a body of the type %s',
+    'does not read a body of type %s',
     async (type) => {
       const { clientId, clientSecret } = attack.clients.m2m
       const answer = await attack.request('/oauth/token', {
@@ -360,7 +360,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
   })
 
   test('m2m calls authorize', async () => {
-    // It has no redirect URI at all; with one, it is told there.
+    // The client has no redirect URI; with one, it would receive the error there.
     expectLocal400(await attack.authorize({}, { client: 'm2m' }))
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
@@ -369,7 +369,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     expectRedirect(await attack.authorize({}, { client: own }), 'unauthorized_client')
   })
 
-  test('the client behind a personal token is none, with and without proof', async () => {
+  test('rejects the client behind a personal token, with and without credentials', async () => {
     const [row] = await attack.server.query(
       'select client_id from oauth2server_client where is_personal = 1',
     )
@@ -387,7 +387,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
 describe('CA-07 Secret reset and client deactivation are immediate everywhere', () => {
   const machine = { grant_type: 'client_credentials' }
 
-  test('the old secret is refused at every node at once', async () => {
+  test('rejects the old secret at every node immediately', async () => {
     await using other = await startServer({ beside: attack.server, ...attackOptions })
     const person = await attack.newPerson()
     const own = await attack.client({ userId: person.id, defaultScopes: ['r'] })

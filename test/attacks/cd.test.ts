@@ -98,7 +98,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     ['by another client', {}, { client: 'conf2' }],
     ['by a public client', {}, { client: 'spa' }],
     ['by its client, unproven', {}, { auth: 'none' }],
-  ])('P-6 %s nobody takes the tokens along', async (_, over, redeeming) => {
+  ])('P-6 %s revokes no tokens', async (_, over, redeeming) => {
     const code = await attack.code()
     const tokens = attack.tokensIn(await attack.token({ code }))
     await expectNoChange(attack, async () => {
@@ -125,14 +125,14 @@ describe('CD-04 Code bound to client and user [T551]', () => {
       ['nobody', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
       ['empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
       [
-        'Basic of another, client_id of ours',
+        'Basic of another client, client_id of this one',
         { code, client_id: conf.clientId },
         { auth: 'none', headers: of(conf2) },
         400,
         'invalid_request',
       ],
       [
-        'Basic of ours, client_id of a public one',
+        'Basic of this client, client_id of a public one',
         { code, client_id: pub.clientId },
         {},
         400,
@@ -142,7 +142,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     ]
   }
 
-  test('nobody but its client can redeem it, and it still can [T059]', async () => {
+  test('redeems the code for its client only, even after attempts by others [T059]', async () => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       for (const [name, over, redeeming, status, error] of attempts(code)) {
@@ -160,7 +160,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     expect(body.user).toEqual({ id: attack.users.b.id })
   })
 
-  test('a code of one kind is none of another', async () => {
+  test('rejects a code of one kind as another kind', async () => {
     const code = await attack.code()
     const device = { grant_type: deviceGrant, device_code: code }
     expectJson(await attack.token(device, { client: 'imp' }), 400, 'invalid_grant')

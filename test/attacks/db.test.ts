@@ -45,7 +45,7 @@ describe.each(storeNames)('on %s', (name) => {
       return answer.status
     }
 
-    test('DB-01 an e-mail address and its password hash, moved to the row of another user, log nobody in [T598]', async () => {
+    test('DB-01 rejects a login with an e-mail address and password hash moved to the row of another user [T598]', async () => {
       const [own, victim] = [await newUser(), await newUser()]
       expect(await logIn(own.email)).toBe(303)
       const { email, password_hash: hash } = await rowOf('user', `id = ${own.id}`)
@@ -129,7 +129,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(errors()).toEqual(['client.tampered', 'client.tampered'])
     })
 
-    test('DB-02 a registration token manages registered clients alone, even under our seal', async () => {
+    test('DB-02 accepts a registration token only for registered clients, even with a valid seal', async () => {
       const { clientId } = await it.app.client()
       await it.app.server.clients.update(clientId, {}, { registrationToken: digest } as never)
       const { registration_token: written } = await rowOf('client', `client_id = '${clientId}'`)
@@ -289,7 +289,7 @@ describe.each(storeNames)('on %s', (name) => {
   })
 })
 
-test('DB-01 a password hash opens in the row of its user alone', async () => {
+test('DB-01 accepts a password hash only in the row of its user', async () => {
   const keys = new KeyRing([secretKey])
   const sealed = await sealedPassword(keys, { id: 1, email: 'a@example.org' })
   expect(keys.open('row', sealed, ['password', 1, 'a@example.org'])).toMatch(/^\$argon2id/)

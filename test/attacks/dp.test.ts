@@ -108,7 +108,7 @@ describe('DP-01 Proof checks', () => {
     })),
     'an iat 10 seconds ago': changed(() => ({ claims: { iat: seconds() - 10 } })),
     'an iat in 10 seconds': changed(() => ({ claims: { iat: seconds() + 10 } })),
-    'claims that nobody knows': claims({ sub: 'x', custom: { a: [1] } }),
+    'unknown claims': claims({ sub: 'x', custom: { a: [1] } }),
     'nbf and exp that hold': changed(() => ({
       claims: { nbf: seconds() - 1, exp: seconds() + 60 },
     })),
@@ -262,7 +262,7 @@ describe('DP-03 Bound tokens stay bound', () => {
     },
   )
 
-  test('a bearer token is none by the scheme DPoP, whoever proves what', async () => {
+  test('rejects a bearer token with the scheme DPoP and any proof', async () => {
     const { body } = await askToken(conf, machine)
     expect(body.token_type).toBe('Bearer')
     for (const token of [body.access_token, await app.personalToken(['notes:read'])]) {
@@ -279,7 +279,7 @@ describe('DP-04 Code and refresh token binding', () => {
       [pub, asPublic],
     ] as const
 
-  test('a code for key 1 is refused to key 2 and to nobody’s, and is not consumed', async () => {
+  test('rejects a code for key 1 with key 2 or no key, without consuming it', async () => {
     for (const [client, asking] of clients()) {
       const code = await client.code({ dpop_jkt: key.thumbprint })
       expect(refusal(await redeem(client, code, { ...asking, dpop: other }))).toBe(
@@ -305,7 +305,7 @@ describe('DP-04 Code and refresh token binding', () => {
     expect((await redeem(conf, code, { dpop: key })).status).toBe(200)
 
     const reference = await pushed(conf, { dpop_jkt: key.thumbprint })
-    // In the browser nobody can name another key.
+    // A browser request cannot name another key.
     const changed = referenceUrl(conf, reference, { dpop_jkt: other.thumbprint })
     const again = answerTo(conf, await person.agent.authorize(app, changed))
     expect(refusal(await redeem(conf, again.code ?? '', { dpop: other }))).toBe('400 invalid_grant')

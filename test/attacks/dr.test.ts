@@ -130,7 +130,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     constructor: { prototype: { polluted: true } },
   })
 
-  test('all of it at once is ignored: what counts is the server’s', async () => {
+  test('ignores all privileges in one request', async () => {
     const text = JSON.stringify({
       redirect_uris: [redirectUri],
       ...privileges(it.users.a.id),
@@ -198,7 +198,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     ],
     ['a grant type of every object', { grant_types: ['constructor'] }],
     ['a method of authentication of every object', { token_endpoint_auth_method: 'toString' }],
-    ['a response type that is none', { response_types: ['__proto__'] }],
+    ['an unknown response type', { response_types: ['__proto__'] }],
     ['a software statement', { software_statement: 'e30.e30.' }],
   ])('%s is refused', async (_what, metadata) => {
     expect(await refused({ redirect_uris: [redirectUri], ...metadata })).toMatch(
@@ -221,7 +221,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     expect(await clientCount(code)).toBe(before)
   })
 
-  test('a client that registered itself gets no token of its own, whatever it says later', async () => {
+  test('never issues a client_credentials token to a client that registered itself, even after changes', async () => {
     const information = await registered(it.server)
     for (const grant_type of ['client_credentials', 'password']) {
       const { status, body } = await tokenRequest(
@@ -324,7 +324,7 @@ describe('DR-05 Flood', () => {
   const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
-  test('from one address, and from many: 429 with Retry-After, and everything else goes on', async () => {
+  test('returns 429 with Retry-After to one or many addresses, and keeps serving other requests', async () => {
     await using flooded = await startAttackServer(behindProxy)
     const app = flooded.server
     const limits = new Limits(app.server.store.transients, app.now)
@@ -409,7 +409,7 @@ describe('DR-06 Management tokens', () => {
       ...metadata,
     })
 
-  test('the token of A at the address of B is answered as that of nobody', async () => {
+  test('answers the token of A at the URL of B like an unknown token', async () => {
     const mine = await registered(it.server)
     const theirs = await registered(it.server)
     const before = await rowOf(theirs.client_id)
@@ -470,7 +470,7 @@ describe('DR-06 Management tokens', () => {
     ['without client_id', () => ({ redirect_uris: [redirectUri] })],
     ['with another client_id', () => ({ client_id: 'x', redirect_uris: [redirectUri] })],
     [
-      'with a secret of its own choice',
+      'with a chosen secret',
       ({ client_id }) => ({ client_id, client_secret: 'mine', redirect_uris: [redirectUri] }),
     ],
     [
@@ -494,11 +494,11 @@ describe('DR-06 Management tokens', () => {
       }),
     ],
     [
-      'to a redirect URI that is none',
+      'to an invalid redirect URI',
       ({ client_id }) => ({ client_id, redirect_uris: ['javascript:alert(1)'] }),
     ],
     [
-      'to a key that is none of its own',
+      'to an invalid key',
       ({ client_id }) => ({
         client_id,
         token_endpoint_auth_method: 'private_key_jwt',
@@ -513,7 +513,7 @@ describe('DR-06 Management tokens', () => {
     expect(await rowOf(information.client_id)).toEqual(before)
   })
 
-  test('what a narrowed client was granted shrinks at once', async () => {
+  test('narrows existing grants immediately when a client is narrowed', async () => {
     const scope = 'notes:read notes:write'
     const information = await registered(it.server, { ...withRefresh, scope })
     const client = asTestClient(it.server, new UserAgent(), information)

@@ -12,7 +12,7 @@ const timeout = 240_000
 
 describe('DS-01 Oversize everything', () => {
   // `listen` of svc-oauth2server/environment has time limits for slow senders; Node looks for them every 30 s.
-  test('one byte a second: the sender is cut off, and nobody waits for it', {
+  test('disconnects a sender of one byte a second without delaying others', {
     timeout,
   }, async () => {
     await using folder = await temporaryFolder()
@@ -59,7 +59,7 @@ describe('DS-01 Oversize everything', () => {
 })
 
 describe('DS-03 Unauthenticated requests create no unbounded state', () => {
-  test('8,000 requests of nobody: no rows, and a heap that stays as it was', {
+  test('writes no rows and does not grow the heap for 8,000 anonymous requests', {
     timeout,
   }, async () => {
     setFlagsFromString('--expose-gc')
@@ -117,7 +117,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
 })
 
 describe('DS-05 Online guessing', () => {
-  test('wrong passwords of an account are put off where they come from, and lock nobody out', {
+  test('delays wrong passwords per sender without locking the account', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
@@ -144,7 +144,7 @@ describe('DS-05 Online guessing', () => {
     expect((await owner(password)).status).toBe(303)
   })
 
-  test('guesses of one password from everywhere at once: too many to be checked are put off', {
+  test('delays concurrent password guesses beyond the hashing capacity', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })

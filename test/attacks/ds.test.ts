@@ -51,7 +51,7 @@ const posts: readonly (readonly [string, string])[] = [
   ['/logout', urlencoded],
 ]
 
-// A limit counts whoever asks at all, whatever the body is like.
+// The limit counts every request, whatever its body.
 const isJudgement = (name: string): boolean => !/^transients\.|^sessions\.|^transaction$/.test(name)
 
 describe('DS-01 Oversize everything', () => {
@@ -346,7 +346,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
 })
 
 describe('DS-05 Online guessing', () => {
-  test('user codes and device requests are counted by the peer: X-Forwarded-For of nobody trusted is not read', async () => {
+  test('counts user codes and device requests by the peer, and ignores X-Forwarded-For of an untrusted peer', async () => {
     await using guessed = await startAttackServer()
     const device = await Device.register(guessed.server)
     const statuses: number[] = []
@@ -358,7 +358,7 @@ describe('DS-05 Online guessing', () => {
     expect(statuses.slice(100)).toEqual(Array.from({ length: 10 }, () => 429))
   })
 
-  test('tokens that somebody guesses at introspection: 429 for them, while real ones are answered', async () => {
+  test('returns 429 for guessed tokens at introspection, and still answers for real ones', async () => {
     const { server, clients } = it
     const ask = (token: string, { clientId, clientSecret } = clients.conf) =>
       it.request('/oauth/introspect', {
@@ -383,7 +383,7 @@ describe('DS-05 Online guessing', () => {
     expect(log.some(({ event }) => event === 'request.failed')).toBe(false)
   })
 
-  test('without the shared counters each node counts alone: the limit stays', async () => {
+  test('counts per node without the shared counters, with the same limit', async () => {
     let isAway = false
     await using alone = await startAttackServer({
       aroundStore: ({ name }, run) => {
@@ -405,7 +405,7 @@ describe('DS-05 Online guessing', () => {
   const victim = { 'x-forwarded-for': '198.51.100.2' }
   const trustedProxies = ['127.0.0.1']
 
-  /** Sends so many, a part of them at once. @returns how often each answer was given */
+  /** Sends the given number of requests, some of them concurrently. @returns the count of each response */
   const flood = async (most: number, send: (index: number) => Promise<{ status: number }>) => {
     const counts: Record<string, number> = {}
     for (let sent = 0; sent < most; sent += 50) {
@@ -421,7 +421,7 @@ describe('DS-05 Online guessing', () => {
     expect(headers.get('cache-control')).toContain('no-store')
   }
 
-  test('1,000 wrong secrets: 429 for this peer and this client alone, whatever addresses it makes up', async () => {
+  test('returns 429 after 1,000 wrong secrets only to this peer and client, with any forged addresses', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const wrong = { ...guessed.clients.m2m, clientSecret: 'wrong' }
     const machine = { grant_type: 'client_credentials' }
@@ -441,7 +441,7 @@ describe('DS-05 Online guessing', () => {
     expect((await guessed.code(own, { client: 'conf' })).length).toBeGreaterThan(20)
   })
 
-  test('1,000 wrong codes and refresh tokens: 429 for this client there, and nobody loses a grant', async () => {
+  test('returns 429 after 1,000 wrong codes and refresh tokens only to this client at this address, and keeps all grants', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { refreshToken } = await guessed.grant()
     const code = await guessed.code()
@@ -470,7 +470,7 @@ describe('DS-05 Online guessing', () => {
     expect(log.filter(({ event }) => event === 'limit.reached')).toHaveLength(1)
   })
 
-  test('100 wrong passwords: 10 of them are tried, and the account is locked for this network alone', async () => {
+  test('tries 10 of 100 wrong passwords and locks the account for this network only', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { email, password } = guessed.users.b
     const somebody = (address: Readonly<Record<string, string>>) => {

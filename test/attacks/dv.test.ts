@@ -92,7 +92,7 @@ describe('DV-01 Poll state machine', () => {
     expect(await poll()).toBe('400 authorization_pending')
     expect(await pollAfter(5)).toBe('400 authorization_pending')
     for (const tooEarly of [4, 9, 14]) expect(await pollAfter(tooEarly)).toBe('400 slow_down')
-    // 20 seconds by now.
+    // The interval is now 20 seconds.
     expect(await pollAfter(19)).toBe('400 slow_down')
     expect(await pollAfter(25)).toBe('400 authorization_pending')
     expect(await pollAfter(24)).toBe('400 slow_down')
@@ -156,7 +156,7 @@ describe('DV-02 user_code brute force', () => {
     expect((await enterCode(app, later, fresh)).status).toBe(200)
   })
 
-  test('five wrong ones of an address, whoever enters them', async () => {
+  test('allows five wrong codes per address, by any user', async () => {
     const from = address()
     for (const code of wrong)
       expect((await enterCode(app, await somebody(app, { from }), code)).status).toBe(400)
@@ -167,7 +167,7 @@ describe('DV-02 user_code brute force', () => {
     expect((await enterCode(app, elsewhere, user_code)).status).toBe(200)
   })
 
-  test('many at once are no more than five', async () => {
+  test('allows no more than five concurrent wrong codes', async () => {
     const ada = await somebody(app)
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -207,7 +207,7 @@ describe('DV-02 user_code brute force', () => {
       used.user_code,
       refused.user_code,
     ]) {
-      // Each by somebody else: nobody has that many tries.
+      // Each by another user, since no user has that many attempts.
       const { status, html } = await enterCode(app, await somebody(app), code)
       const said = html
         .replaceAll(/ value="[^"]*"/g, '')
@@ -334,7 +334,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('of a client that registered itself the page says that nobody has checked it', async () => {
+  test('says on the page that a client that registered itself is unverified', async () => {
     const { clientId } = it.clients.evil
     const asked = await new Device(app, { clientId, clientSecret: '' }, false).ask()
     // It did not register the grant, and cannot phish with it.
@@ -465,7 +465,7 @@ describe('DV-05 Races and liveness', () => {
 })
 
 describe('DV-06 Flood', () => {
-  test('429 with Retry-After for this address alone; the table is bounded, and empties', async () => {
+  test('returns 429 with Retry-After only to this address, and keeps the table bounded', async () => {
     await using flooded = await start()
     const { server } = flooded
     const device = await Device.register(server)
@@ -479,7 +479,7 @@ describe('DV-06 Flood', () => {
     const refused = await device.ask({}, from(flooding))
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    // What somebody puts before the address that the proxy adds is not believed.
+    // The server ignores entries before the address that the proxy adds.
     expect((await device.ask({}, from(`${other}, ${flooding}`))).status).toBe(429)
     expect((await device.ask({}, from(other))).status).toBe(200)
     server.advance(60)

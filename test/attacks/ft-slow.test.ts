@@ -266,7 +266,9 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   const endAll =
     'select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
 
-  test('restarted at once, and every backend terminated again and again', { timeout }, async () => {
+  test('survives an immediate restart and repeated termination of every backend', {
+    timeout,
+  }, async () => {
     await using site = await newSite()
     const happened = await duringLoad(site, async () => {
       await postgres.stop('immediate')

@@ -334,7 +334,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     expect(home).toContain(it.users.a.email)
     const refreshed = await refreshAt(other.issuer, client, refreshToken)
     expect(refreshed.status).toBe(200)
-    // And nobody was refused for good: the code is as good as before where the time is right.
+    // No rejection is permanent: a node with the right time still accepts the code.
     expect((await it.token({ code }, { client })).status).toBe(200)
     expect(await pingAt(it, it.issuer, refreshed.body.access_token)).toBe(200)
   })
@@ -531,7 +531,7 @@ describe('FT-09 Client disconnects', () => {
     },
   )
 
-  test('half a request that never goes on holds nobody up, and is no fault of ours', async () => {
+  test('neither blocks others nor logs an error for a half-sent request', async () => {
     const { port, host } = new URL(it.issuer)
     const sockets = Array.from({ length: 50 }, () => {
       const socket = connect(Number(port), '127.0.0.1')

@@ -58,7 +58,7 @@ const post = (
     headers: { authorization: asConf(), 'content-type': form, ...headers },
   })
 
-/** Everything that a refused request must leave alone. */
+/** Everything that a rejected request must not change. */
 const unchanged = async (work: () => Promise<void>): Promise<void> => {
   const before = await it.state()
   await work()
@@ -452,7 +452,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     expectHeaders(answer)
     if (name.startsWith('token')) expect(answer.headers.get('pragma')).toBe('no-cache')
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-    // Who presented nothing is told of no error (RFC 6750 §3.1).
+    // A challenge without a presented credential names no error (RFC 6750 §3.1).
     if (answer.status >= 400 && isJson && name !== 'ping, nothing')
       expect(answer.body.error).toMatch(/^[a-z_]+$/)
   })
@@ -483,7 +483,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     await ask('clients.find', () => broken.request('/oauth/authorize?client_id=x', { agent }))
   })
 
-  test('what is the same for everybody may be kept, and says what it is', async () => {
+  test('allows caching of public resources, with their content type', async () => {
     for (const [path, type] of [
       ['/oauth/style.css', /^text\/css/],
       ['/oauth/page.js', /^text\/javascript/],

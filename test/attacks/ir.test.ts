@@ -60,7 +60,7 @@ const revoke = (
   more: Over = {},
 ): Promise<Answer> => send('/oauth/revoke', { token, ...more }, { headers: as(client) })
 
-/** By its id alone, as a public client does. */
+/** Only by the client ID, as a public client does. */
 const revokeAsPublic = (token: string): Promise<Answer> =>
   send('/oauth/revoke', { token, client_id: attack.clients.pub.clientId })
 
@@ -90,7 +90,7 @@ describe('IR-01 Introspection needs an authorised caller', () => {
   test.each<[string, (token: string) => Promise<Answer>]>([
     ['nobody', (token) => send('/oauth/introspect', { token })],
     [
-      'a confidential client by its id alone',
+      'a confidential client with only its ID',
       (token) => send('/oauth/introspect', { token, client_id: attack.clients.conf.clientId }),
     ],
     [
@@ -147,7 +147,7 @@ describe('IR-01 Introspection needs an authorised caller', () => {
     }
   })
 
-  test('a public client learns nothing of its own tokens either', async () => {
+  test('does not let a public client introspect its own tokens', async () => {
     const redirect_uri = 'http://127.0.0.1/cb'
     const { accessToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
     const { clientId } = attack.clients.pub
@@ -187,7 +187,7 @@ describe('IR-02 Inactive means only active:false', () => {
     ['unknown', async () => 'unknown'],
     ['NUL', async () => '\0'],
     ['SQL', async () => "' or 1=1 --"],
-    ['a JWT of nobody', async () => 'a.b.c'],
+    ['a forged JWT', async () => 'a.b.c'],
     ['60 kB', async () => 'x'.repeat(60_000)],
     ['a code', () => attack.code()],
     ['a client secret', async () => attack.clients.conf.clientSecret],
@@ -346,7 +346,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expect((await attack.refresh(refreshToken)).status).toBe(200)
   })
 
-  test("a public client's tokens are revoked by whoever has its id and the token: nobody else", async () => {
+  test('revokes a token of a public client only for callers with its ID and the token', async () => {
     const redirect_uri = 'http://127.0.0.1/cb'
     const { accessToken, refreshToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
     expectDone(await revoke(accessToken, 'conf'))

@@ -194,7 +194,7 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
   })
 
   test.each<[string, unknown]>([
-    ['crit of what nobody knows', { ...ours, crit: ['x'], x: 1 }],
+    ['an unknown crit', { ...ours, crit: ['x'], x: 1 }],
     ['crit, empty', { ...ours, crit: [] }],
     ['crit of no list', { ...ours, crit: 'exp' }],
     ['b64 false', { ...ours, b64: false, crit: ['b64'] }],
@@ -361,7 +361,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     expect((await present(accessToken)).body.kind).toBe('access_token')
   })
 
-  test('a JWT access token is no session, and of its own key [T152]', async () => {
+  test('rejects a JWT access token as a session JWT, and signs it with another key [T152]', async () => {
     await using signing = await startAttackServer({ accessTokenFormat: 'jwt' })
     const { agent } = await signing.browser('a')
     const { accessToken } = await signing.grant()
@@ -412,7 +412,7 @@ describe('JW-07 Header shape [T142]', () => {
     ['padding within', () => `Bearer ${session.jwt.replace('.', '=.')}`, 'format'],
     ['plain base64', () => `Bearer ${session.jwt.replace(/\.[^.]{2}/, '.+/')}`, 'format'],
     ['a byte order mark in front of it', () => `Bearer \xEF\xBB\xBF${session.jwt}`, 'format'],
-    ['a byte order mark alone', () => `Bearer ${jws(ours, '\uFEFF')}`, 'format'],
+    ['only a byte order mark', () => `Bearer ${jws(ours, '\uFEFF')}`, 'format'],
     ['invalid UTF-8', () => `Bearer ${session.jwt.replace(/\.[^.]*\./, '._w.')}`, 'format'],
   ])('%s', async (_, header, why) => {
     const { status, body } = await raw(header())
@@ -420,7 +420,7 @@ describe('JW-07 Header shape [T142]', () => {
   })
 
   test.each(['Bearer abc', 'Bearer a b'])(
-    '%s is an opaque token, which is none',
+    'treats %s as an unknown opaque token',
     async (header) => {
       const { status, body } = await raw(header)
       expect([status, body.error]).toEqual([401, 'invalid_token'])
@@ -434,7 +434,7 @@ describe('JW-07 Header shape [T142]', () => {
     expectRefused(await present(jws(ours, claims({ sub: 'x'.repeat(8_000) }))), 'user')
   })
 
-  test('the cookie alone, where anonymous callers are let in, is anonymous', async () => {
+  test('treats the cookie without a JWT as anonymous where anonymous callers are allowed', async () => {
     const { status, body } = await raw(undefined, '/api/public')
     expect([status, body]).toEqual([200, { kind: 'anonymous', user: null }])
   })

@@ -24,7 +24,7 @@ const ledTo = async (
   const pairs = next.map((value): [string, string] => ['next', value])
   const { user, password } = server.users.a
   const stranger = new UserAgent({ 'user-agent': browser })
-  // What no address can hold is sent by the form alone.
+  // Values that a URL cannot hold are sent only by the form.
   const query = new URLSearchParams(pairs)
   const isTooLong = query.toString().length > 14_000
   const page = await server.request(isTooLong ? '/login' : `/login?${query}`, { agent: stranger })
@@ -154,7 +154,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     }
   })
 
-  test('no settings page leads away, whether somebody is there or not', async () => {
+  test('never redirects to another site from a settings page', async () => {
     const { agent, csrfToken } = await attack.browser('a')
     for (const path of [at.list, at.newToken, at.newClient, at.sessions, '/oauth/device', '/']) {
       const page = await attack.request(`${path}?${away}`, { agent })
@@ -225,7 +225,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))
   })
 
-  test('but for the credentials that somebody put into it', async () => {
+  test('drops credentials in the request', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const { value } = await attack.personalToken()
     for (const [name, secret] of [
@@ -241,7 +241,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     }
   })
 
-  test('somebody logged in is led on, and back to the same page', async () => {
+  test('redirects a logged-in user back to the same page', async () => {
     const { agent } = await logIn({ issuer: attack.issuer, ...attack.users.m })
     const { pathname, search } = new URL(attack.authorizeUrl({ state: 'a&b=c#d' }))
     const login = `/login?${new URLSearchParams({ next: `${pathname}${search}` })}`

@@ -151,7 +151,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     })
   })
 
-  test('S256 alone [T255]', async () => {
+  test('supports only S256 [T255]', async () => {
     expect((await metadataOf(attack)).code_challenge_methods_supported).toEqual(['S256'])
   })
 

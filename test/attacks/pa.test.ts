@@ -172,7 +172,7 @@ describe('PA-01 Endpoint rules', () => {
     ['a scope beyond the client', { scope: `${scopes.r} ${scopes.rwAll}` }, 'invalid_scope'],
     ['PKCE by plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['PKCE without a method', { code_challenge_method: undefined }, 'invalid_request'],
-    ['a challenge that is none', { code_challenge: 'short' }, 'invalid_request'],
+    ['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
     ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
     ['a state that is given twice', { state: ['a', 'b'] }, 'invalid_request'],
     [
@@ -212,7 +212,7 @@ describe('PA-02 Binding and front-channel override', () => {
     expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
   })
 
-  test('what somebody adds in the browser is ignored entirely', async () => {
+  test('ignores parameters added in the browser', async () => {
     const request_uri = await pushed({ scope: scopes.r })
     const answer = await refer({
       client_id: it.clients.conf.clientId,
@@ -269,7 +269,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     'x',
   ]
 
-  test.each(foreign)('%j: a page of our own, and nobody is asked', async (request_uri) => {
+  test.each(foreign)('shows a local error page and fetches nothing for %j', async (request_uri) => {
     const { clientId: client_id } = it.clients.conf
     expectLocal400(await refer({ client_id, request_uri }))
   })

@@ -132,7 +132,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     expectJson(answer, 400, 'invalid_grant')
   })
 
-  test('the 20th by the rightful client kills the code; nobody else’s count', async () => {
+  test('revokes the code at the 20th wrong verifier of its client, and does not count those of others', async () => {
     const survives = await attack.code()
     const dies = await attack.code()
     const code_verifier = newPkce().verifier
@@ -164,7 +164,7 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     await refused({ code_challenge: '' })
   })
 
-  test('with PKCE required of nobody it is the same', async () => {
+  test('behaves the same if PKCE is not required', async () => {
     await using never = await startAttackServer({ requirePkce: 'never' })
     const code = await never.code(without, { client: 'spa' })
     expectJson(await never.token({ code }, { client: 'spa' }), 400, 'invalid_grant')
@@ -173,7 +173,7 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     expectJson(answer, 400, 'invalid_grant')
   })
 
-  test('a challenge of somebody’s own at the token endpoint changes nothing', async () => {
+  test('ignores a challenge at the token endpoint', async () => {
     const own = newPkce()
     const code = await attack.code()
     const given = {
@@ -265,7 +265,7 @@ describe('PK-07 Empty is not absent-and-fine', () => {
     })
   })
 
-  test('an empty challenge is none, so that a verifier is one too many', async () => {
+  test('treats an empty challenge as missing, and rejects a verifier', async () => {
     const code = await attack.code({ code_challenge: '', code_challenge_method: '' })
     expectJson(await attack.token({ code }), 400, 'invalid_grant')
   })

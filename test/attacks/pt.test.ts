@@ -131,7 +131,7 @@ describe('PT-01 IDOR', () => {
     '99999999999999999999',
     "1'--",
     '__proto__',
-  ])('an id that is none: %s', async (id) => {
+  ])('rejects an invalid ID: %s', async (id) => {
     const who = await person()
     for (const [path, fields] of [...ofToken(id), ...ofAuthorization(id)]) {
       const page = fields ? await who.post(path, fields) : await who.get(path)
@@ -257,7 +257,7 @@ describe('PT-03 A token cannot mint power', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('who registers a client with it registers nobody’s', async () => {
+  test('registers clients without an owner', async () => {
     const { value } = await attack.personalToken('a', [r, w])
     const headers = { authorization: `Bearer ${value}` }
     const user_id = attack.users.a.user.id
@@ -284,7 +284,7 @@ describe('PT-03 A token cannot mint power', () => {
 describe('PT-04 Scope choice', () => {
   test.each<[string, readonly string[], number]>([
     ['an internal scope', [r, internal], 400],
-    ['an internal scope alone', [internal], 400],
+    ['only an internal scope', [internal], 400],
     ['an unknown one', [r, 'bogus'], 400],
     ['two in one', [`${r} ${w}`], 400],
     ['another case', [r.toUpperCase()], 400],
@@ -303,7 +303,7 @@ describe('PT-04 Scope choice', () => {
     expect((await info(value)).body.scopes).toEqual([r])
   })
 
-  test('duplicates are one, and none is none', async () => {
+  test('collapses duplicate scopes, and accepts an empty list', async () => {
     const who = await person()
     const created = async (given: readonly string[]): Promise<unknown> => {
       const page = await who.post(at.newToken, { name: 'Mine', scopes: given })
@@ -428,7 +428,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect((await who.get(at.token(id))).status).toBe(404)
   })
 
-  test('an application that is revoked: for this user alone', async () => {
+  test('revokes an application for this user only', async () => {
     const client = await attack.client({ name: 'Revoked', defaultScopes: [r] })
     const [mine, theirs] = [await live(client, 'a'), await live(client, 'b')]
     const who = await person()
@@ -488,7 +488,7 @@ describe('PT-07 Deletion and cascades', () => {
     const { id } = attack.users.b.user
     await users.setActive(id, false)
     await expectDead([...things.accessTokens, own.value])
-    // Whose owner is inactive, that client is none.
+    // The server rejects a client of an inactive owner.
     await expectDead([...theirs.accessTokens, theirs.machineToken])
     for (const token of things.refreshTokens)
       expectJson(await attack.refresh(token, {}, { client }), 400, 'invalid_grant')

@@ -101,7 +101,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectAlive(r1)
   })
 
-  test('P-6 whoever proves nothing takes nothing along', async () => {
+  test('P-6 revokes nothing for a caller without proof', async () => {
     const [, r1, r2] = await rotatedTwice(attack)
     await expectNoChange(attack, async () => {
       for (const redeeming of [{ client: 'conf2' }, { client: 'spa' }, { auth: 'none' }] as const) {
@@ -262,7 +262,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expectJson(await own.refresh(tokens.refreshToken), 400, 'invalid_grant')
   })
 
-  test('a refresh token that nobody uses ends too, also after the clean-up [T528]', async () => {
+  test('expires an unused refresh token, before and after the clean-up [T528]', async () => {
     await using own = await startAttackServer({ refreshTokenExpiresIn: 4 * day })
     const [kept, used] = [await own.grant(), await own.grant()]
     own.server.advance(4 * day - 1)

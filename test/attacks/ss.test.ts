@@ -269,7 +269,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     }
   })
 
-  test('submitted twice at once: one code, and the other is refused', async () => {
+  test('issues one code for two concurrent submissions and rejects the other', async () => {
     const { agent } = await attack.browser('a')
     for (let round = 0; round < 5; round += 1) {
       const hidden = await shown()
@@ -299,7 +299,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('to load the page again decides nothing, and each page is a question of its own', async () => {
+  test('decides nothing on a reload, and gives each page its own form ID', async () => {
     const { agent } = await attack.browser('a')
     const [one, other] = [await shown(), await shown()]
     expect(one.authorization_request).not.toBe(other.authorization_request)
@@ -355,7 +355,7 @@ describe('SS-06 Session fixation', () => {
     expect(await isSignedIn(attacker)).toBe(false)
   })
 
-  test('what the server itself gave to somebody anonymous is not adopted either', async () => {
+  test('does not adopt the anonymous cookie of another browser', async () => {
     const anonymous = new UserAgent({ 'user-agent': browser })
     await attack.request('/login', { agent: anonymous })
     const planted = await identifierIn(anonymous)
@@ -394,7 +394,7 @@ describe('SS-06 Session fixation', () => {
     expect(await identifierIn(again)).not.toBe(identifier)
   })
 
-  test('two session cookies are none', async () => {
+  test('treats two session cookies as anonymous', async () => {
     const [one, two] = [await attack.browser('a'), await attack.browser('m')]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await attack.request('/', { headers })
@@ -413,7 +413,7 @@ describe('SS-06 Session fixation', () => {
 })
 
 describe('SS-07 Login CSRF', () => {
-  test('a login that another site sends: 403, nobody is logged in, the request stays undecided', async () => {
+  test('returns 403 to a login sent by another site, and keeps the request undecided', async () => {
     const { user, password } = attack.users.m
     const credentials = { email: user.email, password }
     const victim = new UserAgent({ 'user-agent': browser })
@@ -443,7 +443,7 @@ describe('SS-07 Login CSRF', () => {
     expect(isLoginPage(again)).toBe(true)
   })
 
-  test('whoever is logged in stays who they are', async () => {
+  test('keeps the current session of a logged-in user', async () => {
     const { agent, cookie, csrfToken } = await attack.newBrowser('a')
     const { user, password } = attack.users.m
     const theirs = await attack.browser('m')
@@ -540,7 +540,7 @@ describe('SS-09 Machine and browser binding', () => {
     expect(await counts(proxied.server, session, from(forwardedFor))).toBe(true)
   })
 
-  test('X-Forwarded-For of a peer that is no proxy is nobody’s word', async () => {
+  test('ignores X-Forwarded-For of a peer that is not a trusted proxy', async () => {
     const mine = await attack.browser('a')
     for (const headers of [from(owner), from('127.0.0.1'), { 'x-real-ip': owner }])
       expect(await counts(attack.server, mine, headers)).toBe(true)
@@ -609,7 +609,7 @@ describe('SS-10 Termination', () => {
     ],
     ['deactivation', (_, { id }) => attack.server.server.users.setActive(id, false), false],
     ['deletion', (_, { id }) => attack.server.server.users.delete(id), false],
-  ])('by %s, on every node at once', async (what, end, otherLives) => {
+  ])('ends by %s, on every node immediately', async (what, end, otherLives) => {
     const { password } = attack.users.a
     const email = `${what.replaceAll(' ', '-')}@example.org`
     const user = await attack.server.server.users.create({ email, password })
@@ -655,7 +655,7 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
     ['nothing', () => attack.request('/oauth/absent')],
     ['a wrong method', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
     ['the page of the application', () => asUser('/')],
-  ])('%s is framed by nobody, and has no script of its own', async (what, open) => {
+  ])('forbids framing and inline scripts on %s', async (what, open) => {
     const answer = await open()
     const isHosts = what === 'the page of the application'
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -704,14 +704,14 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
     "https://client.example/cb;script-src='unsafe-inline'",
     'https://client.example/cb,x?a=b;c=d',
     'https://xn--bcher-kva.example:8443/cb',
-  ])('%s: its origin alone', async (redirectUri) => {
+  ])('names only the origin of %s', async (redirectUri) => {
     const client = await attack.client({ redirectUris: [redirectUri] })
     const page = await attack.authorize({}, { client, submit: null })
     expect(formAction(page)).toBe(`'self' ${new URL(redirectUri).origin}`)
     expect(directives(page)).toHaveLength(8)
   })
 
-  test('what is not registered stands in no policy', async () => {
+  test('names no unregistered origin in the policy', async () => {
     const next = new URL(attack.authorizeUrl({ redirect_uri: 'https://evil.example/cb' }))
     const login = await attack.request(
       `/login?${new URLSearchParams({ next: `${next.pathname}${next.search}` })}`,

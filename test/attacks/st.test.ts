@@ -17,7 +17,7 @@ const day = 24 * hour
 const form = 'application/x-www-form-urlencoded'
 
 describe('ST-01 No usable credential at rest [T555]', () => {
-  /** A secret as somebody could have written it down. */
+  /** The encodings in which a secret could be stored. */
   const writings = (secret: string): readonly string[] => [
     secret,
     encodeURIComponent(secret),
@@ -123,7 +123,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     expect(found).toEqual([])
   })
 
-  test('a sealed value is sealed anew each time, and opens in its own row alone', async () => {
+  test('seals a value with a fresh nonce each time, and opens it only in its own row', async () => {
     await using it = await startAttackServer()
     const [one, other] = [await it.grant(), await it.grant({}, { as: 'b' })]
     const rows = await it.server.query(
@@ -131,7 +131,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     )
     const sealed = rows.flatMap((row) => [row.access_token, row.refresh_token].map(String))
     expect(new Set(sealed).size).toBe(4)
-    // The nonce of AES-GCM stands first: 96 bits, never the same.
+    // The first 96 bits are the AES-GCM nonce, which never repeats.
     const nonces = sealed.map((text) => text.split('.').at(-1)?.slice(0, 16))
     expect(new Set(nonces).size).toBe(4)
     for (const token of [one, other]) expect((await it.ping(token.accessToken)).status).toBe(200)
@@ -313,7 +313,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a user code alone',
+      'only a user code',
       async (it) => {
         const device = await Device.register(it.server)
         const drawsOfUserCode = (drawn: readonly Uint8Array[]) =>
@@ -513,7 +513,7 @@ describe('ST-06 Time representation', () => {
     expect((await it.token({ code })).body.error).toBe('invalid_grant')
   })
 
-  test('0 is expired, and nothing but a personal token is for ever', async () => {
+  test('treats an expiry of 0 as expired, and only personal tokens as unlimited', async () => {
     await using it = await startAttackServer()
     it.leaveUnaudited('rows are changed by hand')
     const { database } = it.server

@@ -66,7 +66,7 @@ const consentPage = async (
 describe('XS-01 Stored XSS in every field', () => {
   let users = 0
 
-  /** Every page on which somebody reads what somebody else called a thing. */
+  /** Every page that shows a name chosen by another user. */
   const pagesWith = async (text: string): Promise<Readonly<Record<string, string>>> => {
     users += 1
     const { password } = attack.users.a
@@ -393,7 +393,7 @@ describe('XS-04 Server-side template or expression evaluation', () => {
     expect(html).not.toMatch(/\b49\b/)
   })
 
-  test('names that every object has are fields that nobody knows', async () => {
+  test('ignores form fields named like Object.prototype members', async () => {
     const person = new Person(attack.server, await attack.browser('a'), attack.users.a.user)
     const page = await person.post(at.newToken, {
       name: 'Ordinary',
@@ -583,7 +583,7 @@ describe('XS-07 Consent skipping', () => {
     expect(await isAsked({}, { client })).toBe(true)
   })
 
-  test('prompt=none asks nobody, and grants nothing that is not agreed [T092]', async () => {
+  test('never shows a page for prompt=none, and grants only what the user consented to [T092]', async () => {
     const client = await attack.client()
     const before = await attack.state()
     for (const scope of ['r', 'r w']) {
@@ -607,7 +607,7 @@ describe('XS-07 Consent skipping', () => {
     '&confirmed=yes&approve=1&skip_consent=true&trusted=1',
     '&access_type=offline&include_granted_scopes=true',
     '&csrf_token=x&authorization_request=x',
-  ])('%s is nobody’s word', async (append) => {
+  ])('ignores %s', async (append) => {
     const client = await attack.client()
     expect(await isAsked({}, { client, append })).toBe(true)
     const stranger = await attack.authorize({}, { client, append, as: null })

@@ -237,7 +237,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 rejects members that only the server assigns [T228]', async () => {
+  test('§2.2 ignores members that only the server assigns [T228]', async () => {
     const information = await registered(app)
     const { body } = await put(information, {
       registration_access_token: 'chosen',

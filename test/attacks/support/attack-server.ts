@@ -64,7 +64,7 @@ export interface Answer {
   /** The address that answered. */
   readonly url: string
   readonly issuer: string
-  /** Where it sends the user agent, as it stands in the header. */
+  /** The value of the Location header. */
   readonly location: string | undefined
   /** The parameters of `location`. */
   readonly query: Readonly<Record<string, string>>
@@ -88,7 +88,7 @@ export interface Asking {
   readonly as?: UserName | null
   /** In this very browser. */
   readonly agent?: UserAgent
-  /** What is decided where the consent form is shown; null leaves the form alone. */
+  /** The decision on the consent form; null does not submit the form. */
   readonly submit?: 'yes' | 'no' | null
   /** Further fields of the decision, or undefined for one that is left out. */
   readonly fields?: Over
@@ -101,7 +101,7 @@ export interface Asking {
 export interface Redeeming {
   /** Who asks; `conf`, unless told otherwise. */
   readonly client?: ClientName | AttackClient
-  /** How it proves itself: by Basic, or a public client by its id alone, unless told otherwise. */
+  /** The client authentication: Basic by default, or only the client ID for a public client. */
   readonly auth?: 'basic' | 'post' | 'none'
   readonly headers?: Readonly<Record<string, string>>
   /** Goes behind the body as it is. */
@@ -160,7 +160,7 @@ export interface AttackServer {
   touched(personalTokenId: number): void
   /** Secrets that the auditor looks for at rest, besides those that came through this fixture. */
   saw(...secrets: readonly (string | undefined)[]): void
-  /** All that a refused request must leave alone: compare it before and after. */
+  /** Everything that a rejected request must not change; compare it before and after. */
   state(): Promise<Readonly<Record<string, readonly unknown[]>>>
   /** The test writes to the database behind the server's back; why nothing can be audited then. */
   leaveUnaudited(reason: string): void
