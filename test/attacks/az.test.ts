@@ -688,7 +688,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     expectRedirect(verified, 'login_required', { redirectUri: evilCb })
   })
 
-  test('redirects prompt=none immediately to a client with an owner or a verification', async () => {
+  test('redirects prompt=none immediately to a client that did not register itself', async () => {
     for (const name of ['conf', 'spa'] as const) {
       const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
       const { redirectUri } = attack.clients[name]

@@ -117,7 +117,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
 })
 
 describe('DS-05 Online guessing', () => {
-  test('delays wrong passwords per sender without locking the account', {
+  test('rejects further wrong passwords from their sender without locking the account', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
@@ -144,7 +144,7 @@ describe('DS-05 Online guessing', () => {
     expect((await owner(password)).status).toBe(303)
   })
 
-  test('delays concurrent password guesses beyond the hashing capacity', {
+  test('rejects concurrent password guesses beyond the hashing capacity', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })

@@ -427,7 +427,7 @@ describe('JW-07 Header shape [T142]', () => {
     },
   )
 
-  test('a JWT that is larger than headers may be', async () => {
+  test('returns 431 for a JWT beyond the header limit', async () => {
     expect((await raw(`Bearer ${jws(ours, claims({ x: 'x'.repeat(1_000_000) }))}`)).status).toBe(
       431,
     )

@@ -225,7 +225,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))
   })
 
-  test('drops credentials in the request', async () => {
+  test('drops client secrets and tokens from the request', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const { value } = await attack.personalToken()
     for (const [name, secret] of [

@@ -164,7 +164,7 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     await refused({ code_challenge: '' })
   })
 
-  test('behaves the same if PKCE is not required', async () => {
+  test('verifies a challenge even if PKCE is not required', async () => {
     await using never = await startAttackServer({ requirePkce: 'never' })
     const code = await never.code(without, { client: 'spa' })
     expectJson(await never.token({ code }, { client: 'spa' }), 400, 'invalid_grant')

@@ -24,7 +24,7 @@ describe('passwords', () => {
     expect(await hasher.check('Password', foreign)).toBe(false)
   })
 
-  test('one password typed on two keyboards is one: NFC', async () => {
+  test('normalizes passwords to NFC', async () => {
     expect(await hasher.check('e\u0301', await hasher.hash('é'))).toBe(true)
   })
 
@@ -37,12 +37,12 @@ describe('passwords', () => {
     '$argon2id$v=19$m=1,t=1,p=9$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
     '$argon2id$v=19$m=8,t=0,p=0$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA',
     `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`,
-  ])('%j is nobody’s hash', async (stored) => {
+  ])('rejects the malformed hash %j', async (stored) => {
     expect(await hasher.check('', stored)).toBe(false)
     expect(await hasher.check('password', stored)).toBe(false)
   })
 
-  test('DS: a bounded number waits, the others are told to come again', async () => {
+  test('DS: queues a bounded number of checks and rejects the others', async () => {
     const busy = new PasswordHasher()
     const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
     const stranger = { lane: '192.0.2.0/24', isKnown: false }

@@ -38,7 +38,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('a known one, so that a checksum never changes once tokens are out', () => {
+  test('keeps the checksum of a known token stable', () => {
     const made = newPersonalTokenValue('notes_', 22, (bytes) => new Uint8Array(bytes))
     expect(made).toBe(`notes_${'A'.repeat(22)}1wYS4U`)
     expect(hasBadChecksum('notes_', made)).toBe(false)
@@ -68,7 +68,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('what does not begin with the prefix is for others to judge', () => {
+  test('does not judge values without the prefix', () => {
     for (const other of [
       '',
       'x',

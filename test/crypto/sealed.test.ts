@@ -13,7 +13,7 @@ describe('KeyRing', () => {
       expect(keys.open('token', keys.seal('token', text, claims), claims)).toBe(text)
   })
 
-  test('a sealed value names the key that sealed it; what is none names none', () => {
+  test('names the key of a sealed value, and none for other texts', () => {
     const ring = new KeyRing([second, first])
     expect(keyIdOf(ring.seal('row', '', claims))).toBe(ring.currentId)
     expect(ring.currentId).toBe(ring.ids[0])
@@ -96,7 +96,7 @@ describe('KeyRing', () => {
     expect(keys.open('row', sealed, claims)).toBe('kept')
   })
 
-  test('the clock may stand anywhere', () => {
+  test('seals and opens at any clock value', () => {
     for (const now of [0, -1, 8.64e15, 2 ** 16 * 86_400_000]) {
       const ring = new KeyRing([first], () => now)
       expect(keys.open('token', ring.seal('token', 'secret', claims), claims)).toBe('secret')
@@ -147,7 +147,7 @@ describe('KeyRing', () => {
       expect(keys.open('token', other, claims), other).toBeUndefined()
   })
 
-  test('a row is intact while it claims what it claimed', () => {
+  test('accepts a row seal only with unchanged claims', () => {
     const seal = keys.sealRow(claims)
     expect(keys.isIntact(seal, claims)).toBe(true)
     expect(keys.isIntact(seal, ['access_token', 'digest', 7, null, false])).toBe(false)

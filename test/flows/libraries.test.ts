@@ -22,7 +22,7 @@ import { newClient } from './libraries/new-client.ts'
 import { insecure, oauth4webapi, serverAt } from './libraries/oauth4webapi.ts'
 import { openidClient } from './libraries/openid-client.ts'
 
-// Every flow with two independent client libraries, which are told the issuer and no other address of the server.
+// Every flow with two independent client libraries, which receive only the issuer and discover all other URLs.
 
 const libraries: readonly Library[] = [oauth4webapi, openidClient]
 const confidential = methods.filter((method) => method !== 'none')
@@ -63,7 +63,7 @@ const authorize = async (
   return { ...tokens, refresh_token: tokens.refresh_token ?? '' }
 }
 
-/** Whom a guard of the server takes the holder of the token for. */
+/** The caller that a guard of the server identifies by the token. */
 const info = async (app: TestServer, client: LibraryClient, token: string): Promise<unknown> =>
   (await client.request(token, `${app.issuer}/oauth/info`)).json()
 
@@ -139,7 +139,7 @@ describe.each(
     },
   )
 
-  test('RFC 9207 §2.4 an answer of another issuer is refused by the client, and one of none [T398]', async () => {
+  test('RFC 9207 §2.4 the client rejects a response with another iss or without iss [T398]', async () => {
     const client = await newClient(app, library)
     const { url, finish } = await client.begin({ scope: 'notes:read' })
     const callback = await agent.authorize(app, url)
@@ -153,7 +153,7 @@ describe.each(
     expect((await finish(callback)).scope).toBe('notes:read')
   })
 
-  test('RFC 6749 §4.1.2.1 a refusal of the user reaches the client', async () => {
+  test('RFC 6749 §4.1.2.1 reports a denial by the user to the client', async () => {
     const client = await newClient(app, library)
     const { url, finish } = await client.begin({ scope: 'notes:read' })
     const callback = await agent.authorize(app, url, 'no')
@@ -173,7 +173,7 @@ describe.each(
     expect(await refusalOf(wider)).toBe('400 invalid_scope')
   })
 
-  test('RFC 6749 §4.3 password, which is switched on here', async () => {
+  test('RFC 6749 §4.3 issues tokens for the password grant', async () => {
     const client = await newClient(app, library)
     const credentials = { username: app.user.email, password: app.password, scope: 'notes:read' }
     const tokens = await client.grant('password', credentials)
@@ -266,7 +266,7 @@ describe.each(
       await atMail[Symbol.asyncDispose]()
     })
 
-    /** Where the token opens: the two parts, and the whole. */
+    /** The resources that accept the token: the two parts and the whole application. */
     const opens = async (client: LibraryClient, token: string): Promise<readonly unknown[]> =>
       Promise.all(
         [atFiles.issuer, atMail.issuer, `${app.issuer}/oauth/ping`].map(async (url) => {
@@ -279,7 +279,7 @@ describe.each(
         }),
       )
 
-    test('RFC 8707 §2 of the resources that were authorized, a token for one, and for the other at the next refresh', async () => {
+    test('RFC 8707 §2 issues a token for one authorized resource, and for the other at the next refresh', async () => {
       const client = await newClient(app, library)
       const asked = new URLSearchParams([['scope', 'notes:read'], ...resources(files, mail)])
       const { url, finish } = await client.begin(asked)
@@ -299,7 +299,7 @@ describe.each(
       expect(await client.introspect(both.access_token)).toMatchObject({ aud: [files, mail] })
     })
 
-    test('RFC 8707 §2 pushed, and of a client for itself', async () => {
+    test('RFC 8707 §2 accepts resources in a pushed request and in client_credentials', async () => {
       const client = await newClient(app, library)
       const pushed = await authorize(given, client, { scope: 'notes:read', resource: files }, true)
       expect(await opens(client, pushed.access_token)).toEqual([200, 401, 401])
@@ -307,7 +307,7 @@ describe.each(
       expect(await opens(client, own.access_token)).toEqual([401, 200, 401])
     })
 
-    test('RFC 8707 §2 an unknown one: invalid_target', async () => {
+    test('RFC 8707 §2 returns invalid_target for an unknown resource', async () => {
       const client = await newClient(app, library)
       const resource = 'https://other.example'
       const { url, finish } = await client.begin({ resource })
@@ -317,7 +317,7 @@ describe.each(
     })
   })
 
-  test('RFC 8693 §2 a token is exchanged for a narrower one, which ends with it', async () => {
+  test('RFC 8693 §2 exchanges a token for a narrower one, which ends with its parent', async () => {
     const client = await newClient(app, library)
     const parent = await authorize(given, client, { scope: 'notes:read notes:write' })
     const exchange = (asked: Record<string, string>) =>
@@ -342,7 +342,7 @@ describe.each(
     expect(await refusalOf(ended)).toBe('401 bearer invalid_token')
   })
 
-  test('RFC 9728 §5.1 from the refusal of a resource to its server, and from there to a token that it accepts [T630]', async () => {
+  test('RFC 9728 §5.1 leads from the challenge of a resource to its server and an accepted token [T630]', async () => {
     const stranger = await newClient(app, library)
     const url = `${app.issuer}/api/notes`
     const challenge = await challengeOf(stranger.request('unknown', url))
@@ -397,7 +397,7 @@ describe.each(
       },
     )
 
-    test('RFC 7592 §2 it reads, changes and deletes itself', async () => {
+    test('RFC 7592 §2 lets a client read, change and delete itself', async () => {
       const client = await library.register(app.issuer, metadata('client_secret_basic'), initial())
       const { registration_client_uri, registration_access_token } = client.self
       const token = String(registration_access_token)
@@ -427,7 +427,7 @@ describe.each(
       expect(await statusOf(app, access_token)).toBe(401)
     })
 
-    test('RFC 7591 §3.2.2 a refusal is understood [T210]', async () => {
+    test('RFC 7591 §3.2.2 the client understands a rejection [T210]', async () => {
       const redirect_uris = ['http://client.example/cb']
       const refused = library.register(
         app.issuer,
@@ -437,7 +437,7 @@ describe.each(
       expect(await refusalOf(refused)).toBe('400 invalid_redirect_uri')
     })
 
-    // Where anybody may register, there is no challenge.
+    // Open registration sends no challenge.
     if (basePath !== '')
       test('RFC 6750 §3 a client without the initial access token understands the challenge [T203]', async () => {
         const register = (more: object) => library.register(app.issuer, metadata('none'), more)
@@ -477,7 +477,7 @@ describe.each(
       expect(await info(app, client, rotated.access_token)).toMatchObject({
         user: { id: app.user.id },
       })
-      // A thief without the key: by no scheme, and by another key neither.
+      // A thief without the key fails with either scheme and with another key.
       expect(await ping(app, rotated.access_token)).toBe(401)
       const thief = await newClient(app, library, { method, dpop: true })
       const used = thief.request(rotated.access_token, `${app.issuer}/oauth/ping`)
@@ -485,7 +485,7 @@ describe.each(
     },
   )
 
-  test('RFC 9449 §6 client_credentials, exchange and introspection name the key', async () => {
+  test('RFC 9449 §6 binds tokens of client_credentials and exchange to the key, and introspection returns it', async () => {
     const { app } = given
     const client = await newClient(app, library, { dpop: true })
     const parent = await client.clientCredentials()
@@ -508,7 +508,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   let given: Awaited<ReturnType<typeof start>>
   let others: Served
   let resource: string
-  /** The server of another application: all that it knows of the issuer are the published keys. */
+  /** A separate resource server that has only the published keys of the issuer. */
   const validate: express.RequestHandler = async (req, res) => {
     try {
       const headers = new Headers(req.headers as Record<string, string>)
@@ -553,7 +553,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
     },
   )
 
-  test('RFC 9068 §4 one for the whole application is refused there, and accepted here', async () => {
+  test('RFC 9068 §4 the other server rejects a token for the whole application, and this server accepts it', async () => {
     const { app } = given
     const client = await newClient(app, library)
     const { access_token } = await authorize(given, client)
@@ -565,7 +565,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
 
 describe.each(libraries)('$name, client id metadata documents', (library) => {
   test.each(['none', 'private_key_jwt'] as const)(
-    'draft-ietf-oauth-client-id-metadata-document §1 a client that was never here, by %s [T463]',
+    'draft-ietf-oauth-client-id-metadata-document §1 supports a client without registration, by %s [T463]',
     async (method) => {
       await using site = await remoteSite()
       const { app, agent } = await start({
@@ -676,7 +676,7 @@ describe.each(
     },
   )
 
-  test('FAPI 2.0 §5.3.2 a request that is not pushed is refused, and one for a token without a key', async () => {
+  test('FAPI 2.0 §5.3.2 rejects a request that is not pushed, and a token request without a key', async () => {
     const { app, agent } = given
     const method = 'private_key_jwt'
     const client = await newClient(app, library, { method, dpop: true })

@@ -67,18 +67,18 @@ const granted = async (client: TestClient, answer: Response): Promise<string> =>
 }
 
 describe('optional scopes', () => {
-  test('stand as boxes that are ticked at first; what is not optional has none', async () => {
+  test('shows ticked boxes for optional scopes only', async () => {
     const { boxes, html } = await open(await register())
     expect(boxes).toEqual({ 'notes:write': true, 'user:email': true })
     expect(html).toContain('<code>notes:read</code>')
   })
 
-  test('a client without any shows no box, and one that does not ask for them neither', async () => {
+  test('shows no box if the client has no optional scopes or requests none', async () => {
     expect((await open(await register({ optionalScopes: [] }))).boxes).toEqual({})
     expect((await open(await register(), { scope: 'notes:read' })).boxes).toEqual({})
   })
 
-  test('the token answer says what was granted [T043]', async () => {
+  test('returns the granted scopes in the token response [T043]', async () => {
     const client = await register()
     expect(await allow(client, ['notes:write', 'user:email'])).toBe(scope)
     const other = await register()
@@ -86,7 +86,7 @@ describe('optional scopes', () => {
     expect(await allow(await register(), [])).toBe('notes:read')
   })
 
-  test('the implicit token and a refreshed one hold no more', async () => {
+  test('limits implicit and refreshed tokens to the granted scopes', async () => {
     const client = await register()
     const { hidden } = await open(client, { response_type: 'token' })
     const answer = await post(hidden, [['confirm', 'yes']])
@@ -102,12 +102,12 @@ describe('optional scopes', () => {
     expect((await client.refresh(body.refresh_token)).body.scope).toBe('notes:read')
   })
 
-  test('all of what is asked for may be optional: authentication is left', async () => {
+  test('issues a token without scopes if the user unticks them all', async () => {
     const client = await register()
     expect(await allow(client, [], { given: { scope: 'notes:write user:email' } })).toBe('')
   })
 
-  test('refused as a whole, nothing is remembered', async () => {
+  test('remembers nothing after a denial', async () => {
     const client = await register()
     const { hidden } = await open(client)
     const answer = await post(hidden, [
@@ -126,7 +126,7 @@ describe('decision §4.7 the decision is remembered', () => {
   const silently = async (client: TestClient, given = {}): Promise<string> =>
     granted(client, await agent.fetch(client.url({ scope, ...given })))
 
-  test('what was declined is no reason to ask again', async () => {
+  test('does not ask again for a declined scope', async () => {
     const client = await register()
     await allow(client, ['user:email'])
     expect(await silently(client)).toBe('notes:read user:email')
@@ -134,7 +134,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client, { scope: 'notes:read' })).toBe('notes:read')
   })
 
-  test('more is asked for: the boxes stand as they were decided', async () => {
+  test('shows the boxes as decided before when more is requested', async () => {
     const client = await register()
     await allow(client, [], { given: { scope: 'notes:read notes:write' } })
     const { boxes } = await open(client)
@@ -143,7 +143,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client)).toBe('notes:read notes:write')
   })
 
-  test('a scope that is taken back when asked again is gone from then on', async () => {
+  test('removes a scope that the user unticks later', async () => {
     const client = await register()
     await allow(client, ['notes:write', 'user:email'])
     expect(await allow(client, ['user:email'], { given: { prompt: 'consent' } })).toBe(
@@ -152,7 +152,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client)).toBe('notes:read user:email')
   })
 
-  test('a declined scope that is not optional any more is asked for', async () => {
+  test('asks for a declined scope that is no longer optional', async () => {
     const client = await register()
     await allow(client, ['user:email'])
     await app.server.clients.update(client.clientId, { optionalScopes: ['user:email'] })
@@ -162,14 +162,14 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(none.headers.get('location')).toContain('error=consent_required')
   })
 
-  test('a public client asks each time, with the boxes as they were decided', async () => {
+  test('asks each time for a public client, with the boxes as decided before', async () => {
     const client = await register({ isConfidential: false })
     await allow(client, ['notes:write'])
     expect((await open(client)).boxes).toEqual({ 'notes:write': true, 'user:email': false })
   })
 })
 
-describe('SC-02 the form can take away from what was shown, and add nothing', () => {
+describe('SC-02 the form can only remove shown scopes', () => {
   test.each<[string, Fields]>([
     ['scope', [['scope', 'notes:read notes:write user:email']]],
     [
@@ -209,12 +209,12 @@ describe('SC-02 the form can take away from what was shown, and add nothing', ()
       ).toBe('notes:read')
   })
 
-  test('what is not optional cannot be unticked, and an internal scope stays where it was', async () => {
+  test('keeps required scopes and never grants an internal scope', async () => {
     const client = await register({ optionalScopes: ['user:email'] })
     expect(await allow(client, ['notes:read'])).toBe('notes:read notes:write')
   })
 
-  test('boxes that changed while the user was asked: nothing is done', async () => {
+  test('rejects the form if the optional scopes changed after the page was shown', async () => {
     for (const optionalScopes of [
       [],
       ['notes:write'],
@@ -230,7 +230,7 @@ describe('SC-02 the form can take away from what was shown, and add nothing', ()
     }
   })
 
-  test('with a stale CSRF token the boxes stand as they were ticked', async () => {
+  test('keeps the ticked boxes when a stale CSRF token is rejected', async () => {
     const { hidden } = await open(await register())
     const again = await post({ ...hidden, csrf_token: 'x' }, [
       ['optional_scope', 'user:email'],
@@ -241,27 +241,27 @@ describe('SC-02 the form can take away from what was shown, and add nothing', ()
   })
 })
 
-describe('the consent page says who asks', () => {
+describe('consent page for a client', () => {
   const unverified = 'This application was not checked by'
 
-  test('that it is not verified, until it is', async () => {
+  test('says that a client is unverified until it is verified', async () => {
     const client = await register()
     expect((await open(client)).html).toContain(unverified)
     await app.server.clients.mark(client.clientId, { isVerified: true })
     expect((await open(client)).html).not.toContain(unverified)
   })
 
-  test('an internal application is ours', async () => {
+  test('names an internal application as part of this server', async () => {
     expect((await open(await register({ isInternal: true }))).html).not.toContain(unverified)
   })
 
-  test('that its name mixes alphabets', async () => {
+  test('warns about a name with mixed alphabets', async () => {
     const warning = 'The name mixes letters of several alphabets'
     expect((await open(await register({ name: 'Paypаl' }))).html).toContain(warning)
     expect((await open(await register({ name: 'Paypal' }))).html).not.toContain(warning)
   })
 
-  test('its tokens know the browser in which the user agreed', async () => {
+  test('records the browser of the consent with the tokens', async () => {
     const client = await register()
     await allow(client, [])
     const found = await app.server.authorizedApplications.listByUser(app.user.id, {

@@ -160,14 +160,14 @@ describe('passport-oauth2', () => {
     expect((await site.refresh(refreshed.refreshToken)).accessToken).not.toBe(refreshed.accessToken)
   })
 
-  test('a user who refuses is not logged in', async () => {
+  test('does not log in a user who denies access', async () => {
     await using site = await startWebsite(app, 'client_secret_post', { pkce: true })
     const { callback, answer } = await logIn(site, 'no')
     expect(callback.searchParams.get('error')).toBe('access_denied')
     expect(answer.status).toBe(401)
   })
 
-  test('a callback with a forged state logs nobody in', async () => {
+  test('rejects a callback with a forged state', async () => {
     await using site = await startWebsite(app, 'client_secret_post', { pkce: true })
     const agent = new UserAgent()
     const start = await agent.fetch(`${site.url}/login`)
@@ -176,7 +176,7 @@ describe('passport-oauth2', () => {
     expect((await agent.fetch(callback)).status).toBe(403)
   })
 
-  test('a code that is sent a second time is understood as refused', async () => {
+  test('reports a code that is sent twice as rejected', async () => {
     await using site = await startWebsite(app, 'client_secret_post', { pkce: false })
     const { agent, callback } = await logIn(site)
     // A new state, as the first one was used.

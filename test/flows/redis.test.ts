@@ -64,7 +64,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     )
   }
 
-  test('login, consent and code, redeemed at the other node; nothing of it is in the database [T783]', async () => {
+  test('redeems a code at the other node and keeps short-lived values out of the database [T783]', async () => {
     const code = await client.code()
     const [, atB] = await presented('x', 2)
     expect(atB && refusal(atB)).toBe('400 invalid_grant')
@@ -76,7 +76,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
   })
 
   test.each([1, 2, 3])(
-    'a code that is presented 20 times in parallel at two nodes is redeemed once (round %i)',
+    'redeems a code once for 20 parallel requests at two nodes (round %i)',
     async () => {
       const answers = await presented(await client.code(), 20)
       const successful = answers.filter(({ status }) => status === 200)
@@ -89,7 +89,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     },
   )
 
-  test('a decision that is sent 20 times in parallel makes one code', async () => {
+  test('issues one code for 20 parallel decisions', async () => {
     await client.agent.logIn(a)
     const html = await (await client.agent.browse(client.url())).text()
     const decide = () =>
@@ -104,13 +104,13 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(codes).toHaveLength(1)
   })
 
-  test('a code ends by the clock of the server', async () => {
+  test('expires a code by the clock of the server', async () => {
     const code = await client.code()
     a.advance(60)
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('while Redis is silent: 503 and no verdict; tokens go on, and the code is as good as before', async () => {
+  test('returns 503 while Redis does not respond, keeps tokens working and keeps the code', async () => {
     const { access_token } = await client.tokens()
     const code = await client.code()
     own.pause()
@@ -131,7 +131,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test('Redis lost what it had: codes are invalid, logins and consents stand, and new codes come [T623]', async () => {
+  test('rejects old codes and keeps logins and consents after Redis lost its data [T623]', async () => {
     const code = await client.code()
     await own.stop()
     expect(refusal(await client.redeem(code))).toBe('503 temporarily_unavailable')
@@ -142,7 +142,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(again.headers.get('location')).toContain('code=')
   })
 
-  test('a client assertion that was used stays used when Redis is emptied [T621]', async () => {
+  test('rejects a used client assertion after Redis is flushed [T621]', async () => {
     const key = await newClientKey()
     const { clientId } = await a.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
@@ -169,7 +169,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(await a.query(spent)).toHaveLength(0)
   })
 
-  test('a DPoP proof that was used can be used again when Redis is emptied, for 5 minutes after it was made [T622]', async () => {
+  test('accepts a used DPoP proof again after Redis is flushed, up to 5 minutes after its creation [T622]', async () => {
     const key = await newKey()
     const { body } = await redeem(client, await client.code(), { dpop: key })
     const { access_token: accessToken } = body
@@ -190,7 +190,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await withKey(key, accessToken, { app: a })).status).toBe(200)
   })
 
-  test('a start without Redis serves what needs none of it, says so, and goes on with it later', async () => {
+  test('starts without Redis with a warning, and uses Redis once it is available', async () => {
     const port = await freePort()
     await using app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
     const away = { event: 'transients.away', level: 'error' }
@@ -213,7 +213,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await late.tokens()).access_token).toMatch(/./)
   })
 
-  test('closed before Redis was there: nothing connects any more', async () => {
+  test('stops connecting when it is closed before Redis is available', async () => {
     const port = await freePort()
     const app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
     await app.close()
@@ -225,13 +225,13 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(clients).toHaveLength(1)
   })
 
-  test('a start with the wrong password ends: Redis is there, and says what is wrong', async () => {
+  test('refuses to start with a wrong Redis password', async () => {
     await using locked = await startRedis([], { password: 'right' })
     const transients = redis(`redis://:wrong@127.0.0.1:${locked.port}`)
     await expect(startServer({ transients })).rejects.toThrow(/WRONGPASS/)
   })
 
-  test('every operation is seen by aroundStore', async () => {
+  test('passes every operation to aroundStore', async () => {
     const seen = new Set<string>()
     await using watched = await startServer({
       transients: redis(own.url),

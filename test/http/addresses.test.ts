@@ -89,13 +89,13 @@ describe('a path with parameters', () => {
     '/data/%zz',
     '/data/',
     '/list/more',
-  ])('%s is not there', async (target) => {
+  ])('returns 404 for %s', async (target) => {
     const answer = await send(`${root}${target}`)
     expect(answer.status).toBe(404)
     expect(app.log.filter(({ event }) => event === 'request.failed')).toEqual([])
   })
 
-  test('a name that the pattern does not have is our own mistake', async () => {
+  test('throws for a parameter that the pattern does not have', async () => {
     expect((await send(`${root}/wrong/1/`)).status).toBe(500)
     expect(app.log.at(-1)).toMatchObject({ event: 'request.failed' })
   })
@@ -163,7 +163,7 @@ describe('errors of pages', () => {
     }
   })
 
-  test('what has no pages answers JSON to a browser too', async () => {
+  test('returns JSON to a browser where there are no pages', async () => {
     const answer = await send(`${root}/data/1`, [html], 'POST')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('content-type')).toBe('application/json')

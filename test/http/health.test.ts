@@ -87,7 +87,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     ])
   })
 
-  test('a store that does not answer within a second is away', async () => {
+  test('reports the store as down if it does not respond within a second', async () => {
     await using host = await start()
     // Longer than a busy machine is late.
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     resolve()
   })
 
-  test('whoever asks at the same time shares one look at the store', async () => {
+  test('shares one store check among concurrent requests', async () => {
     await using host = await start()
     host.storeDoes(() => delay(300))
     const answers = await Promise.all(Array.from({ length: 50 }, () => host.get('ready')))
@@ -107,7 +107,7 @@ describe('decision §2 /health/live and /health/ready', () => {
   })
 
   // It is away for every node at once: a balancer that took them all out would turn away what goes on without it.
-  test('short-lived values beside the database are told of, and decide nothing', async () => {
+  test('reports the short-lived store without making readiness depend on it', async () => {
     const nothing = async () => undefined
     let closed = 0
     await using host = await start({

@@ -149,7 +149,7 @@ const ask = async (operation: string, error: Error, { path, init }: Case) => {
   return { answer, text: await answer.text() }
 }
 
-describe('decision §6.4 a store that is down is no verdict on anybody', () => {
+describe('decision §6.4 a store outage rejects no credentials', () => {
   test.each(cases)('%s: 503 with Retry-After', async (_, given) => {
     const error = new StoreUnavailable('the disk at /var/lib is gone')
     const { answer, text } = await ask(given.operation, error, given)
@@ -187,7 +187,7 @@ describe('decision §6.4 a store that is down is no verdict on anybody', () => {
 })
 
 describe('HT-07 an error of our own', () => {
-  test.each(cases)('%s: 500 that tells nothing', async (_, given) => {
+  test.each(cases)('returns 500 without details for %s', async (_, given) => {
     const silenced = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const before = app.log.length
     const { answer, text } = await ask(

@@ -30,14 +30,14 @@ const pagesBefore = async (path: string, remoteAddress: string): Promise<number>
   }
 }
 
-test('a program does not wait until all pages are made that somebody asks for at once', async () => {
+test('does not delay an API request behind a burst of pages', async () => {
   expect(await pagesBefore('/health/live', '192.0.2.1')).toBeLessThan(20)
 })
 
-test('nor does a browser of another network', async () => {
+test('does not delay a browser of another network', async () => {
   expect(await pagesBefore('/login', '198.51.100.1')).toBeLessThan(20)
 })
 
-test('a browser of the same network waits for its turn', async () => {
+test('queues a browser of the same network', async () => {
   expect(await pagesBefore('/login', '192.0.2.99')).toBe(60)
 })

@@ -515,7 +515,7 @@ describe('DS-06 names of members of every object', () => {
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined()
   })
 
-  test.each(names)('%s as a value is nothing that we know', async (name) => {
+  test.each(names)('treats the value %s as unknown', async (name) => {
     const { location, ...page } = await (async () => {
       const answer = await session.agent.fetch(
         authorizeUrl(app.issuer, {

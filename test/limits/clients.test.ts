@@ -77,7 +77,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('what succeeds is not counted, and reads no counter [T774]', async () => {
+  test('neither counts successful requests nor reads a counter for them [T774]', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -95,7 +95,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations.filter((name) => name.startsWith('transients.'))).toEqual([])
   })
 
-  test('whoever is over the limit costs no operation of the store', async () => {
+  test('rejects a caller over the limit without a store operation', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -110,7 +110,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations).toEqual([])
   })
 
-  test('X-Forwarded-For of nobody trusted makes no other address', async () => {
+  test('ignores X-Forwarded-For of an untrusted peer', async () => {
     await using app = await start({ limits, trustedProxies: [] })
     const client = await app.client()
     for (let guess = 0; guess < 3; guess += 1)
@@ -118,7 +118,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect((await ask(app, client, { address: '192.0.2.77' })).status).toBe(429)
   })
 
-  test('two nodes count together, and the log says it once', async () => {
+  test('counts across two nodes and logs the limit once', async () => {
     await using app = await start({ limits })
     await using node = await start({ beside: app, limits })
     const client = await app.client()

@@ -28,14 +28,14 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('the account alone locks nobody out: its user comes in from elsewhere', async () => {
+  test('lets the user log in from another address', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 5; wrong += 1) await guesser(app, here)(`guess ${wrong}`)
     expect((await guesser(app, here)(app.password)).status).toBe(429)
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('all addresses of a /48, and of a /24, are one', async () => {
+  test('counts all addresses of a /48 or a /24 together', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 3; wrong += 1)
       expect((await guesser(app, `2001:db8:0:1::${wrong + 1}`)('guess')).status).toBe(403)
@@ -94,7 +94,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(right.map(({ status }) => status)).toEqual([303, 303])
   })
 
-  test('of many accounts from one address: nobody comes in from there, and everybody from elsewhere', async () => {
+  test('locks an address after guesses at many accounts, and no other address', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let account = 0; account < 8; account += 1)
@@ -107,7 +107,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('a script is answered by JSON', async () => {
+  test('returns JSON to a script', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1) await guess('wrong')
@@ -153,7 +153,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('the log says it once for each limit and network, without the account', async () => {
+  test('logs each limit and network once, without the account', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 7; wrong += 1) await guesser(app, here)('wrong')
     for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, other)('wrong')
@@ -168,7 +168,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(reached(app)).toHaveLength(3)
   })
 
-  test('what was counted is removed when it has ended', async () => {
+  test('removes expired counters', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 8; wrong += 1)
       await guesser(app, here)('wrong', `user-${wrong}@example.org`)
@@ -234,7 +234,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     expect((await grant(app, app.password, other)).status).toBe(200)
   })
 
-  test('nothing is hashed for whoever is refused', async () => {
+  test('does not hash the password of a rejected request', async () => {
     const asked: string[] = []
     await using app = await start({
       limits,
@@ -248,7 +248,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     expect(asked).toEqual(['guess 0', 'guess 1', 'guess 2'])
   })
 
-  test('a check that fails is no wrong password: it counts for nobody', async () => {
+  test('does not count a password check that fails with an error', async () => {
     let isBroken = true
     await using app = await start({
       limits,

@@ -73,7 +73,7 @@ describe('personalTokensPerUser', () => {
     expect(items).toHaveLength(3)
   })
 
-  test('a former value that is valid still is no second token', async () => {
+  test('does not count a former value that is still valid', async () => {
     await using app = await startServer({ personalTokensPerUser: 2 })
     const somebody = await Person.logIn(app)
     const { id } = await app.server.tokens.createPersonal('Old', app.user.id)
@@ -95,7 +95,7 @@ describe('personalTokensPerUser', () => {
 })
 
 describe('sessionsPerUser', () => {
-  test('with one more login the oldest one ends', async () => {
+  test('ends the oldest session at one more login', async () => {
     await using app = await startServer({ sessionsPerUser: 2 })
     const people: Person[] = []
     for (let browser = 0; browser < 3; browser += 1) {

@@ -17,8 +17,8 @@ const ask = (
     headers: { authorization: `Bearer ${token}`, ...from(address), ...headers },
   })
 
-describe('tokens that are none, at a guard', () => {
-  test('from one address: 429 with Retry-After and never 401, so that nobody drops a good token', async () => {
+describe('invalid tokens at a guard', () => {
+  test('returns 429 with Retry-After instead of 401, so that clients keep valid tokens', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     for (let guess = 0; guess < 4; guess += 1)
@@ -82,7 +82,7 @@ describe('tokens that are none, at a guard', () => {
     expect((await ask(app, token)).status).toBe(200)
   })
 
-  test('a flood writes once for many requests', async () => {
+  test('batches the counter writes of a flood', async () => {
     let written = 0
     const aroundStore: AroundStore = ({ name }, run) => {
       if (name === 'transients.increment') written += 1
@@ -201,13 +201,13 @@ describe('the same tokens elsewhere', () => {
 })
 
 describe('tokenQuota', () => {
-  test('off by default: a token is good for any number of requests', async () => {
+  test('is off by default and allows any number of requests', async () => {
     await using app = await start()
     const token = await app.personalToken()
     for (let times = 0; times < 50; times += 1) expect((await ask(app, token)).status).toBe(200)
   })
 
-  test('so many requests a minute for each token, from wherever; then 429 with Retry-After', async () => {
+  test('returns 429 with Retry-After after the quota of a token, from any address', async () => {
     await using app = await start({ tokenQuota: 5 })
     const [token, another] = [await app.personalToken(), await app.personalToken()]
     for (let times = 0; times < 5; times += 1)
@@ -222,7 +222,7 @@ describe('tokenQuota', () => {
     expect(reached(app)).toEqual([['tokenQuota', null]])
   })
 
-  test('a token that was narrowed from it is no second one (RFC 8693)', async () => {
+  test('counts an exchanged token with its parent (RFC 8693)', async () => {
     await using app = await start({ tokenQuota: 4, tokenExchange: true })
     const token = await app.personalToken(['notes:read'])
     const child = await postForm(`${app.issuer}/oauth/token`, {

@@ -230,7 +230,7 @@ describe('SSRF: which addresses', () => {
     )
   })
 
-  test('a name that nobody has is refused by the same words as one that leads into a private network', async () => {
+  test('returns the same error for an unknown name and a name in a private network', async () => {
     const answers = [
       () => Promise.reject(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })),
       async () => [],
@@ -591,7 +591,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     expect(requestsTo(path).length).toBe(1)
   })
 
-  test('after a failure nobody is asked for 3 seconds, and nothing of it is kept [T466]', async () => {
+  test('caches a failure for 3 seconds and keeps no document [T466]', async () => {
     const path = newPath()
     const outbound = outboundWith()
     answer(path, 500)
@@ -602,7 +602,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     await expect(outbound.json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
   })
 
-  test('what its reader refuses is not kept', async () => {
+  test('does not cache a document that its reader rejects', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { wrong: true }, { 'cache-control': 'max-age=600' })
@@ -630,7 +630,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     await expect(outbound.json(request)).resolves.toEqual({ a: 1 })
   })
 
-  test('whoever waits for the answer to somebody else sends nothing', async () => {
+  test('sends no request of its own while it waits for a shared response', async () => {
     const path = newPath()
     const outbound = outboundWith()
     let answering: (() => void) | undefined

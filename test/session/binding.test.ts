@@ -7,7 +7,7 @@ import { formIn } from '../support/user-agent.ts'
 /** The headers by which a trusted proxy tells where a request came from. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
 
-/** Whether the cookie and the JWT of a session count in a request that has these headers. */
+/** Reports whether the server accepts the cookie and the JWT of a session with these headers. */
 const counts = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: LoggedIn,
@@ -43,7 +43,7 @@ describe('SS-09 the machine', () => {
     ['as a mapped IPv6 address', `::ffff:${owner}`],
     ['as a mapped IPv6 address in upper case', `::FFFF:${owner}`],
     ['without spaces', `203.0.113.9,${owner}`],
-  ])('%s: the session counts', async (_, forwardedFor) => {
+  ])('accepts the session from %s', async (_, forwardedFor) => {
     expect(await counts(app, session, from(forwardedFor))).toBe(true)
   })
 
@@ -64,12 +64,15 @@ describe('SS-09 the machine', () => {
     ["the owner's address before junk", `${owner}, unknown`],
     ['IPv6 with a zone', 'fe80::1%eth0'],
     ['commas', ',,,'],
-  ])('%s: the replayer has no session, and the owner’s lives [T643]', async (_, forwardedFor) => {
-    expect(await counts(app, session, from(forwardedFor))).toBe(false)
-    expect(await counts(app, session, from(owner))).toBe(true)
-  })
+  ])(
+    'rejects a replay from %s, and keeps the session of its owner [T643]',
+    async (_, forwardedFor) => {
+      expect(await counts(app, session, from(forwardedFor))).toBe(false)
+      expect(await counts(app, session, from(owner))).toBe(true)
+    },
+  )
 
-  test('a replay is logged, without the identifier', async () => {
+  test('logs a replay without the session identifier', async () => {
     const before = app.log.length
     const answer = await fetch(`${app.issuer}/`, {
       headers: { cookie: session.cookie, 'user-agent': browser, ...from('203.0.113.9') },
@@ -87,7 +90,7 @@ describe('SS-09 the machine', () => {
     expect(JSON.stringify(lines)).not.toContain(session.identifier)
   })
 
-  test('several X-Forwarded-For headers are one list', async () => {
+  test('joins several X-Forwarded-For headers into one list', async () => {
     const two = (first: string, second: string): [string, string][] => [
       ['x-forwarded-for', first],
       ['x-forwarded-for', second],
@@ -100,7 +103,7 @@ describe('SS-09 the machine', () => {
     expect(await page(two(owner, '203.0.113.9'))).toContain('Nobody is logged in')
   })
 
-  test('other headers that name an address are not believed', async () => {
+  test('ignores other headers that contain an address', async () => {
     const names = [
       'forwarded',
       'x-real-ip',
@@ -116,7 +119,7 @@ describe('SS-09 the machine', () => {
 })
 
 describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () => {
-  test.each([{}, { trustedProxies: ['10.0.0.0/8'] }])('is not looked at: %j', async (options) => {
+  test.each([{}, { trustedProxies: ['10.0.0.0/8'] }])('is ignored with %j', async (options) => {
     await using app = await startServer(options)
     const session = await logIn(app, from('198.51.100.7'))
     for (const headers of [{}, from('203.0.113.9'), from('10.0.0.1'), from('junk')])
@@ -125,7 +128,7 @@ describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () =
 })
 
 describe('TRUSTED_PROXIES is for addresses alone', () => {
-  test('no X-Forwarded-Host or -Proto changes an address of ours [T558]', async () => {
+  test('builds URLs without X-Forwarded-Host and X-Forwarded-Proto [T558]', async () => {
     await using app = await startServer({ trustedProxies: ['127.0.0.1'] })
     const headers = {
       'x-forwarded-host': 'evil.example',
@@ -180,7 +183,7 @@ describe('SS-09 the browser', () => {
     },
   )
 
-  test('another browser on another machine: neither cookie nor JWT counts', async () => {
+  test('rejects cookie and JWT from another browser on another machine', async () => {
     await using proxied = await startServer({ trustedProxies: ['127.0.0.1'] })
     const session = await logIn(proxied, from('198.51.100.7'))
     const headers = { ...from('203.0.113.9'), 'user-agent': 'curl/8' }
@@ -189,7 +192,7 @@ describe('SS-09 the browser', () => {
   })
 })
 
-describe('SS-09 whoever took the cookie elsewhere', () => {
+describe('SS-09 a thief of the cookie on another machine', () => {
   test('cannot end the owner’s session: not by a logout, not by a login of his own', async () => {
     await using app = await startServer()
     const session = await logIn(app)

@@ -25,7 +25,7 @@ describe('specification, User proxy: a way to get the current user', () => {
     expect(await current({ cookie, 'user-agent': 'another browser' })).toBeNull()
   })
 
-  test('null for nobody, and for a credential that is not valid', async () => {
+  test('returns null for an anonymous caller and for an invalid credential', async () => {
     expect(await current({})).toBeNull()
     expect(await current({ authorization: 'Bearer unknown' })).toBeNull()
     expect(await current({ authorization: 'Basic YTpi' })).toBeNull()

@@ -118,13 +118,13 @@ describe('the JWT that pages embed', () => {
     expect(again.sid).toBe(claims.sid)
   })
 
-  test('RFC 7519 §4 claims that nobody here knows change nothing [T140]', async () => {
+  test('RFC 7519 §4 ignores unknown claims [T140]', async () => {
     const browser = await logIn(app)
     const jwt = forgedJwt({ ...claimsOf(browser.jwt), scope: 'x', admin: true, iss: 'x' })
     expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(session)
   })
 
-  test('pages look at the cookie only: a token in the header signs nobody in', async () => {
+  test('authenticates pages by the cookie only, never by a token in the header', async () => {
     const { jwt } = await logIn(app)
     for (const value of [jwt, await app.personalToken()]) {
       const headers = { authorization: `Bearer ${value}` }
@@ -142,7 +142,7 @@ describe('the JWT that pages embed', () => {
     }
   })
 
-  test('JW-03 nothing that a JWT names is fetched [T149]', async () => {
+  test('JW-03 never fetches a URL from a JWT [T149]', async () => {
     const browser = await logIn(app)
     let requests = 0
     const bait = createServer((_req, res) => {
@@ -164,7 +164,7 @@ describe('the JWT that pages embed', () => {
 })
 
 describe('OAUTH2SERVER_JWT_EXPIRES_IN', () => {
-  test('the JWT ends, the session does not', async () => {
+  test('expires the JWT without ending the session', async () => {
     await using app = await startServer({ jwtExpiresIn: 60 })
     const browser = await logIn(app)
     const headers = { authorization: `Bearer ${browser.jwt}` }
@@ -179,7 +179,7 @@ describe('OAUTH2SERVER_JWT_EXPIRES_IN', () => {
     expect(await me(app, browser, { authorization: `Bearer ${fresh}` })).toEqual(session)
   })
 
-  test('JW-04 a JWT that gives itself a longer life is refused', async () => {
+  test('JW-04 rejects a JWT with a longer lifetime than configured', async () => {
     await using app = await startServer({ jwtExpiresIn: 60 })
     const browser = await logIn(app)
     const now = app.now() / 1000
@@ -323,7 +323,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     })
   })
 
-  test('it is asked for sessions alone: not for tokens, not for strangers', async () => {
+  test('calls the function only for sessions, not for tokens or anonymous callers', async () => {
     const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
     await using app = await startServer({ jwtVeryficationFactory: verify })
     await fetch(`${app.issuer}/api/me`, {
@@ -407,7 +407,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     ['returns nothing', () => undefined as never],
     ['returns true', () => true as never],
     ['returns null', () => null as never],
-  ])('one that %s lets nobody through, and says nothing of why', async (_, verify) => {
+  ])('rejects every session without a reason if the function %s', async (_, verify) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await using app = await startServer({ jwtVeryficationFactory: verify })
     const browser = await logIn(app)
@@ -430,7 +430,7 @@ describe('rotated secret keys', () => {
   })
   afterAll(() => app.close())
 
-  test('[new, old] keep sessions, JWT, CSRF tokens and access tokens; new JWTs are signed by the new key', async () => {
+  test('[new, old] keep sessions, JWTs, CSRF tokens and access tokens valid, and sign new JWTs with the new key', async () => {
     const browser = await logIn(app)
     const token = await app.personalToken()
     await using rotated = await startServer({
@@ -460,7 +460,7 @@ describe('rotated secret keys', () => {
     expect(logout.status).toBe(303)
   })
 
-  test('JW-02 a JWT of an earlier key that is not configured any more is refused', async () => {
+  test('JW-02 rejects a JWT signed with a removed key', async () => {
     await using own = await startServer({ secretKeys: [next] })
     const browser = await logIn(own)
     expect(await me(own, browser, { authorization: `Bearer ${browser.jwt}` })).toEqual(session)

@@ -7,7 +7,7 @@ import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
-/** A browser that stays logged in: for whatever must not change its session. */
+/** A browser that stays logged in, for requests that must not change its session. */
 let session: LoggedIn
 beforeAll(async () => {
   app = await startServer()
@@ -72,7 +72,7 @@ describe('decision §2 the login form', () => {
     }
   })
 
-  test('whoever is logged in goes on at once, and with prompt=login is asked again', async () => {
+  test('redirects a logged-in user immediately, and asks again with prompt=login', async () => {
     const { agent } = session
     const on = await agent.fetch(`${app.issuer}/login?next=%2Fx`)
     expect(on.status).toBe(303)
@@ -90,29 +90,32 @@ describe('decision §2 the login form', () => {
     ['an inactive user', { email: 'inactive@example.org' }],
     ['a user without a password', { email: 'passwordless@example.org', password: 'null' }],
     ['SQL', { email: "' or 1=1 --", password: "' or 1=1 --" }],
-  ])('%s: 403 with the form and what was typed; the same words for all', async (_, typed) => {
-    const { server, password } = app
-    if ((await server.users.findByEmail('inactive@example.org')) === undefined) {
-      await server.users.create({ email: 'inactive@example.org', password, active: false })
-      await server.users.create({ email: 'passwordless@example.org', password: null })
-    }
-    const before = sessionRows().length
-    const agent = new UserAgent()
-    const { hidden } = await loginForm(agent, '?next=%2Fx')
-    const fields = { ...credentials(), ...typed }
-    const answer = await post(agent, '/login', { ...hidden, ...fields })
-    expect(answer.status).toBe(403)
-    const text = await answer.text()
-    expect(text).toContain('The e-mail address or the password is wrong.')
-    expect(formIn(text).hidden).toEqual(hidden)
-    expect(text).toContain(
-      `name="email" type="email" value="${fields.email.replaceAll("'", '&#39;')}"`,
-    )
-    expect(text).not.toContain(app.password)
-    expect(text).toMatch(/<input id="password" name="password" type="password"(?![^>]*value)/)
-    expect(answer.headers.getSetCookie()).toEqual([])
-    expect(sessionRows()).toHaveLength(before)
-  })
+  ])(
+    'returns 403 with the form, the typed e-mail address and the same message for %s',
+    async (_, typed) => {
+      const { server, password } = app
+      if ((await server.users.findByEmail('inactive@example.org')) === undefined) {
+        await server.users.create({ email: 'inactive@example.org', password, active: false })
+        await server.users.create({ email: 'passwordless@example.org', password: null })
+      }
+      const before = sessionRows().length
+      const agent = new UserAgent()
+      const { hidden } = await loginForm(agent, '?next=%2Fx')
+      const fields = { ...credentials(), ...typed }
+      const answer = await post(agent, '/login', { ...hidden, ...fields })
+      expect(answer.status).toBe(403)
+      const text = await answer.text()
+      expect(text).toContain('The e-mail address or the password is wrong.')
+      expect(formIn(text).hidden).toEqual(hidden)
+      expect(text).toContain(
+        `name="email" type="email" value="${fields.email.replaceAll("'", '&#39;')}"`,
+      )
+      expect(text).not.toContain(app.password)
+      expect(text).toMatch(/<input id="password" name="password" type="password"(?![^>]*value)/)
+      expect(answer.headers.getSetCookie()).toEqual([])
+      expect(sessionRows()).toHaveLength(before)
+    },
+  )
 
   test('the form that a failed login is answered with works', async () => {
     const agent = new UserAgent()
@@ -179,7 +182,7 @@ describe('SS-07 login CSRF', () => {
     expect(sessionRows()).toHaveLength(before)
   })
 
-  test('a token without the cookie that it belongs to: 403 with the form and another cookie', async () => {
+  test('returns 403 with the form and a new cookie for a token without its cookie', async () => {
     const { hidden } = await loginForm(new UserAgent())
     const bare = new UserAgent()
     const answer = await post(bare, '/login', { ...hidden, ...credentials() })
@@ -283,7 +286,7 @@ describe('decision §6.3 forms from other sites', () => {
     expect(decided.headers.get('location')).toContain('error=access_denied')
   })
 
-  test('our own forms are taken', async () => {
+  test('accepts forms of this server', async () => {
     for (const headers of own()) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
@@ -344,7 +347,7 @@ describe('LR-01 where the login leads', () => {
     },
   )
 
-  test('two of them lead to the start page', async () => {
+  test('redirects to the start page if next is repeated', async () => {
     expect(await leadTo(['/a', '/b'])).toEqual(['/', '/', '/'])
   })
 
@@ -357,7 +360,7 @@ describe('LR-01 where the login leads', () => {
     '/%5cevil.example',
     '/x?next=//evil.example',
     `/${'a'.repeat(10_000)}`,
-  ])('%s stays on this server as it is', async (next) => {
+  ])('keeps the local path %s unchanged', async (next) => {
     expect(await leadTo([next])).toEqual([next, next, next])
     expect(new URL(next, app.issuer).origin).toBe(app.issuer)
   })
@@ -427,7 +430,7 @@ describe('LR-03 an authorization request comes back from the login byte by byte'
     expect(on.headers.get('location')).toBe(target)
   })
 
-  test('decision §4.3 but for a client secret, which is left out', async () => {
+  test('decision §4.3 drops a client secret', async () => {
     const { clientId, clientSecret } = await app.client()
     for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
       const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
@@ -443,7 +446,7 @@ describe('SS-06 session fixation', () => {
   const planted = 'A'.repeat(43)
   const name = 'oauth2server_session'
 
-  test('an identifier that somebody chose is never adopted', async () => {
+  test('never adopts a session identifier chosen by a client', async () => {
     const agent = new UserAgent()
     await agent.jar.setCookie(`${name}=${planted}; Path=/`, app.issuer)
     const { page, hidden } = await loginForm(agent)
@@ -465,13 +468,13 @@ describe('SS-06 session fixation', () => {
     '',
     '__proto__',
     '"'.padEnd(43, 'A'),
-  ])('a cookie with the value "%s" is none of ours: the browser gets another', async (value) => {
+  ])('replaces an invalid cookie with the value "%s"', async (value) => {
     const answer = await rawHttp(app, { target: '/login', headers: [`Cookie: ${name}=${value}`] })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
   })
 
-  test('each login has a new identifier, and ends what the browser had before', async () => {
+  test('creates a new identifier at each login and ends the previous session', async () => {
     const { agent, identifier, jwt } = await logIn(app)
     const other = await app.server.users.create({
       email: 'user-e@example.org',
@@ -502,7 +505,7 @@ describe('SS-06 session fixation', () => {
     expect(await session.agent.jar.getCookieString(app.issuer)).toBe(session.cookie)
   })
 
-  test('two session cookies are none: not for pages, not for forms', async () => {
+  test('treats two session cookies as anonymous, for pages and forms', async () => {
     const [one, two] = [session, await logIn(app)]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await fetch(`${app.issuer}/`, { headers })

@@ -54,7 +54,7 @@ describe('the sessions of a user', () => {
     }
   })
 
-  test('those that ended, were idle or were tampered with are left out', async () => {
+  test('omits sessions that ended, were idle too long or were tampered with', async () => {
     await using own = await startServer({ sessionExpiresIn: 600, sessionIdleExpiresIn: 60 })
     const listed = async () =>
       (await own.server.sessions.listByUser(own.user.id, whole)).items.length
@@ -71,7 +71,7 @@ describe('the sessions of a user', () => {
     expect(await listed()).toBe(0)
   })
 
-  test('one is ended by its id, with the next request; the others stay', async () => {
+  test('ends one session by its ID and keeps the others', async () => {
     const me = await account()
     const [one, other] = [await signIn(me), await signIn(me)]
     expect(await sessions().endOne(me.id, one.id)).toBe(true)
@@ -80,7 +80,7 @@ describe('the sessions of a user', () => {
     expect(await sessions().endOne(me.id, one.id)).toBe(false)
   })
 
-  test("another user's is not ended, nor is one that is not there", async () => {
+  test('does not end an unknown session or one of another user', async () => {
     const [me, other] = [await account(), await account()]
     const theirs = await signIn(other)
     const mine = await signIn(me)
@@ -90,7 +90,7 @@ describe('the sessions of a user', () => {
     expect([await theirs.isAlive(), await mine.isAlive()]).toEqual([true, true])
   })
 
-  test('all others are ended: this one stays, and those of other users', async () => {
+  test('ends all other sessions of the user, and keeps those of other users', async () => {
     const [me, other] = [await account(), await account()]
     const [one, two, here] = [await signIn(me), await signIn(me), await signIn(me)]
     const theirs = await signIn(other)
@@ -103,7 +103,7 @@ describe('the sessions of a user', () => {
     expect(await here.isAlive()).toBe(true)
   })
 
-  test('a session that was ended elsewhere takes its codes along; tokens that were issued stay', async () => {
+  test('ends the codes of an ended session and keeps its tokens', async () => {
     const [here, there] = [
       new UserAgent({ 'user-agent': 'here' }),
       new UserAgent({ 'user-agent': 'there' }),
@@ -124,7 +124,7 @@ describe('the sessions of a user', () => {
     expect((await there.fetch(client.url())).headers.get('location')).toContain('/login')
   })
 
-  test('so does one that was ended with all others', async () => {
+  test('ends the codes of sessions that were ended together', async () => {
     const there = new UserAgent({ 'user-agent': 'there, too' })
     const client = await TestClient.register(app, there)
     const code = await client.code()

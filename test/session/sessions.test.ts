@@ -135,7 +135,7 @@ describe('how long a session lives', () => {
     expect(await isAlive(app, used)).toBe(false)
   })
 
-  test('a dead session does not come back when the clock is set back behind its last request', async () => {
+  test('keeps a session ended when the clock is set back', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 600 })
     const session = await logIn(app)
     app.advance(600)
@@ -217,7 +217,7 @@ describe('SS-10 a login that is overtaken', () => {
     ],
     ['deactivation', ({ server, user }) => server.users.setActive(user.id, false)],
     ['deletion', ({ server, user }) => server.users.delete(user.id)],
-  ])('by %s of the user: no session', async (_, overtake) => {
+  ])('creates no session after %s of the user', async (_, overtake) => {
     let pending: (() => Promise<unknown>) | undefined
     await using app = await startServer({
       async aroundStore({ name }, operation) {
