@@ -69,7 +69,7 @@ const pathOf = (clientId: string): string => new URL(clientId).pathname
 const timesAsked = (clientId: string): number =>
   site.requests.filter(({ url }) => url === pathOf(clientId)).length
 
-/** A client with its user's browser, one device of many. */
+/** A client and the browser of its user: one device of many. */
 const device = (
   clientId: string,
   { redirectUri = callback, agent = new UserAgent(), server = app } = {},
@@ -95,7 +95,7 @@ const isShown = async (clientId: string): Promise<string> => {
 }
 
 describe('§3 the client id', () => {
-  test('§6 the metadata say that such ids are supported, and without the option they are not [T468]', async () => {
+  test('§6 the metadata lists support for such IDs only with the option [T468]', async () => {
     const supported = async ({ issuer }: TestServer) => {
       const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
       const metadata = (await response.json()) as Record<string, unknown>
@@ -128,7 +128,7 @@ describe('§3 the client id', () => {
     ['https://client.example/<c>', 'It contains a character that is not allowed'],
     ['https://client.example:22/c', 'Its port must be'],
     [`https://client.example/${'c'.repeat(1_000)}`, 'It is longer than'],
-  ])('§3 %s is refused, and nobody is asked [T449]', async (clientId, sentence) => {
+  ])('§3 rejects %s without fetching it [T449]', async (clientId, sentence) => {
     const before = site.requests.length
     const { status, text } = await errorPage(clientId)
     expect(status).toBe(400)
@@ -136,7 +136,7 @@ describe('§3 the client id', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('§8.6 without the dangerous option private addresses are refused, in every spelling [T476]', async () => {
+  test('§8.6 rejects private addresses in every spelling without the dangerous option [T476]', async () => {
     await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
     const clientId = publish()
     const ids = [
@@ -158,7 +158,7 @@ describe('§3 the client id', () => {
     expect(timesAsked(clientId)).toBe(0)
   })
 
-  test('§3 ids are compared as strings: with another spelling it is another client, whose document does not say so [T452]', async () => {
+  test('§3 compares IDs as strings and rejects a document with another spelling of its ID [T452]', async () => {
     const clientId = publish()
     expect(await isShown(clientId)).toBe('/login')
     for (const other of [
@@ -188,7 +188,7 @@ describe('§4 the document', () => {
   }
   const right = { client_id: 'CLIENT_ID', client_name: 'C', redirect_uris: [callback] }
 
-  test('the one that is right is taken [T451]', async () => {
+  test('accepts a valid document [T451]', async () => {
     expect(await isShown(withDocument(right))).toBe('/login')
   })
 
@@ -252,7 +252,7 @@ describe('§4 the document', () => {
     )
   })
 
-  test('AZ-09 dangerous redirect URIs are refused [T460]', async () => {
+  test('AZ-09 rejects dangerous redirect URIs [T460]', async () => {
     for (const uri of forbiddenRedirectUris) {
       const clientId = withDocument({ ...right, redirect_uris: [callback, uri] })
       const { text } = await errorPage(clientId)
@@ -260,7 +260,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4.1 a private key in it is refused, also of a client that needs none [T457]', async () => {
+  test('§4.1 rejects a private key, even of a client that needs no keys [T457]', async () => {
     const { exportJWK } = await import('jose')
     const { privateKey } = await newClientKey()
     const jwks = { keys: [await exportJWK(privateKey)] }
@@ -272,7 +272,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('what this server has not is left out: other grants, other scopes, keys that are not needed [T461]', async () => {
+  test('ignores unsupported grants and scopes, and keys that are not needed [T461]', async () => {
     const clientId = publish({
       grant_types: [
         'authorization_code',
@@ -311,7 +311,7 @@ describe('§4 the document', () => {
     expect(answer.searchParams.get('error')).toBe('unauthorized_client')
   })
 
-  test('a name that is too long is cut, and one that is missing is the host', async () => {
+  test('truncates a long name and uses the host as a missing name', async () => {
     const long = publish({ client_name: 'x'.repeat(100) })
     const nameless = publish({ client_name: undefined })
     await device(long).code()
@@ -320,14 +320,14 @@ describe('§4 the document', () => {
     expect((await app.server.clients.find(nameless))?.name).toBe(new URL(nameless).host)
   })
 
-  test('§8.7 at most 16 KiB are read [T481]', async () => {
+  test('§8.7 reads at most 16 KiB [T481]', async () => {
     expect((await errorPage(publish({ x: 'x'.repeat(17_000) }))).text).toContain(
       'It is larger than 16384 bytes.',
     )
     expect(await isShown(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
   })
 
-  test('§5 only the status 200 counts, and no redirect is followed [T455]', async () => {
+  test('§5 accepts only status 200 and follows no redirect [T455]', async () => {
     const target = publish()
     const path = `/moved-${++paths}`
     site.answer(path, (_request, response) => {
@@ -346,7 +346,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4 a content type of its own is taken, if it is of JSON [T456]', async () => {
+  test('§4 accepts other JSON content types [T456]', async () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
     expect(await isShown(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
@@ -379,8 +379,8 @@ describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
   })
 })
 
-describe('§5 nothing is written for whoever only names an address (DS-03)', () => {
-  test('the row comes with the consent, and not with a request, a login or a refusal', async () => {
+describe('§5 writes nothing for a request that only names a URL (DS-03)', () => {
+  test('writes the client row at the consent, not at a request, a login or a denial', async () => {
     const clientId = publish()
     const rows = () => count(app.database, 'oauth2server_client')
     const before = rows()
@@ -394,7 +394,7 @@ describe('§5 nothing is written for whoever only names an address (DS-03)', () 
     expect(rows()).toBe(before + 1)
   })
 
-  test('at the token endpoint neither', async () => {
+  test('writes no client row at the token endpoint', async () => {
     const clientId = publish()
     const before = count(app.database, 'oauth2server_client')
     const answer = await device(clientId).refresh('nothing')
@@ -473,7 +473,7 @@ test('RFC 9700 §4.11.2 attacks AZ-16 prompt=none leads nobody to it before the 
 })
 
 describe('many installations share one client id', () => {
-  test('two users, and one user on two devices: revoking one leaves the others', async () => {
+  test('keeps other users and devices when one is revoked', async () => {
     const clientId = publish()
     const other = await app.server.users.create({
       email: 'user-b@example.org',
@@ -538,7 +538,7 @@ describe('many installations share one client id', () => {
     expect(await Promise.all(alive)).toEqual([401, 401, 200])
   })
 
-  test('nobody owns it: no page lets a user change or delete it', async () => {
+  test('has no owner, so that no page lets a user change or delete it', async () => {
     const clientId = publish()
     const client = device(clientId)
     await client.code()
@@ -661,7 +661,7 @@ describe('§8.4 a document that changes', () => {
     expect((await clientOf(clientId)).isVerified).toBe(false)
   })
 
-  test('when the option is switched off, such clients are unknown', async () => {
+  test('rejects such clients as unknown after the option is disabled', async () => {
     const clientId = publish()
     const { refresh_token } = await device(clientId).tokens()
     await using off = await start({
@@ -683,7 +683,7 @@ describe('§8.4 a document that changes', () => {
     expect(await answer.json()).toMatchObject({ error: 'invalid_client' })
   })
 
-  test('a row that was tampered with is refused, and not written over', async () => {
+  test('rejects a row that was tampered with, and does not overwrite it', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -704,7 +704,7 @@ describe('§8.4 a document that changes', () => {
   })
 })
 
-describe('§5.1 a document that is not to be had', () => {
+describe('§5.1 an unavailable document', () => {
   test('§5.1 no authorization begins: a clear error page, and nobody is sent anywhere [T464]', async () => {
     const clientId = publish()
     await device(clientId).code()
@@ -717,7 +717,7 @@ describe('§5.1 a document that is not to be had', () => {
     )
   })
 
-  test('a client that is kept here goes on for a day; then it is asked to come again', async () => {
+  test('accepts a stored client for a day, then returns a temporary error', async () => {
     const clientId = publish()
     const client = device(clientId)
     let { refresh_token } = await client.tokens()
@@ -738,7 +738,7 @@ describe('§5.1 a document that is not to be had', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('one that is not valid any more is refused after that day', async () => {
+  test('rejects a client after that day if its document became invalid', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -764,7 +764,7 @@ describe('§5.1 a document that is not to be had', () => {
     expect(refusal(bad)).toBe('401 invalid_client')
   })
 
-  test('§5.2 a document that is wrong is not kept: the next one is taken at once [T467]', async () => {
+  test('§5.2 does not cache an invalid document and fetches the next one immediately [T467]', async () => {
     const clientId = publish({ redirect_uris: [] }, { headers: { 'cache-control': 'max-age=600' } })
     expect((await errorPage(clientId)).text).toContain('redirect_uris is missing.')
     publish({}, { path: pathOf(clientId) })
@@ -822,7 +822,7 @@ describe('§5.2, §9.1 how often is asked', () => {
   })
 })
 
-test('http on this very machine is for tests alone [T450]', async () => {
+test('allows http on this machine only for tests [T450]', async () => {
   const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     const client_id = `http://localhost:${port}${request.url}`

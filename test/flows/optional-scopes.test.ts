@@ -209,7 +209,7 @@ describe('SC-02 the form can only remove shown scopes', () => {
       ).toBe('notes:read')
   })
 
-  test('keeps required scopes and never grants an internal scope', async () => {
+  test('keeps scopes that are not optional', async () => {
     const client = await register({ optionalScopes: ['user:email'] })
     expect(await allow(client, ['notes:read'])).toBe('notes:read notes:write')
   })
@@ -251,7 +251,7 @@ describe('consent page for a client', () => {
     expect((await open(client)).html).not.toContain(unverified)
   })
 
-  test('names an internal application as part of this server', async () => {
+  test('shows no warning for an internal application', async () => {
     expect((await open(await register({ isInternal: true }))).html).not.toContain(unverified)
   })
 

@@ -94,7 +94,7 @@ describe('HT-06 CORS', () => {
     })
   })
 
-  test.each(open)('%s %s rejects the origin null', async (path, method) => {
+  test.each(open)('%s %s does not allow the origin null', async (path, method) => {
     const headers = { origin: 'null' }
     for (const answer of [
       await ask(path, { method, headers }),

@@ -94,7 +94,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(right.map(({ status }) => status)).toEqual([303, 303])
   })
 
-  test('locks an address after guesses at many accounts, and no other address', async () => {
+  test('locks only the address after guesses at many accounts from it', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let account = 0; account < 8; account += 1)

@@ -35,7 +35,7 @@ describe('SS-09 the machine', () => {
   afterAll(() => app.close())
 
   test.each([
-    ['the same', owner],
+    ['the same address', owner],
     ['behind two trusted proxies', `${owner}, 10.1.2.3`],
     ['with a spoofed address before it', `203.0.113.9, ${owner}`],
     ['with many spoofed ones before it', `127.0.0.1, 10.0.0.1, ::1, ${owner}, 10.0.0.1, 10.0.0.2`],
@@ -43,7 +43,7 @@ describe('SS-09 the machine', () => {
     ['as a mapped IPv6 address', `::ffff:${owner}`],
     ['as a mapped IPv6 address in upper case', `::FFFF:${owner}`],
     ['without spaces', `203.0.113.9,${owner}`],
-  ])('accepts the session from %s', async (_, forwardedFor) => {
+  ])('accepts the session: %s', async (_, forwardedFor) => {
     expect(await counts(app, session, from(forwardedFor))).toBe(true)
   })
 
