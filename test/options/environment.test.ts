@@ -104,7 +104,7 @@ console.log(dataFolder, options.store.description)`
     async (parameters) => {
       const given = { DATABASE_URL: `postgres://localhost/x?${parameters}`, SECRET_KEY: secretKey }
       await expect(fromEnvironment(given)).rejects.toThrow(
-        'DATABASE_URL: prepare accepts true or false, once.',
+        'DATABASE_URL: prepare accepts true or false, and only once.',
       )
     },
   )

@@ -92,7 +92,7 @@ export const revokeReusedCode = async (
     })
     log({
       level: 'warn',
-      event,
+      event: kind === 'device_code' ? 'device_code.reused' : 'authorization_code.reused',
       message: 'A code was redeemed twice; what was issued from it is revoked.',
       authorizationId: authorization.id,
       clientId: authorization.clientId,
