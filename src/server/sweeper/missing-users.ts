@@ -52,7 +52,7 @@ export class MissingUsers {
     this.#options = options
   }
 
-  /** Returns the sweeper kind that checks a bounded number of users. The next run continues where this one ends. */
+  /** Returns the sweeper task that checks a bounded number of users. The next run continues where this one ends. */
   kind(now: number): SweeperKind {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: Vanished[] | undefined
@@ -75,7 +75,7 @@ export class MissingUsers {
     }
   }
 
-  /** Looks up a batch of users, and deletes the notes on missing users who are found again. @returns whether to go on */
+  /** Looks up a batch of users, and deletes the notes on missing users who are found again. @returns whether the run continues */
   async #checkSome(checked: Checked): Promise<boolean> {
     const { store, users } = this.#options
     const { ids, missing } = checked
