@@ -1,7 +1,7 @@
 /** The minimum number of different bytes of a secret. */
-const fewestBytes = 8
+const minBytes = 8
 /** The minimum number of different pairs of adjacent bytes that neither repeat nor count up or down. */
-const fewestPairs = 16
+const minPairs = 16
 
 const placeholder = /change.?(?:me|this|it)|your.?secret|replace.?(?:me|this)|placeholder/i
 
@@ -21,13 +21,13 @@ const decoded = (secret: string): readonly Buffer[] => [
 ]
 
 const repetitionOf = (bytes: Buffer): string | undefined => {
-  if (new Set(bytes).size < fewestBytes) return `has fewer than ${fewestBytes} different characters`
+  if (new Set(bytes).size < minBytes) return `has fewer than ${minBytes} different characters`
   const pairs = new Set<string>()
   for (let at = 2; at < bytes.length; at += 1) {
     const [first = 0, second = 0, third = 0] = bytes.subarray(at - 2, at + 1)
     if (third - second !== second - first) pairs.add(`${second} ${third}`)
   }
   // 128 bits in hexadecimal notation are 16 bytes.
-  const enough = Math.min(fewestPairs, bytes.length / 2)
+  const enough = Math.min(minPairs, bytes.length / 2)
   return pairs.size < enough ? 'repeats a short piece, or is a sequence' : undefined
 }

@@ -1,16 +1,16 @@
 import { tooMany } from '../records/limits.ts'
 
 /** The maximum number of concurrent requests of one sender: enough to fill the batches of the store. */
-const mostRunning = 32
+const maxRunning = 32
 /** The maximum number of waiting requests of one sender. */
-const mostWaiting = 1_000
+const maxWaiting = 1_000
 /** Milliseconds after which a request that still waits is refused. */
 const patience = 30_000
 /** Turns of the event loop after which a sender may begin another request even though requests still arrive. */
 const rest = 32
 /** The minimum and maximum milliseconds that requests that begin together should take. */
-const shortestTurn = 3
-const longestTurn = 6
+const minTurn = 3
+const maxTurn = 6
 
 interface Queue {
   readonly sender: string
@@ -50,7 +50,7 @@ export class TokenQueues {
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
     const until = performance.now() + patience
     const queue = this.#queueOf(sender)
-    const isFree = queue.running < mostRunning && queue.waiting.length === 0
+    const isFree = queue.running < maxRunning && queue.waiting.length === 0
     if (isFree && this.#isRested(queue)) this.#count(queue)
     else await this.#turnIn(queue)
     try {
@@ -82,7 +82,7 @@ export class TokenQueues {
 
   #turnIn(queue: Queue): Promise<void> {
     this.#isQuiet = false
-    if (queue.waiting.length >= mostWaiting) throw tooMany(patience)
+    if (queue.waiting.length >= maxWaiting) throw tooMany(patience)
     return new Promise((resolve) => {
       queue.waiting.push(resolve)
       this.#look(queue)
@@ -90,7 +90,7 @@ export class TokenQueues {
   }
 
   #look(queue: Queue): void {
-    if (queue.running < mostRunning) this.#ready.add(queue)
+    if (queue.running < maxRunning) this.#ready.add(queue)
     this.#schedule()
   }
 
@@ -120,8 +120,8 @@ export class TokenQueues {
     if (this.#begun === undefined) return
     const took = performance.now() - this.#begun
     this.#begun = undefined
-    if (took < shortestTurn) this.#atOnce = Math.min(mostRunning, this.#atOnce * 2)
-    else if (took > longestTurn) this.#atOnce = Math.max(1, this.#atOnce / 2)
+    if (took < minTurn) this.#atOnce = Math.min(maxRunning, this.#atOnce * 2)
+    else if (took > maxTurn) this.#atOnce = Math.max(1, this.#atOnce / 2)
   }
 
   /** @returns how many requests it has begun */
@@ -135,7 +135,7 @@ export class TokenQueues {
         begun += 1
         this.#count(queue)
         begin()
-        if (queue.running < mostRunning && queue.waiting.length > 0) this.#ready.add(queue)
+        if (queue.running < maxRunning && queue.waiting.length > 0) this.#ready.add(queue)
       } else if (queue.running === 0) this.#queues.delete(queue.sender)
     }
     return begun

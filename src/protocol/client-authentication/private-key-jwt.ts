@@ -25,16 +25,16 @@ import type {
 } from '../server-context.ts'
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
-const longestAssertion = 8_192
+const maxAssertionLength = 8_192
 /** Characters: a client ID may be a URL. */
-const longestClientId = 1_000
-const longestId = 255
+const maxClientIdLength = 1_000
+const maxIdLength = 255
 /** The maximum lifetime of an assertion and the tolerated clock skew, in seconds. */
-const longestLife = 600
+const maxLifetime = 600
 const clockSkew = 60
 /** Seconds before fetched keys may be fetched again because an assertion names an unknown key. */
-const shortestKeyLife = 60
-const largestKeySet = 65_536
+const minKeyAge = 60
+const maxKeySetSize = 65_536
 const types = [undefined, 'jwt', 'client-authentication+jwt']
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects control characters
@@ -52,13 +52,13 @@ const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
   // RFC 7523 §3: in client authentication, issuer and subject are the client.
   if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client id.')
-  if (sub === '' || sub.length > longestClientId || control.test(sub) || !sub.isWellFormed())
+  if (sub === '' || sub.length > maxClientIdLength || control.test(sub) || !sub.isWellFormed())
     throw refused('sub is no client id.')
   return sub
 }
 
 const claimsOf = (assertion: string): JWTPayload => {
-  if (assertion.length > longestAssertion) throw refused('The assertion is too long.')
+  if (assertion.length > maxAssertionLength) throw refused('The assertion is too long.')
   try {
     return decodeJwt(assertion)
   } catch (cause) {
@@ -92,7 +92,7 @@ const keysOf = async (
     return await outbound.json({
       url: jwksUri,
       accept: ['application/json', 'application/*+json'],
-      largest: largestKeySet,
+      largest: maxKeySetSize,
       read: clientKeys,
       requester: address,
       beforeSending: () => limits.consume('clientDocuments', address),
@@ -162,7 +162,7 @@ const provenBy = async (
       const isNewKey =
         error instanceof errors.JWKSNoMatchingKey && client && client.jwksUri !== null
       if (!isNewKey) throw error
-      const newer = await keysOf(client, server, { ...lookup, maxAge: shortestKeyLife })
+      const newer = await keysOf(client, server, { ...lookup, maxAge: minKeyAge })
       return verified(assertion, newer, server)
     })
   } catch (error) {
@@ -191,11 +191,11 @@ const checkClaims = (
   if (audience.length !== 1 || audience[0] !== issuer)
     throw refused(`aud must be the issuer and nothing else: ${issuer}`)
   if (exp === undefined) throw refused('exp is missing.')
-  if (exp > now + longestLife + clockSkew)
-    throw refused(`exp must not be more than ${longestLife} seconds ahead.`)
+  if (exp > now + maxLifetime + clockSkew)
+    throw refused(`exp must not be more than ${maxLifetime} seconds ahead.`)
   if (iat !== undefined && iat > now + clockSkew) throw refused('iat is in the future.')
-  if (typeof jti !== 'string' || jti === '' || jti.length > longestId)
-    throw refused(`jti must be a string of 1 to ${longestId} characters.`)
+  if (typeof jti !== 'string' || jti === '' || jti.length > maxIdLength)
+    throw refused(`jti must be a string of 1 to ${maxIdLength} characters.`)
   return { jti, exp }
 }
 

@@ -18,7 +18,7 @@ import type { Extension } from '../plug-ins.ts'
 /** Three times the size that §8.7 recommends, because the document may contain keys. Bytes. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
 /** Milliseconds for which a stored client is used while its document cannot be fetched. */
-const longestStandIn = 86_400_000
+const maxStandIn = 86_400_000
 /** Milliseconds after which the row of a client is written again although its document is unchanged. */
 const confirmationInterval = 3_600_000
 
@@ -222,7 +222,7 @@ const confirmedAt = ({ metadata }: Client): number =>
   (JSON.parse(metadata) as Confirmed).confirmed_at
 
 const mayStandIn = (stored: Client, { clock }: Environment): boolean =>
-  confirmedAt(stored) + longestStandIn > clock()
+  confirmedAt(stored) + maxStandIn > clock()
 
 // The members that the document decides, without the time of the last fetch.
 const saidOf = (client: Client): string =>

@@ -22,7 +22,7 @@ import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
 
 /** The maximum number of unused registered clients. */
-const mostUnused = 10_000
+const maxUnused = 10_000
 /**
  * The number of clients that are deleted together, and of registrations between two counts, because counting is slow.
  */
@@ -195,12 +195,12 @@ const makeRoom = async (server: ServerContext): Promise<void> => {
   const before = registrations.get(server) ?? 0
   registrations.set(server, before + 1)
   if (before % deletedAtOnce !== 0) return
-  if ((await store.clients.countUnused(mostUnused)) < mostUnused) return
+  if ((await store.clients.countUnused(maxUnused)) < maxUnused) return
   const deleted = await store.clients.deleteUnused(clock() + 1, deletedAtOnce)
   log({
     level: 'warn',
     event: 'registration.full',
-    message: `${mostUnused} clients registered themselves and were never used; the oldest are deleted.`,
+    message: `${maxUnused} clients registered themselves and were never used; the oldest are deleted.`,
     deleted,
   })
 }

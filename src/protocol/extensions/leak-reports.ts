@@ -12,7 +12,7 @@ import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
 /** The maximum number of credentials in one report. */
-const mostItems = 250
+const maxItems = 250
 /** Milliseconds for which a repeated report gets the same answer. */
 const remembered = 86_400_000
 
@@ -31,8 +31,8 @@ const itemsIn = (text: string): readonly Item[] => {
     const { success, data = [] } = items.safeParse(strictJson(text))
     if (!success)
       throw refused('A report must be a JSON array of objects with the texts token and type.')
-    if (data.length > mostItems)
-      throw refused(`A report must not name more than ${mostItems} credentials.`)
+    if (data.length > maxItems)
+      throw refused(`A report must not name more than ${maxItems} credentials.`)
     return data
   } catch (error) {
     throw error instanceof SyntaxError ? refused(error.message) : error

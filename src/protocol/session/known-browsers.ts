@@ -12,7 +12,7 @@ import { type CheckedUser, Users } from '../../records/users/users.ts'
 /** Seconds after the last login of an account in a browser for which the browser is known. */
 const lifetime = 90 * 86_400
 /** The maximum number of accounts of one browser, which keeps the cookie below 2 KiB. */
-const mostAccounts = 5
+const maxAccounts = 5
 const separator = '~'
 /** 128 bits. */
 const nonceCharacters = 22
@@ -78,7 +78,7 @@ export class KnownBrowsers {
     }
     const others = this.#entries(cookie).filter((known) => known.account !== digest)
     const value = [entry, ...others]
-      .slice(0, mostAccounts)
+      .slice(0, maxAccounts)
       .map((each) => keys.seal('transient', JSON.stringify(each), claims))
       .join(separator)
     return serialize(this.cookieName, value, {
@@ -98,8 +98,8 @@ export class KnownBrowsers {
       .split(';')
       .map((pair) => pair.trim())
       .filter((pair) => pair.startsWith(prefix))
-      .flatMap((pair) => pair.slice(prefix.length).split(separator).slice(0, mostAccounts))
-      .slice(0, 2 * mostAccounts)
+      .flatMap((pair) => pair.slice(prefix.length).split(separator).slice(0, maxAccounts))
+      .slice(0, 2 * maxAccounts)
       .flatMap((sealed) => {
         const text = this.#context.keys.open('transient', sealed, claims)
         const entry = text === undefined ? undefined : (JSON.parse(text) as Entry)

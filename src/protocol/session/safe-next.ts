@@ -1,4 +1,4 @@
-const longestNext = 16_384
+const maxNextLength = 16_384
 
 /** Returns the path to open after the login: a path on this server, or the start page. */
 export const safeNext = (
@@ -7,7 +7,7 @@ export const safeNext = (
 ): string => {
   const start = `${basePath}/`
   const [next] = given
-  if (given.length !== 1 || next === undefined || next.length > longestNext) return start
+  if (given.length !== 1 || next === undefined || next.length > maxNextLength) return start
   // Accept only printable ASCII without a backslash: browsers strip other characters and turn backslashes into slashes.
   if (!/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/.test(next)) return start
   const { origin } = new URL(issuer)

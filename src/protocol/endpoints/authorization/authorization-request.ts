@@ -20,12 +20,12 @@ const parameters = [
 ]
 const further = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent']
-const longestState = 4_096
-const longestUiLocales = 500
+const maxStateLength = 4_096
+const maxUiLocalesLength = 500
 
 /** Returns whether a `state` is too long to be sent back. */
 export const isTooLong = (state: string | undefined): boolean =>
-  state !== undefined && state.length > longestState
+  state !== undefined && state.length > maxStateLength
 
 /**
  * Returns the parameters of the request, or of the stored request that it refers to.
@@ -104,7 +104,7 @@ export const validateRequest = (
   server: ServerContext,
 ): AuthorizationRequest => {
   if (isTooLong(state)) {
-    throw new OAuthError('invalid_request', `state is longer than ${longestState} characters.`)
+    throw new OAuthError('invalid_request', `state is longer than ${maxStateLength} characters.`)
   }
   if (params.optional('request') !== undefined)
     throw new OAuthError('request_not_supported', 'request is not supported.')
@@ -125,7 +125,7 @@ export const validateRequest = (
     scopes,
     state,
     prompt: promptOf(params.optional('prompt')),
-    uiLocales: params.opaque('ui_locales')?.slice(0, longestUiLocales),
+    uiLocales: params.opaque('ui_locales')?.slice(0, maxUiLocalesLength),
     extensions: remembered(params, client, responseType, server),
   }
 }

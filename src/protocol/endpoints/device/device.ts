@@ -48,7 +48,7 @@ const enter = async (
   const { device, problems } = textsOf(readerOf(http))
   const typed = params.opaque('user_code')
   const again = (problem: string, status: number, headers = {}) => {
-    const shown = codeIn(params) ?? typed?.slice(0, longestShown)
+    const shown = codeIn(params) ?? typed?.slice(0, maxShownLength)
     return form(http, shown, signedIn, server, { problem, status, headers })
   }
   if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token')))
@@ -76,7 +76,7 @@ const enter = async (
 }
 
 /** Characters of the input that are shown again. */
-const longestShown = 20
+const maxShownLength = 20
 
 const codeIn = (params: Parameters): string | undefined => {
   const code = userCodeIn(params.opaque('user_code') ?? '')

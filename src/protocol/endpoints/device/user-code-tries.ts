@@ -5,10 +5,10 @@ import type { Limit } from '../../../settings/limit-table.ts'
 import type { Environment, ServerContext, Throttling } from '../../server-context.ts'
 
 // Within the lifetime of a code, five of 2^34.5 codes can be tried: the chance is below 2^-32 (RFC 8628 §5.1).
-const mostWrong = { points: 5, seconds: deviceCodeExpiresIn }
+const maxWrong = { points: 5, seconds: deviceCodeExpiresIn }
 /** Counts all sessions of the user together. */
-const ofUser: Limit = { name: 'user_code.user', ...mostWrong }
-const ofAddress: Limit = { name: 'user_code.address', ...mostWrong }
+const ofUser: Limit = { name: 'user_code.user', ...maxWrong }
+const ofAddress: Limit = { name: 'user_code.address', ...maxWrong }
 
 /** Wrong codes of all users together, within the lifetime of a code, that suggest guessing. */
 const alarming = 50

@@ -5,8 +5,8 @@ import type { Messages } from '../../../pages/messages/en.ts'
 import { type Language, languages } from '../../../pages/messages/languages.ts'
 
 /** Bounds for the requested languages: characters and number of tags. */
-const longestWish = 500
-const mostTags = 20
+const maxListLength = 500
+const maxTags = 20
 const rightToLeft: readonly string[] = ['ar']
 
 /** The languages of the pages, as language tags. RFC 8414 §2. */
@@ -24,7 +24,7 @@ export const textsOf = ({ language }: Reader): Messages => languages[language]
 /** Returns the `ui_locales` of a query, unless the query repeats it. */
 export const uiLocalesIn = (query: string): string | undefined => {
   const [value, ...more] = new URLSearchParams(query).getAll('ui_locales')
-  return more.length === 0 ? value?.slice(0, longestWish) : undefined
+  return more.length === 0 ? value?.slice(0, maxListLength) : undefined
 }
 
 /** Returns the first supported language of both lists. Invalid language tags are ignored. */
@@ -48,11 +48,11 @@ export const chooseReader = (
 }
 
 const tagsIn = (uiLocales: string): readonly string[] =>
-  uiLocales.slice(0, longestWish).split(' ').slice(0, mostTags)
+  uiLocales.slice(0, maxListLength).split(' ').slice(0, maxTags)
 
 const acceptedTags = (acceptLanguage: string): readonly string[] =>
-  parseAccept(acceptLanguage.slice(0, longestWish))
-    .slice(0, mostTags)
+  parseAccept(acceptLanguage.slice(0, maxListLength))
+    .slice(0, maxTags)
     .filter(({ type, q }) => q > 0 && type !== '*')
     .map(({ type }) => type)
 
