@@ -3,17 +3,17 @@ import { type Html, html } from './html.ts'
 import { csrf } from './parts/forms.ts'
 import { header, type Place } from './parts/header.ts'
 
-/** How a page differs from a page of the settings. */
+/** Options for pages that differ from pages of the settings. */
 export interface LayoutOptions {
-  /** For a page with one thing to do, such as logging in. */
+  /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
-  /** False where nothing should lead away from a decision. */
+  /** False to hide the navigation, so that nothing distracts from a decision. */
   readonly navigation?: boolean
-  /** The entry of the navigation that leads to this page, or to the part that it belongs to. */
+  /** The entry of the navigation for this page or for its section. */
   readonly place?: Place
 }
 
-/** What every page has around its content. `html` escapes whatever is put into it, so nothing from outside is markup. */
+/** Renders a page around its content. */
 export const layout = (
   frame: Frame,
   title: string,
@@ -45,6 +45,6 @@ ${navigation && frame.user && links.logout !== null ? logout(frame, links.logout
 `
 }
 
-// Behind the content, so that the first form of a page is the one that the page is about.
+// Place this form after the content, so that the first form of a page is its main one.
 const logout = (frame: Frame, action: string): Html =>
   html`<form method="post" action="${action}" id="logout" hidden>${csrf(frame)}</form>`

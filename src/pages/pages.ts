@@ -16,7 +16,7 @@ import { loginPage } from './views/login.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { sessionsPage } from './views/sessions.ts'
 
-/** Every page, by the name under which a host may replace it. */
+/** The built-in pages by name. A host may replace each of them. */
 export const builtInPages = {
   login: loginPage,
   consent: consentPage,
@@ -42,8 +42,8 @@ export const builtInPages = {
 /** The name of a page. */
 export type PageName = keyof typeof builtInPages
 
-/** What a page shows, besides its frame. */
+/** The view of a page: its content without the frame. */
 export type ViewOf<Name extends PageName> = Parameters<(typeof builtInPages)[Name]>[0]
 
-/** A page for each name: ours, or the host's of the same type. */
+/** A page for each name: the built-in one, or the host's page of the same type. */
 export type Pages = { readonly [Name in PageName]: PageTemplate<ViewOf<Name>> }

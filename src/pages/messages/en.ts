@@ -2,7 +2,7 @@ import { counted } from './counted.ts'
 
 const count = counted('en')
 
-/** Every text of the pages, in English: the language whose shape all others have. */
+/** Every text of the pages in English. The other languages have the same shape. */
 export const en = {
   frame: {
     skip: 'Skip to the content',
@@ -19,10 +19,10 @@ export const en = {
     pages: 'Pages',
     save: 'Save changes',
     cancel: 'Cancel',
-    /** In front of what is wrong with one line of a field. */
+    /** Prefixes the problem of one line of a field. */
     line: (line: number, sentence: string) => `Line ${line}: ${sentence}`,
   },
-  /** Words for what several pages show. */
+  /** Words that several pages use. */
   facts: {
     clientId: 'Client ID',
     clientSecret: 'Client secret',
@@ -36,7 +36,7 @@ export const en = {
     expired: 'Expired',
     created: 'Created',
     users: 'Users',
-    /** A number, or a number of things, that is not counted exactly. */
+    /** A number above the limit of counting. */
     moreThan: (count: string) => `more than ${count}`,
     expires: 'Expires',
     never: 'Never',
@@ -154,7 +154,7 @@ export const en = {
       devices: count({ one: '# device', other: '# devices' }),
       moreDevices: count({ one: 'and # more device', other: 'and # more devices' }),
       revoke: 'Revoke',
-      /** For those who hear a list of buttons. */
+      /** The accessible name of a button. */
       revokeNamed: (name: string) => `Revoke ${name}`,
       revokeAll: 'Revoke all applications',
       revokeAllAbout:
@@ -242,7 +242,7 @@ export const en = {
     deleteAbout: 'Programs that use it are refused from then on. This cannot be undone.',
     deleteSubmit: 'Delete the token',
   },
-  /** Seconds are given as words by the browser's rules, but for none at all. */
+  /** Durations are formatted by Intl, except for zero seconds. */
   overlap: { none: 'No time: it stops at once' },
   authorization: {
     title: (client: string) => `What ${client} may do`,
@@ -277,7 +277,7 @@ export const en = {
     browser: 'Browser or program',
     somebodyElse: 'Somebody else, such as an administrator',
   },
-  /** By the names of the audit log: what happened, in a few words. */
+  /** Short texts by the names of audit events. */
   events: {
     'login.succeeded': 'Logged in',
     'login.failed': 'A login was refused',
@@ -338,7 +338,7 @@ export const en = {
     noEvents: 'No event was found.',
     token: 'Number of the token',
     request: 'Request ID',
-    /** Who acted, where it was no user. */
+    /** The actors that are not users. */
     actors: {
       client: 'An application',
       command_line: 'The command line',
@@ -363,7 +363,7 @@ export const en = {
   },
   error: {
     title: 'This did not work',
-    /** By the error codes of the protocol: what happened and whose mistake it is, and what to do. */
+    /** Texts by the error codes of the protocol: the problem, its cause, and what to do. */
     known: {
       invalid_request: {
         what: 'The application sent a request that cannot be used. This is most likely a mistake of the application, not yours.',
@@ -404,7 +404,7 @@ export const en = {
       advice:
         'Go back to the application and try again. If it happens again, tell its maker what is written below.',
     },
-    /** Where nothing is known of the error. */
+    /** For an unknown error. */
     again: 'Go back to the application and try again.',
     code: 'Error code',
     details: 'Details',
@@ -428,7 +428,7 @@ export const en = {
     tooLarge: 'What was sent is too large. Nothing was done.',
     badRequest: 'What was sent cannot be read. Nothing was done.',
   },
-  /** What is wrong with a field of a form. */
+  /** The problems of form fields. */
   problems: {
     notRotatable:
       'This token has a permission that only the application itself gives, so it cannot get a new value here.',
@@ -468,7 +468,7 @@ export const en = {
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
   },
-  /** What was just done. */
+  /** Confirmations of completed actions. */
   done: {
     deviceRevoked: (name: string) => `${name} was logged out on that device.`,
     clientCreated: 'The application is registered.',

@@ -3,7 +3,7 @@ import type { Messages } from './en.ts'
 
 const count = counted('fr')
 
-// `\u00a0` and `\u202f` are the spaces of French punctuation, which no line may break at.
+// `\u00a0` and `\u202f` are the non-breaking spaces of French punctuation.
 export const fr: Messages = {
   frame: {
     skip: 'Aller au contenu',

@@ -3,7 +3,7 @@ import type { Messages } from './en.ts'
 
 const count = counted('pl')
 
-// Names stand in the nominative behind a noun that is declined in their place: `aplikacji ${name}`.
+// A declined noun precedes each name, which itself stays in the nominative: `aplikacji ${name}`.
 export const pl: Messages = {
   frame: {
     skip: 'Przejdź do treści',

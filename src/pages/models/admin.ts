@@ -4,7 +4,7 @@ import type { Listed } from './applications.ts'
 
 /** A client application as an administrator sees it. Times are milliseconds since the epoch. */
 export interface AdminClientItem {
-  /** Goes into the field `seen` of the form that verifies it: what was looked at. */
+  /** The value of the field `seen` in the verification form: a digest of what the administrator saw. */
   readonly seen: string
   readonly clientId: string
   readonly name: string
@@ -14,13 +14,13 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
-  /** Where it comes from: registered by its owner or by itself, or described at an address of its own. */
+  /** The origin: registered by its owner or by itself, or described by a document at its URL. */
   readonly origin: ClientOrigin
   readonly createdAt: number
   readonly users: number
 }
 
-/** Any token as an administrator sees it. */
+/** A token as an administrator sees it. */
 export interface AdminTokenItem {
   readonly id: number
   /** The name of the client, or of the personal token. */
@@ -37,7 +37,7 @@ export interface AdminTokenItem {
 /** All applications and tokens. */
 export interface AdminView {
   /**
-   * A GET with `client` searches applications, with `token` tokens. A POST takes `client_id` and `act`
+   * A GET with `client` searches applications, a GET with `token` searches tokens. A POST takes `client_id` and `act`
    * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
    */
   readonly action: string

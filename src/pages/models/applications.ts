@@ -1,6 +1,6 @@
 import type { FormProblem } from '../parts/forms.ts'
 
-/** A part of a list: the address of the next part, and of the first where this is not the first. */
+/** A page of a list, with the URL of the next page, and of the first page unless this is the first one. */
 export interface Listed<T> {
   readonly items: readonly T[]
   readonly next: string | null
@@ -17,7 +17,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The specification's `get_users`. */
+  /** The number of users: `get_users` of the specification. */
   readonly users: number
 }
 
@@ -37,7 +37,7 @@ export interface PersonalTokenItem {
 export interface DeviceItem {
   readonly href: string
   readonly revokeAction: string
-  /** For instance `Chrome on Linux`; null where nothing is known. */
+  /** The browser, such as `Chrome on Linux`; null if unknown. */
   readonly browser: string | null
   readonly scopes: readonly string[]
   readonly createdAt: number
@@ -50,16 +50,16 @@ export interface AuthorizedItem {
   readonly clientId: string
   readonly name: string
   readonly website: string
-  /** The e-mail address of who registered it; null without an owner. */
+  /** The e-mail address of the owner; null without an owner. */
   readonly owner: string | null
   readonly isVerified: boolean
-  /** What the user agreed to. */
+  /** The scopes that the user agreed to. */
   readonly scopes: readonly string[]
-  /** Null where the user agreed otherwise than on the consent page. */
+  /** Null if the user did not agree on the consent page. */
   readonly grantedAt: number | null
   readonly lastUsedAt: number | null
   readonly devices: readonly DeviceItem[]
-  /** How many more devices there are than are listed. */
+  /** The number of devices that are not listed. */
   readonly moreDevices: number
   readonly revokeAction: string
 }
@@ -73,7 +73,7 @@ export interface ApplicationsView {
   readonly authorized: Listed<AuthorizedItem>
   /** Revokes every authorized application. */
   readonly revokeAllAction: string
-  /** A sentence about what was just done, for instance that a token was deleted. */
+  /** The confirmation of a completed action, such as the deletion of a token. */
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

@@ -6,34 +6,34 @@ export interface ClientFormValues {
   readonly name: string
   readonly description: string
   readonly website: string
-  /** One a line. */
+  /** One URI per line. */
   readonly redirectUris: string
   readonly isConfidential: boolean
   readonly defaultScopes: readonly string[]
-  /** Those that the user may untick on the consent page. */
+  /** The scopes that a user may untick on the consent page. */
   readonly optionalScopes: readonly string[]
 }
 
 /** The form of a client that is not registered yet. */
 export interface NewClientView {
   readonly action: string
-  /** Where to go back to without registering anything. */
+  /** The URL for going back without registering. */
   readonly back: string
   readonly values: ClientFormValues
-  /** What can be chosen: internal scopes are not among them. */
+  /** The scopes that can be chosen, without internal ones. */
   readonly scopes: readonly Scope[]
   readonly problem: FormProblem | undefined
 }
 
-/** A client application as its owner sees it: to look at, change, and delete. */
+/** A client application as its owner sees, changes and deletes it. */
 export interface ClientView {
   /** Takes the edited fields, or `delete=yes` with the name typed into `confirm_name`. */
   readonly action: string
   readonly back: string
-  /** Takes `overlap`, in seconds: so long the old secret stays valid. */
+  /** Takes `overlap`: the seconds for which the old secret stays valid. */
   readonly resetAction: string
   readonly clientId: string
-  /** The name as it is stored, which has to be typed to delete. */
+  /** The stored name, which has to be typed to confirm the deletion. */
   readonly name: string
   readonly isConfidential: boolean
   readonly isVerified: boolean
@@ -41,21 +41,21 @@ export interface ClientView {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly users: number
-  /** When the secret was ended because others knew it; null: it was not, or there is another since. */
+  /** When the secret was revoked because it leaked; null if it was not, or if there is a new one. */
   readonly secretLeakedAt: number | null
-  /** Until when the former secret is valid; null: it is not. */
+  /** Until when the former secret is valid; null if it is not. */
   readonly previousSecretExpires: number | null
-  /** Offered for the overlap, in seconds. */
+  /** The choices for the overlap in seconds. */
   readonly overlaps: readonly number[]
   readonly values: ClientFormValues
   readonly scopes: readonly Scope[]
-  /** The secret, shown this once; null otherwise. */
+  /** The secret if it is shown now, which happens only once; null otherwise. */
   readonly clientSecret: string | null
-  /** How to try it; null without a redirect URI or where it may not use the code flow. */
+  /** A link and a command to try the client; null if it has no redirect URI or may not use the code flow. */
   readonly tryIt: {
     /** Starts the flow. */
     readonly href: string
-    /** A `curl` command that redeems the code, with `CODE` and perhaps `SECRET` to fill in. */
+    /** A `curl` command that redeems the code, with the placeholders `CODE` and possibly `SECRET`. */
     readonly curl: string
   } | null
   readonly done: string | undefined

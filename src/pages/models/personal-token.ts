@@ -5,11 +5,11 @@ import type { FormProblem } from '../parts/forms.ts'
 export interface PersonalTokenFormValues {
   readonly name: string
   readonly scopes: readonly string[]
-  /** A day as `2027-01-31`; empty: never. New tokens only. */
+  /** A day such as `2027-01-31`; empty for never. Only for new tokens. */
   readonly expires: string
 }
 
-/** The form of a personal token that is not there yet. */
+/** The form of a new personal token. */
 export interface NewPersonalTokenView {
   readonly action: string
   readonly back: string
@@ -17,7 +17,7 @@ export interface NewPersonalTokenView {
   readonly scopes: readonly Scope[]
   /** Days for the `min` and `max` of the date field. */
   readonly firstDay: string
-  /** Null: never is allowed, and there is no latest day. Otherwise a day has to be chosen. */
+  /** The last day that can be chosen; null if the token need not expire. */
   readonly lastDay: string | null
   readonly problem: FormProblem | undefined
 }
@@ -27,7 +27,7 @@ export interface PersonalTokenView {
   /** Takes `name` and `scopes`, or `delete=yes`. */
   readonly action: string
   readonly back: string
-  /** Takes `overlap` in seconds: so long the old value stays valid. */
+  /** Takes `overlap`: the seconds for which the old value stays valid. */
   readonly rotateAction: string
   readonly name: string
   /** Milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export interface PersonalTokenView {
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>
   readonly scopes: readonly Scope[]
-  /** The value with a `curl` command that works as it stands, shown this once; null otherwise. */
+  /** The value with a complete `curl` command, if they are shown now, which happens only once; null otherwise. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
   readonly done: string | undefined
   readonly problem: FormProblem | undefined

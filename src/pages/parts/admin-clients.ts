@@ -8,7 +8,7 @@ import { websiteLink } from './outside.ts'
 import { section } from './section.ts'
 import { day } from './times.ts'
 
-/** All client applications, and what an administrator may do with them. */
+/** Renders all client applications, with the actions of an administrator. */
 export const adminClientsSection = (view: AdminView, frame: Frame): Html => {
   const { admin: texts } = frame.texts
   return section(

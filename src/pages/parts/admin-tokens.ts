@@ -8,7 +8,7 @@ import { scopeIds } from './scopes.ts'
 import { section } from './section.ts'
 import { day, time } from './times.ts'
 
-/** All tokens, each of which an administrator may delete. */
+/** Renders all tokens, which an administrator may delete. */
 export const adminTokensSection = (view: AdminView, frame: Frame): Html => {
   const { admin: texts } = frame.texts
   return section(

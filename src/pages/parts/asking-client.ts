@@ -5,7 +5,7 @@ import { badge, type Fact, facts } from './facts.ts'
 import { caution } from './notices.ts'
 import { description, websiteLink } from './outside.ts'
 
-/** A client that asks for something, as it is shown to the user who decides. */
+/** A requesting client as the consent page shows it. */
 export interface AskingClient {
   readonly name: string
   readonly description: string
@@ -14,16 +14,18 @@ export interface AskingClient {
   readonly isVerified: boolean
   /** Whether the name has letters of several alphabets, which may pose as each other. */
   readonly mixesAlphabets: boolean
-  /** Where it comes from: registered by its owner or by itself, or described at an address of its own. */
+  /** The origin: registered by its owner or by itself, or described by a document at its URL. */
   readonly origin: ClientOrigin
   /** The host of that address; undefined for every other origin. */
   readonly describedAt: string | undefined
-  /** Addresses of its terms of use and its privacy policy; empty where it names none. */
+  /** The URLs of its terms of use and its privacy policy; empty if there are none. */
   readonly terms: string
   readonly privacy: string
 }
 
-/** Who asks, and how much of that anybody has checked: what the client says of itself stands apart from our words. */
+/**
+ * Renders the requesting client and whether it is verified. Its own statements are set apart from those of the server.
+ */
 export const whoAsks = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts
   const rows: readonly Fact[] = [
@@ -39,7 +41,7 @@ ${client.origin === 'owner' ? facts([owner, ...rows]) : ownWords(client, rows, f
 ${description(client.name, client.description, frame)}`
 }
 
-// Nobody but the client itself says so.
+// Marks statements that come from the client itself.
 const ownWords = ({ name }: AskingClient, rows: readonly Fact[], { texts }: Frame): Html =>
   rows.every((row) => row === undefined)
     ? html``

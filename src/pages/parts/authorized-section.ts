@@ -9,7 +9,7 @@ import { scopeIds } from './scopes.ts'
 import { section } from './section.ts'
 import { day } from './times.ts'
 
-/** The applications that a user allowed to act for them. */
+/** Renders the applications that a user authorized. */
 export const authorizedSection = (view: ApplicationsView, frame: Frame): Html => {
   const { authorized: texts } = frame.texts.applications
   const isLong = view.authorized.items.length > 1 || view.authorized.first !== null

@@ -7,14 +7,14 @@ import { described, hintOf, invalid, problemOf, textField } from './forms.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
 import { scopeChoices } from './scopes.ts'
 
-/** What the form of a client shows. */
+/** The content of a client's form. */
 interface ClientForm {
   readonly values: ClientFormValues
   readonly scopes: readonly Scope[]
   readonly problem: FormProblem | undefined
 }
 
-/** What the fields are called, by their names in the form. */
+/** Returns the labels of the fields by their names in the form. */
 export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<string, string>> => ({
   name: client.name,
   description: client.description,
@@ -25,7 +25,7 @@ export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<stri
   optional_scopes: client.optionalScopes,
 })
 
-/** The fields of a client, new or not. */
+/** Renders the fields of a new or existing client. */
 export const clientFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
   const { client: texts } = frame.texts
   const aboutWords = { name: 'description', hint: texts.descriptionHint, problem }

@@ -8,7 +8,7 @@ import { overlapField } from './overlap-field.ts'
 import { command, copyable } from './secret.ts'
 import { day, time } from './times.ts'
 
-/** What the application proves itself with, and since when. */
+/** Renders the credentials of the application. */
 export const credentials = (view: ClientView, frame: Frame): Html => {
   const { client: texts, facts: words } = frame.texts
   const { clientSecret, secretLeakedAt: leaked, previousSecretExpires: previous } = view
@@ -31,7 +31,7 @@ ${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, prev
 </section>`
 }
 
-/** The way to see the flow work, before any code is written. */
+/** Renders a way to try the flow before any code is written. */
 export const tryIt = ({ tryIt, isConfidential, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``
   const { client: texts } = frame.texts
@@ -44,7 +44,7 @@ ${command('try-it', tryIt.curl, frame)}
 </details>`
 }
 
-/** The form that makes a new secret. */
+/** Renders the form that creates a new secret. */
 export const resetForm = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
   return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
@@ -58,7 +58,7 @@ ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.o
 </details>`
 }
 
-/** The form that deletes the client, once its name was typed. */
+/** Renders the form that deletes the client after its name was typed. */
 export const deleteForm = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
   return html`<details class="danger"${view.problem?.field === 'confirm_name' ? html` open` : ''}>

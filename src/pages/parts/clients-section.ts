@@ -5,7 +5,7 @@ import { badge, countText, facts } from './facts.ts'
 import { section } from './section.ts'
 import { day } from './times.ts'
 
-/** The applications that a user registered. */
+/** Renders the applications that a user registered. */
 export const clientsSection = (view: ApplicationsView, frame: Frame): Html => {
   const { clients: texts } = frame.texts.applications
   return section(

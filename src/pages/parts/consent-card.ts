@@ -8,7 +8,7 @@ import { csrf } from './forms.ts'
 import { alert } from './notices.ts'
 import { byGroup, scopeText } from './scopes.ts'
 
-/** What a client asks of a user, on either consent page. */
+/** The request of a client, on either consent page. */
 export interface AskedConsent {
   readonly action: string
   readonly client: AskingClient
@@ -22,17 +22,17 @@ export interface AskedConsent {
   readonly problem: string | undefined
 }
 
-/** What one of the pages adds to the question. */
+/** The parts that one of the two pages adds. */
 interface Additions {
-  /** The hidden field with the one-time ID of the stored question: all that the form carries of it. */
+  /** The hidden field with the one-time ID of the stored question. The form contains nothing else of it. */
   readonly hidden: { readonly name: string; readonly value: string }
-  /** Stands before the client. */
+  /** Shown before the client. */
   readonly before?: Html
-  /** Stands behind the scopes. */
+  /** Shown after the scopes. */
   readonly after?: Html
 }
 
-/** A page on which a user decides what a client may do. */
+/** Renders a page on which a user decides what a client may do. */
 export const consentCard = (
   view: AskedConsent,
   { hidden, before = html``, after = html`` }: Additions,
@@ -66,7 +66,7 @@ ${facts([[consent.user, html`<bdi>${view.user}</bdi>`]])}
   )
 }
 
-/** The scopes that a client asks for, with a checkbox for each that may be refused. */
+/** Renders the requested scopes, with a checkbox for each optional one. */
 const askedScopes = (view: AskedConsent, frame: Frame): readonly Html[] =>
   byGroup(view.scopes, frame).map(
     ([heading, members]) => html`<section class="group">

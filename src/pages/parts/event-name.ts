@@ -7,6 +7,6 @@ type Events = Messages['events']
 const isKnown = (event: string, events: Events): event is keyof Events =>
   Object.hasOwn(events, event)
 
-/** An event of the audit log in words; as it is called, where another version knew it. */
+/** Renders the text of an audit event, or its name if this version does not know it. */
 export const eventName = (event: string, { texts: { events } }: Frame): Html =>
   isKnown(event, events) ? html`${events[event]}` : html`<code>${event}</code>`

@@ -4,10 +4,10 @@ import { type Html, html } from '../html.ts'
 import { formatsOf } from './formats.ts'
 import { time } from './times.ts'
 
-/** A term with its value; `undefined` and empty rows are left out of a list. */
+/** A term with its value. `undefined` rows are omitted. */
 export type Fact = readonly [term: string, value: Html | string] | undefined
 
-/** Terms and values, such as when a thing was made and who uses it. */
+/** Renders a list of terms and values. */
 export const facts = (rows: readonly Fact[]): Html => {
   const known = rows.filter((row) => row !== undefined)
   return known.length === 0
@@ -17,17 +17,17 @@ ${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>
 </dl>`
 }
 
-/** A number, as the reader writes it. */
+/** Formats a number in the reader's locale. */
 export const numberText = ({ reader }: Frame, value: number): string =>
   formatsOf(reader.locale).number.format(value)
 
-/** A number that was counted up to the limit of pages. */
+/** Formats a number that was counted up to `countLimit`. */
 export const countText = (frame: Frame, count: number): string =>
   count < countLimit
     ? numberText(frame, count)
     : frame.texts.facts.moreThan(numberText(frame, countLimit - 1))
 
-/** When and from where something was last used. */
+/** Returns the time and address of the last use. */
 export const lastUsed = (
   frame: Frame,
   used: { readonly lastUsedAt: number | null; readonly lastUsedAddress?: string | null },
@@ -39,6 +39,6 @@ export const lastUsed = (
   return [texts.lastUsed, html`${time(frame, used.lastUsedAt)}${from}`]
 }
 
-/** A word about the state of a thing, next to its name. */
+/** Renders a status next to a name. */
 export const badge = (text: string, kind: 'plain' | 'good' | 'bad' = 'plain'): Html =>
   html`<span class="badge ${kind}">${text}</span>`

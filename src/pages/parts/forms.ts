@@ -1,25 +1,25 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** What is wrong with a form that was sent, in the reader's language. */
+/** A problem of a submitted form, in the reader's language. */
 export interface FormProblem {
-  /** Stands above the form. */
+  /** The sentence above the form. */
   readonly sentence: string
-  /** The field that it is about, by its name in the form; undefined: the form as a whole. */
+  /** The name of the field with the problem; undefined if it concerns the whole form. */
   readonly field?: string | undefined
-  /** The line of a field with one entry a line, counted from 1. */
+  /** The line number in a field with one entry per line, counted from 1. */
   readonly line?: number | undefined
 }
 
-/** The hidden field that every form has: without it nothing is done. */
+/** Renders the hidden field with the CSRF token, which every form needs. */
 export const csrf = ({ csrfToken }: Frame): Html =>
   html`<input type="hidden" name="csrf_token" value="${csrfToken}">`
 
-/** The hidden fields of a form that does one thing, also when it is sent twice. */
+/** Renders the hidden fields of an idempotent form. */
 export const formId = (frame: Frame): Html => html`${csrf(frame)}
 <input type="hidden" name="form_id" value="${frame.formId}">`
 
-/** What a control of a form is told about. */
+/** The properties of a form control. */
 export interface Control {
   readonly name: string
   readonly hint?: Html | string | undefined
@@ -28,7 +28,7 @@ export interface Control {
 
 const isAbout = ({ name, problem }: Control): boolean => problem?.field === name
 
-/** The attributes that tie a control to its hint, and to what is wrong with it. */
+/** Renders the attributes that connect a control with its hint and its problem. */
 export const described = (control: Control): Html => {
   const { name, hint } = control
   const ids = [hint ? `${name}-hint` : '', isAbout(control) ? `${name}-problem` : '']
@@ -36,21 +36,21 @@ export const described = (control: Control): Html => {
   return by === '' ? html`` : html` aria-describedby="${by}"`
 }
 
-/** The attributes of the control in which something is wrong: that is where one goes on typing. */
+/** Renders the attributes of an invalid control, which gets the focus. */
 export const invalid = (control: Control): Html =>
   isAbout(control) ? html` aria-invalid="true" autofocus` : html``
 
-/** The hint of a control, below its label. */
+/** Renders the hint of a control below its label. */
 export const hintOf = ({ name, hint }: Control): Html =>
   hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : html``
 
-/** What is wrong with a control, next to it. */
+/** Renders the problem of a control next to it. */
 export const problemOf = (control: Control, sentence: Html | string = ''): Html =>
   isAbout(control)
     ? html`<p class="wrong" id="${control.name}-problem">${sentence || control.problem?.sentence}</p>`
     : html``
 
-/** A field with its label above it; `attributes` are those of an `input`. */
+/** Renders a field below its label. `attributes` are those of the `input` element. */
 export const textField = (
   control: Control & {
     readonly label: Html | string

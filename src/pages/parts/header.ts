@@ -1,13 +1,13 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** An entry of the navigation, and whether the page is what it leads to, or is only below it. */
+/** An entry of the navigation, and whether the page is its target or only belongs to its section. */
 export interface Place {
   readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
   readonly isBelow?: boolean
 }
 
-/** Whose pages these are, and, for who is signed in, where else to go. */
+/** Renders the name of the application, and the navigation for a signed-in user. */
 export const header = (
   frame: Frame,
   { navigation, place }: { readonly navigation: boolean; readonly place: Place | undefined },

@@ -2,11 +2,11 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Listed } from '../models/applications.ts'
 
-/** The way back to the list that a page belongs to. */
+/** Renders a link back to the list. */
 export const back = (href: string, { texts }: Frame): Html =>
   html`<p class="back"><a href="${href}">${texts.frame.applications}</a></p>`
 
-/** The way to the other parts of a list that is too long for one page. */
+/** Renders links to the first and the next page of a list. */
 export const paging = (
   { first, next }: Pick<Listed<unknown>, 'first' | 'next'>,
   title: string,

@@ -1,11 +1,11 @@
 import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 
-/** What went wrong with a form, above it. */
+/** Renders the problem of a form above it. */
 export const alert = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
 
-/** The same, with a link to the field that it is about, by the label of the field. */
+/** Renders the problem of a form with a link to the field, by its label. */
 export const formAlert = (
   problem: FormProblem | undefined,
   labels: Readonly<Record<string, string>>,
@@ -15,10 +15,10 @@ export const formAlert = (
   return html`<p class="notice" role="alert"><a href="#${field}">${labels[field]}</a> ${sentence}</p>`
 }
 
-/** What was just done. */
+/** Renders the confirmation of a completed action. */
 export const done = (sentence: string | undefined): Html =>
   sentence === undefined ? html`` : html`<p class="notice" role="status">${sentence}</p>`
 
-/** What one should know before going on. */
+/** Renders a warning. */
 export const caution = (sentence: Html | string): Html =>
   html`<p class="notice caution">${sentence}</p>`

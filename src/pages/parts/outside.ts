@@ -1,14 +1,14 @@
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 
-/** A link to an address that somebody else chose. */
+/** Renders a link to a URL from outside. */
 export const websiteLink = (website: string): Html => {
-  // As the network writes it, so that look-alike letters show as what they are.
+  // Show the URL in its network form, which reveals look-alike letters.
   const href = URL.canParse(website) ? new URL(website).href : website
   return html`<a href="${href}" rel="noopener noreferrer nofollow"><bdi>${href}</bdi></a>`
 }
 
-/** What the maker of an application says about it: set apart, so that nobody takes it for our words. */
+/** Renders the publisher's description of an application, set apart from the texts of the server. */
 export const description = (name: string, words: string, { texts }: Frame): Html =>
   words === ''
     ? html``
@@ -17,5 +17,5 @@ export const description = (name: string, words: string, { texts }: Frame): Html
 <blockquote${isLong(words) ? html` tabindex="0"` : ''}><bdi>${words}</bdi></blockquote>
 </figure>`
 
-// Then it scrolls, and those without a mouse have to reach it.
+// A long description scrolls, so it must be focusable for the keyboard.
 const isLong = (words: string): boolean => words.length > 120 || words.split('\n').length > 4

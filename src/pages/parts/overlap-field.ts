@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 import { durationText } from './times.ts'
 
-/** For how long an old secret stays valid beside the new one. */
+/** Renders the choice for how long an old secret stays valid beside the new one. */
 export const overlapField = (
   {
     label,

@@ -13,7 +13,7 @@ interface TokenForm {
   readonly problem: FormProblem | undefined
 }
 
-/** What the fields are called, by their names in the form. */
+/** Returns the labels of the fields by their names in the form. */
 export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string, string>> => ({
   name: token.name,
   expires: token.expires,
@@ -21,7 +21,7 @@ export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string
   overlap: token.rotate,
 })
 
-/** What a personal token is for. */
+/** Renders the field for the name of a personal token. */
 export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Html =>
   textField({
     name: 'name',
@@ -32,7 +32,7 @@ export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Htm
     problem,
   })
 
-/** When a new token ends: never, unless the application sets a latest day. */
+/** Renders the field for the expiry of a new token, which is optional unless the application sets a last day. */
 export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   const { firstDay, lastDay, values, problem } = view
@@ -46,7 +46,7 @@ export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => 
   })
 }
 
-/** What a personal token allows. */
+/** Renders the scopes of a personal token. */
 export const scopesField = ({ values, scopes, problem }: TokenForm, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (scopes.length === 0) return html`<p class="hint">${texts.noScopes}</p>`

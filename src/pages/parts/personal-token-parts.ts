@@ -5,7 +5,7 @@ import { formId } from './forms.ts'
 import { overlapField } from './overlap-field.ts'
 import { command, copyable } from './secret.ts'
 
-/** The value of the token, the one time that it is shown. */
+/** Renders the value of the token, which is shown only once. */
 export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (!fresh) return html``
@@ -18,7 +18,7 @@ ${command('curl', fresh.curl, frame)}
 </section>`
 }
 
-/** The form that gives the token a new value. */
+/** Renders the form that rotates the token's value. */
 export const rotateForm = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
@@ -32,7 +32,7 @@ ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.o
 </details>`
 }
 
-/** The form that deletes the token. */
+/** Renders the form that deletes the token. */
 export const deleteForm = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   return html`<details class="danger">

@@ -2,15 +2,15 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 
-/** Why something was not done. */
+/** A problem, as its page shows it. */
 export interface ProblemView {
   readonly title: string
   readonly sentence: string
-  /** What the protocol says about it, in English. */
+  /** The error description of the protocol, in English. */
   readonly details?: string
 }
 
-/** The page that says why something was not done, or that nothing is there. */
+/** The page about a problem, such as a missing page. */
 export const problemPage: PageTemplate<ProblemView> = ({ title, sentence, details = '' }, frame) =>
   layout(
     frame,

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf } from './forms.ts'
 
-/** A field with one redirect URI a line, with what is wrong with one of the lines below it. */
+/** Renders the field for redirect URIs, one per line, and the problem of a line below it. */
 export const redirectUrisField = (
   typed: string,
   problem: FormProblem | undefined,

@@ -3,7 +3,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 
-/** Scopes under the headings that their texts give, in the language of the reader. */
+/** Groups scopes by their headings in the reader's language. */
 export const byGroup = (
   scopes: readonly Scope[],
   { reader, texts }: Frame,
@@ -18,17 +18,17 @@ export const byGroup = (
   return [...groups]
 }
 
-/** What a scope allows, and what developers call it. */
+/** Renders the text and the ID of a scope. */
 export const scopeText = (scope: Scope, { reader }: Frame): Html => {
   const { helpText } = scope.textsFor(reader.language)
   return html`${helpText === '' ? '' : html`${helpText} `}<code>${scope.id}</code>`
 }
 
-/** Scopes by their ids alone, where there is no room for more. */
+/** Renders only the IDs of scopes, where space is short. */
 export const scopeIds = (ids: readonly string[], { texts }: Frame): Html =>
   html`<span class="ids wide">${ids.length === 0 ? texts.facts.noPermissions : ids.map((id) => html`<code>${id}</code> `)}</span>`
 
-/** All that is allowed, in words. */
+/** Renders scopes by their texts. */
 export const scopeList = (scopes: readonly Scope[], frame: Frame): Html =>
   html`${byGroup(scopes, frame).map(
     ([heading, members]) => html`<section class="group">
@@ -39,7 +39,7 @@ ${members.map((scope) => html`<li>${scopeText(scope, frame)}</li>`)}
 </section>`,
   )}`
 
-/** A box to tick for each scope. */
+/** Renders a checkbox for each scope. */
 export const scopeChoices = (
   control: Control & {
     readonly legend: string

@@ -1,4 +1,4 @@
-/** What the pages do more where scripts run: buttons that copy, and times in the reader's own time zone. */
+/** The script of the pages: copy buttons, and times in the reader's time zone. */
 export const pageScript: string = `'use strict'
 const locale = document.documentElement.dataset.locale
 

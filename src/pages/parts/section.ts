@@ -3,15 +3,15 @@ import { type Html, html } from '../html.ts'
 import type { Listed } from '../models/applications.ts'
 import { paging } from './navigation.ts'
 
-/** A part of a page with a list. */
+/** A section of a page with a list. */
 export interface Section<Item> {
   /** Also the `id` of its heading. */
   readonly id: string
   readonly title: string
   readonly about: string
-  /** What can be done here, next to the title. */
+  /** The action next to the title. */
   readonly action?: Html
-  /** Between the title and the list. */
+  /** Shown between the title and the list. */
   readonly above?: Html
   readonly list: Listed<Item>
   readonly row: (item: Item, index: number) => Html
@@ -19,7 +19,7 @@ export interface Section<Item> {
   readonly empty: Html
 }
 
-/** A heading, a sentence, and a list with the ways to its other parts. */
+/** Renders a heading, a sentence, and a list with links to its other pages. */
 export const section = <Item>(parts: Section<Item>, frame: Frame): Html => {
   const { id, title, about, action, above, list, row, empty } = parts
   return html`<section class="list" aria-labelledby="${id}">

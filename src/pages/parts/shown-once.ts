@@ -7,14 +7,14 @@ import { copyable } from './secret.ts'
 export interface ShownOnceView {
   /** What was just done. */
   readonly done: string | undefined
-  /** Says that the secret is shown this once. */
+  /** A sentence that the secret is shown only once. */
   readonly once: string | undefined
   readonly secret: string
-  /** Where to go next. */
+  /** The URL of the next page. */
   readonly next: string
 }
 
-/** The page that answers a form with a new secret, if the secret could not be kept for the page that it leads to. */
+/** The response to a form with a new secret, if the secret could not be stored for the next page. */
 export const shownOncePage: PageTemplate<ShownOnceView> = (
   { done = '', once = '', secret, next },
   frame,

@@ -2,21 +2,21 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { formatsOf } from './formats.ts'
 
-/** A moment to the minute; the script of the pages shows it in the reader's own time zone. */
+/** Renders a time to the minute in UTC, which the script converts to the reader's time zone. */
 export const time = (frame: Frame, at: number): Html => {
   const date = new Date(at)
   const text = `${formatsOf(frame.reader.locale).minute.format(date)} UTC`
   return html`<time datetime="${date.toISOString()}" data-time="minute">${text}</time>`
 }
 
-/** The day of a moment, where the hour does not matter. */
+/** Renders the day of a time. */
 export const day = (frame: Frame, at: number): Html => {
   const date = new Date(at)
   const text = formatsOf(frame.reader.locale).day.format(date)
   return html`<time datetime="${date.toISOString()}" data-time="day">${text}</time>`
 }
 
-/** A day such as `2027-01-31`, as the reader writes it. */
+/** Formats a day such as `2027-01-31` in the reader's locale. */
 export const dayText = (frame: Frame, isoDay: string): string =>
   formatsOf(frame.reader.locale).day.format(new Date(`${isoDay}T00:00:00Z`))
 
@@ -27,7 +27,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** A number of seconds in words, in the largest unit that fits. */
+/** Formats seconds in words, in the largest unit that gives a whole number. */
 export const durationText = ({ reader }: Frame, seconds: number): string => {
   const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? units[3]
   const format = new Intl.NumberFormat(reader.locale, { style: 'unit', unit, unitDisplay: 'long' })

@@ -6,7 +6,7 @@ import { scopeIds } from './scopes.ts'
 import { section } from './section.ts'
 import { day, time } from './times.ts'
 
-/** The personal tokens of a user. */
+/** Renders the personal tokens of a user. */
 export const tokensSection = (view: ApplicationsView, frame: Frame): Html => {
   const { tokens: texts } = frame.texts.applications
   return section(

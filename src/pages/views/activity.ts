@@ -7,7 +7,7 @@ import { facts } from '../parts/facts.ts'
 import { paging } from '../parts/navigation.ts'
 import { time } from '../parts/times.ts'
 
-/** Something that happened with the account of the user. */
+/** An event of the user's account. */
 export interface ActivityItem {
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -15,18 +15,18 @@ export interface ActivityItem {
   readonly event: string
   /** The name of the application or the personal token; may be empty. */
   readonly subject: string
-  /** Whether somebody else did it. */
+  /** Whether the actor is someone else. */
   readonly isByAnother: boolean
   readonly address: string | null
   readonly browser: string | null
 }
 
-/** What happened with the account of a user. */
+/** The activity of a user's account. */
 export interface ActivityView {
   readonly events: Listed<ActivityItem>
 }
 
-/** What happened with the account of a user, the latest first. */
+/** The page with the activity of a user's account, the latest first. */
 export const activityPage: PageTemplate<ActivityView> = ({ events }, frame) => {
   const { activity: texts } = frame.texts
   return layout(

@@ -17,9 +17,9 @@ export interface AdminActivityItem {
   /** The name of the client or the personal token; may be empty. */
   readonly subject: string
   readonly actor: AuditActor
-  /** The e-mail address or id of the user who did it. */
+  /** The e-mail address or ID of the acting user. */
   readonly actorName: string | number | null
-  /** Whose account it is about: an e-mail address or id. */
+  /** The e-mail address or ID of the affected user. */
   readonly user: string | number | null
   readonly clientId: string | null
   readonly tokenId: number | null
@@ -28,17 +28,17 @@ export interface AdminActivityItem {
   readonly requestId: string | null
 }
 
-/** What happened to all accounts. */
+/** The activity of all accounts. */
 export interface AdminActivityView {
-  /** A GET with `event`, `user` and `client` finds what has exactly these. */
+  /** A GET with `event`, `user` and `client` finds exact matches. */
   readonly action: string
   readonly search: { readonly event: string; readonly user: string; readonly client: string }
-  /** Every event that there is. */
+  /** The names of all events. */
   readonly names: readonly string[]
   readonly events: Listed<AdminActivityItem>
 }
 
-/** What happened to all accounts, the latest first. */
+/** The page with the activity of all accounts, the latest first. */
 export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) => {
   const { activity, admin: texts } = frame.texts
   const { events } = view

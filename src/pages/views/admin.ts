@@ -6,7 +6,7 @@ import { adminClientsSection } from '../parts/admin-clients.ts'
 import { adminTokensSection } from '../parts/admin-tokens.ts'
 import { alert, done } from '../parts/notices.ts'
 
-/** What an administrator sees and does. */
+/** The administration page. */
 export const adminPage: PageTemplate<AdminView> = (view, frame) => {
   const { admin: texts, activity } = frame.texts
   return layout(

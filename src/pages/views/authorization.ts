@@ -10,7 +10,7 @@ import { websiteLink } from '../parts/outside.ts'
 import { scopeList } from '../parts/scopes.ts'
 import { day, time } from '../parts/times.ts'
 
-/** What one authorization of an application may do. */
+/** One authorization of an application. */
 export interface AuthorizationView {
   readonly back: string
   readonly client: {
@@ -22,13 +22,13 @@ export interface AuthorizationView {
   }
   readonly device: DeviceItem
   readonly scopes: readonly Scope[]
-  /** When the tokens of it end unless it is used; null: never. Milliseconds since the epoch. */
+  /** When its tokens expire unless they are refreshed; null for never. Milliseconds since the epoch. */
   readonly ends: number | null
   /** Revokes the application on all devices. */
   readonly revokeAllAction: string
 }
 
-/** What an application may do on one device. */
+/** The page of one authorization of an application. */
 export const authorizationPage: PageTemplate<AuthorizationView> = (view, frame) => {
   const { authorization: texts, facts: words } = frame.texts
   const { client, device, scopes } = view

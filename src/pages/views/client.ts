@@ -31,7 +31,7 @@ ${clientFields(view, frame)}
   )
 }
 
-/** A client, for its owner to look at, change and delete. */
+/** The page on which an owner sees, changes and deletes a client. */
 export const clientPage: PageTemplate<ClientView> = (view, frame) => {
   const { client: texts, facts, frame: common } = frame.texts
   return layout(

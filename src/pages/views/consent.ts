@@ -5,9 +5,9 @@ import type { AskingClient } from '../parts/asking-client.ts'
 import { type AskedConsent, consentCard } from '../parts/consent-card.ts'
 import { caution } from '../parts/notices.ts'
 
-/** What a client asks of a user. */
+/** The request of a client to a user. */
 export interface ConsentView extends AskedConsent {
-  /** The one-time ID of the stored request: all that the form carries of it. */
+  /** The one-time ID of the stored request. The form contains nothing else of it. */
   readonly authorizationRequest: string
   readonly client: AskingClient & { readonly redirectUri: string }
 }

@@ -3,9 +3,9 @@ import { html } from '../html.ts'
 import { type AskedConsent, consentCard } from '../parts/consent-card.ts'
 import { caution } from '../parts/notices.ts'
 
-/** What a device asks of a user. */
+/** The request of a device to a user. */
 export interface DeviceConsentView extends AskedConsent {
-  /** The one-time ID of what was found under the code: all that the form carries of it. */
+  /** The one-time ID of the stored device. The form contains nothing else of it. */
   readonly deviceConfirmation: string
   /** The user code, as the device shows it. */
   readonly userCode: string
@@ -14,7 +14,8 @@ export interface DeviceConsentView extends AskedConsent {
 /** The page on which a user decides what a device may do. */
 export const deviceConsentPage: PageTemplate<DeviceConsentView> = (view, frame) => {
   const { device } = frame.texts
-  // Before anything else: a user who was talked into entering an attacker's code has to notice here (RFC 8628 §5.4).
+  // Show the warning first: a user who was tricked into entering an attacker's code has to notice it here (RFC 8628
+  // §5.4).
   const before = html`${caution(device.warning)}
 <p class="about">${device.shows}</p>
 <p class="code" dir="ltr">${view.userCode}</p>

@@ -7,12 +7,12 @@ import { alert } from '../parts/notices.ts'
 /** The form for the code that a device shows. */
 export interface DeviceView {
   readonly action: string
-  /** What stands in the field, where the address had it. */
+  /** The user code from the URL, if there is one. */
   readonly userCode: string
   readonly problem: string | undefined
 }
 
-/** What became of a device. */
+/** The result of a decision about a device. */
 export interface DeviceDoneView {
   /** The name of the client. */
   readonly client: string

@@ -4,13 +4,13 @@ import { layout } from '../layout.ts'
 import type { Messages } from '../messages/en.ts'
 import { facts } from '../parts/facts.ts'
 
-/** Whatever stood in the address: shown as text, believed in nothing. */
+/** Parameters of the URL, shown as text and otherwise ignored. */
 export interface ErrorView {
   readonly error: string
   readonly description: string
 }
 
-/** The page to which OAuth errors lead that no application may hear of: it leads nowhere by itself. */
+/** The page for OAuth errors that must not be sent to an application. It never redirects. */
 export const errorPage: PageTemplate<ErrorView> = ({ error, description }, frame) => {
   const { error: texts } = frame.texts
   const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown

@@ -5,7 +5,7 @@ import { layout } from '../layout.ts'
 /** The start page needs nothing but its frame. */
 export type HomeView = Readonly<Record<never, never>>
 
-/** The start page of a server that stands alone. */
+/** The start page of a standalone server. */
 export const homePage: PageTemplate<HomeView> = (_view, frame) => {
   const { brand, links, texts, user } = frame
   const { home } = texts

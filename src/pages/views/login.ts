@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
 import { alert } from '../parts/notices.ts'
 
-/** The form in which users say who they are. */
+/** The login form. */
 export interface LoginView {
   readonly action: string
   /** Where to go after the login. */

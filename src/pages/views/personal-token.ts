@@ -39,7 +39,7 @@ ${scopesField(view, frame)}
   )
 }
 
-/** A personal token, for its user to look at, change and delete. */
+/** The page on which a user sees, changes and deletes a personal token. */
 export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) => {
   const { facts: words, frame: common, token: texts } = frame.texts
   return layout(

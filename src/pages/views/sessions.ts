@@ -9,9 +9,9 @@ import { paging } from '../parts/navigation.ts'
 import { alert, done } from '../parts/notices.ts'
 import { time } from '../parts/times.ts'
 
-/** A browser in which the user is logged in. Times are milliseconds since the epoch. */
+/** A session of the user. Times are milliseconds since the epoch. */
 export interface SessionItem {
-  /** Goes into the field `session_id` of the form that ends it. */
+  /** The value of `session_id` in the form that ends the session. */
   readonly id: string
   readonly isCurrent: boolean
   readonly browser: string | null
@@ -20,7 +20,7 @@ export interface SessionItem {
   readonly lastSeenAt: number
 }
 
-/** The browsers in which a user is logged in. */
+/** The sessions of a user. */
 export interface SessionsView {
   /** Takes `session_id`, or `others=yes`. */
   readonly action: string
@@ -29,7 +29,7 @@ export interface SessionsView {
   readonly problem: FormProblem | undefined
 }
 
-/** Where a user is logged in. */
+/** The page with the sessions of a user. */
 export const sessionsPage: PageTemplate<SessionsView> = (view, frame) => {
   const { sessions: texts } = frame.texts
   const { items, first, next } = view.sessions
