@@ -355,7 +355,7 @@ describe('§4 the document', () => {
 })
 
 describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
-  test('§4.2 only those of the document are used, compared as strings [T458]', async () => {
+  test('§4.2 accepts only redirect URIs of the document, compared as strings [T458]', async () => {
     const clientId = publish()
     for (const redirect_uri of [`${callback}/`, 'https://evil.example/callback', clientId]) {
       const { text } = await errorPage(clientId, { redirect_uri })
@@ -364,7 +364,7 @@ describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
     expect(await device(clientId).code()).toMatch(/^\w+$/)
   })
 
-  test('RFC 8252 §7.3 a loopback address may have any port: each installation has its own [T459]', async () => {
+  test('RFC 8252 §7.3 accepts any port of a loopback address, since each installation has its own [T459]', async () => {
     const loopback = 'http://127.0.0.1/callback'
     const clientId = publish({ redirect_uris: [loopback, 'http://localhost/callback'] })
     for (const redirectUri of [
@@ -404,7 +404,7 @@ describe('§5 writes nothing for a request that only names a URL (DS-03)', () =>
 })
 
 describe('the whole flow', () => {
-  test('§8.2 a client with private_key_jwt has to prove itself, by keys in the document or at its address [T469]', async () => {
+  test('§8.2 requires private_key_jwt with keys in the document or at its jwks_uri [T469]', async () => {
     const key = await newClientKey()
     const path = `/jwks-${++paths}.json`
     site.serve(path, jwksOf(key))
@@ -432,7 +432,7 @@ describe('the whole flow', () => {
     }
   })
 
-  test('§8.5 the consent page names the host of the client, and warns that nobody has checked it [T474]', async () => {
+  test('§8.5 shows the host of the client on the consent page, and warns that it is not verified [T474]', async () => {
     const clientId = publish({
       client_name: 'Well known',
       client_uri: 'https://well-known.example',
@@ -451,7 +451,7 @@ describe('the whole flow', () => {
     expect(site.requests.some(({ url }) => url === '/logo.svg' || url === '/about')).toBe(false)
   })
 
-  test('consent is never remembered, for confidential ones either [T475]', async () => {
+  test('never remembers consent, even for confidential clients [T475]', async () => {
     const key = await newClientKey()
     const jwks = JSON.parse(jwksOf(key))
     for (const more of [{}, { token_endpoint_auth_method: 'private_key_jwt', jwks }]) {
@@ -467,7 +467,7 @@ describe('the whole flow', () => {
   })
 })
 
-test('RFC 9700 §4.11.2 attacks AZ-16 prompt=none leads nobody to it before the login', async () => {
+test('RFC 9700 §4.11.2 attacks AZ-16 does not redirect to it by prompt=none before the login', async () => {
   const { status, text } = await errorPage(publish(), { prompt: 'none' })
   expect([status, text]).toEqual([400, expect.stringContaining('login_required')])
 })
@@ -503,7 +503,7 @@ describe('many installations share one client id', () => {
     expect((await device(clientId).refresh(others.refresh_token)).status).toBe(200)
   })
 
-  test('a settings page takes an application back on all devices of one user, though its id is an address', async () => {
+  test('lets a user revoke it on all devices on a settings page, although its ID is a URL', async () => {
     const clientId = publish()
     const other = await app.server.users.create({
       email: 'user-b@example.org',
@@ -560,7 +560,7 @@ describe('§8.4 a document that changes', () => {
     return client
   }
 
-  test('§5 it is fetched again, and its redirect URIs, its name and its keys with it [T462]', async () => {
+  test('§5 is fetched again with new redirect URIs, name and keys [T462]', async () => {
     const clientId = publish()
     const client = device(clientId)
     const tokens = await client.tokens()
@@ -579,7 +579,7 @@ describe('§8.4 a document that changes', () => {
     expect(await device(clientId, { redirectUri: moved }).code()).toMatch(/^\w+$/)
   })
 
-  test('a confidential client that becomes public loses what it was granted [T471]', async () => {
+  test('ends all grants of a confidential client that becomes public [T471]', async () => {
     const key = await newClientKey()
     const clientId = publish({
       token_endpoint_auth_method: 'private_key_jwt',
@@ -600,7 +600,7 @@ describe('§8.4 a document that changes', () => {
     expect((await clientOf(clientId)).isConfidential).toBe(false)
   })
 
-  test('a public client that becomes confidential has to prove itself from then on [T470]', async () => {
+  test('requires authentication from a public client that becomes confidential [T470]', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -617,7 +617,7 @@ describe('§8.4 a document that changes', () => {
     expect((await client.refresh(refresh_token, given)).status).toBe(200)
   })
 
-  test('an administrator has the last word: what was disabled stays so, whatever the document says [T472]', async () => {
+  test('keeps a client disabled that an administrator disabled [T472]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'no-store' } })
     const client = device(clientId)
     const tokens = await client.tokens()
@@ -645,7 +645,7 @@ describe('§8.4 a document that changes', () => {
     expect(await isShown(clientId)).toBe('/login')
   })
 
-  test('the mark of who was checked stays, until the document says another name or leads elsewhere [T473]', async () => {
+  test('keeps the verification until the document changes its name or redirect URIs [T473]', async () => {
     const clientId = publish()
     const client = device(clientId)
     await client.code()
@@ -705,7 +705,7 @@ describe('§8.4 a document that changes', () => {
 })
 
 describe('§5.1 an unavailable document', () => {
-  test('§5.1 no authorization begins: a clear error page, and nobody is sent anywhere [T464]', async () => {
+  test('§5.1 shows an error page for a new authorization, without a redirect [T464]', async () => {
     const clientId = publish()
     await device(clientId).code()
     site.answer(pathOf(clientId), (_request, response) => response.writeHead(500).end())
@@ -750,7 +750,7 @@ describe('§5.1 an unavailable document', () => {
     expect(refusal(await client.refresh(body.refresh_token))).toBe('401 invalid_client')
   })
 
-  test('a client that is not kept here is told so [T454]', async () => {
+  test('returns an error to a client that is not stored [T454]', async () => {
     const gone = site.url('/nowhere.json')
     expect(refusal(await device(gone).refresh('x'))).toBe('401 invalid_client')
     const path = `/down-${++paths}`
@@ -773,8 +773,8 @@ describe('§5.1 an unavailable document', () => {
   })
 })
 
-describe('§5.2, §9.1 how often is asked', () => {
-  test('§5.2 as the cache headers say: a whole login asks once [T465]', async () => {
+describe('§5.2, §9.1 the number of fetches', () => {
+  test('§5.2 follows the cache headers: a whole login fetches once [T465]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'max-age=3600' } })
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -786,7 +786,7 @@ describe('§5.2, §9.1 how often is asked', () => {
     expect(timesAsked(clientId)).toBe(2)
   })
 
-  test('DS-05 from one address at most 60 unknown documents a minute are asked for, wherever they are named', async () => {
+  test('DS-05 fetches at most 60 unknown documents a minute for one address, from any endpoint', async () => {
     const begin = site.requests.length
     const pkce: Pkce = newPkce()
     const name = async (index: number): Promise<string> => {

@@ -79,14 +79,14 @@ const labelsOf = async (...tokens: readonly string[]): Promise<readonly string[]
 }
 
 describe('the address', () => {
-  test('is there, in no metadata, and takes POST alone', async () => {
+  test('accepts only POST and is not in the metadata', async () => {
     const answer = await fetch(`${app.issuer}/oauth/leaked`)
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     expect(await metadata.text()).not.toContain('leaked')
   })
 
-  test('is 404 where neither a key nor unsigned reports are configured', async () => {
+  test('returns 404 if neither a key nor unsigned reports are configured', async () => {
     await using off = await startServer()
     const token = await off.personalToken()
     expect((await report([item(token)], off)).status).toBe(404)
@@ -95,7 +95,7 @@ describe('the address', () => {
 })
 
 describe('who may report', () => {
-  test('whoever signs the raw body by a configured key, as PEM or as JWK', async () => {
+  test('accepts a raw body signed with a configured key, as PEM or as JWK', async () => {
     await using other = await startServer({ leakReportKeys: { a: pem, [keyId]: jwk } })
     for (const of of [app, other]) {
       const body = ` [ ${JSON.stringify(item('nothing of öurs'))} ]\n`
@@ -107,7 +107,7 @@ describe('who may report', () => {
     }
   })
 
-  test("GitHub's own example verifies under the key that it was signed by", async () => {
+  test("verifies GitHub's own example with its key", async () => {
     const id = '90a421169f0a406205f1563a953312f0be898d3c7b6c06b681aa86a874555f4a'
     const key =
       '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9MJJHnMfn2+H4xL4YaPDA4RpJqUq\nkCmRCBnYERxZanmcpzQSXs1X/AljlKkbJ8qpVIW4clayyef9gWhFbNHWAA==\n-----END PUBLIC KEY-----\n'
@@ -125,7 +125,7 @@ describe('who may report', () => {
     expect((await post(github, body.replace('some_url', 'some_url2'), headers)).status).toBe(403)
   })
 
-  test('anybody else is refused in the same words, and nothing ends', async () => {
+  test('rejects all other senders with the same response, and revokes nothing', async () => {
     const token = await app.personalToken()
     const body = JSON.stringify([item(token)])
     const right = signed(body)
@@ -162,7 +162,7 @@ describe('who may report', () => {
     expect(await statusOf(app, token)).toBe(401)
   })
 
-  test('nobody signs by a key that is no public one of P-256: the start is refused, and shows no key', async () => {
+  test('refuses to start with a key that is not a public P-256 key, without showing the key', async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey
     const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey
     const keys: readonly (string | object)[] = [
@@ -187,7 +187,7 @@ describe('who may report', () => {
     }
   })
 
-  test('in the environment, the keys are one JSON object', () => {
+  test('accepts the keys as a JSON object in the environment', () => {
     const text = JSON.stringify({ [keyId]: pem })
     expect(settingsFrom({ OAUTH2SERVER_LEAK_REPORT_KEYS: text })).toEqual({
       leakReportKeys: { [keyId]: pem },
@@ -196,7 +196,7 @@ describe('who may report', () => {
       expect(() => settingsFrom({ OAUTH2SERVER_LEAK_REPORT_KEYS: wrong })).toThrow(/accepts a JSON/)
   })
 
-  test('without a signature, where an option says so: with a warning at the start, and 60 a minute from one address', async () => {
+  test('accepts unsigned reports with an option: with a warning at start-up, and 60 a minute from one address', async () => {
     await using open = await startServer({
       acceptUnsignedLeakReports: true,
       leakReportKeys: { [keyId]: pem },
@@ -228,7 +228,7 @@ describe('who may report', () => {
 })
 
 describe('what is found', () => {
-  test('an access token ends with its authorization, another one of the same user and client goes on', async () => {
+  test('revokes an access token with its authorization, and keeps another one of the same user and client', async () => {
     const { clientId } = await app.client()
     const [found, other] = [
       await authorizationOf(app, clientId),
@@ -251,7 +251,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('a refresh token ends with its authorization, also one that was rotated', async () => {
+  test('revokes a refresh token with its authorization, also a rotated one', async () => {
     const { clientId, clientSecret } = await app.client()
     const basic = { clientId, clientSecret }
     const refresh = (refreshToken: string) =>
@@ -276,7 +276,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('a JWT access token ends too', async () => {
+  test('revokes a JWT access token', async () => {
     await using jwts = await startServer({
       accessTokenFormat: 'jwt',
       leakReportKeys: { [keyId]: pem },
@@ -290,7 +290,7 @@ describe('what is found', () => {
     expect(await statusOf(jwts, accessToken)).toBe(401)
   })
 
-  test('a personal token ends with the client behind it; a former value ends alone', async () => {
+  test('revokes a personal token with its client; of a former value, only that value', async () => {
     const { personalTokens, tokens } = app.server
     const made = await tokens.createPersonal('Build job', app.user.id)
     const next = await personalTokens.rotate(made.id, { overlap: 3600 })
@@ -307,7 +307,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('a client secret ends at once, with what the client got for itself; what users allowed goes on', async () => {
+  test('revokes a client secret with the client’s own tokens, and keeps the authorizations of users', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (secret: string) =>
       tokenRequest(
@@ -339,7 +339,7 @@ describe('what is found', () => {
     expect((await forItself(next)).status).toBe(200)
   })
 
-  test('on another node, too', async () => {
+  test('is effective on another node too', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (of: TestServer) =>
       tokenRequest(
@@ -353,7 +353,7 @@ describe('what is found', () => {
     expect((await forItself(other)).status).toBe(401)
   })
 
-  test('a former client secret ends alone, and the present one with the former one left alone', async () => {
+  test('revokes only the reported one of a former and a current client secret', async () => {
     const { clientId, clientSecret: first } = await app.client({ defaultScopes: ['notes:read'] })
     const status = async (secret: string) =>
       (
@@ -377,7 +377,7 @@ describe('what is found', () => {
     expect(await labelsOf(second)).toEqual(['false_positive'])
   })
 
-  test('its owner reads on the page of the client that the secret has ended, until there is another', async () => {
+  test('tells the owner on the client’s page that the secret was revoked, until there is a new one', async () => {
     const { clientId, clientSecret } = await app.client()
     const { agent } = await logIn(app)
     const address = `${app.issuer}/account/settings/applications/clients/${clientId}/`
@@ -396,7 +396,7 @@ describe('what is found', () => {
     })
   })
 
-  test('what is none of ours is a false positive: unknown, cut off, a code, of another kind', async () => {
+  test('reports an unknown, truncated or foreign value and a code as a false positive', async () => {
     const agent = new UserAgent()
     const conf = await TestClient.register(app, agent)
     const code = await conf.code()
@@ -421,7 +421,7 @@ describe('what is found', () => {
 })
 
 describe('a report', () => {
-  test('that is repeated, or names a credential twice, gets the same answer, and nobody is told twice', async () => {
+  test('returns the same response to a repeated report or credential, and calls the hook once', async () => {
     const { clientSecret } = await app.client()
     const token = await app.personalToken()
     const all = [token, clientSecret, token, 'x', token]
@@ -438,7 +438,7 @@ describe('a report', () => {
     expect(await labelsOf(token, clientSecret)).toEqual(['false_positive', 'false_positive'])
   })
 
-  test('that comes twenty times at once ends a credential once', async () => {
+  test('revokes a credential once for twenty concurrent reports', async () => {
     const { clientId, clientSecret } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
     const answers = await Promise.all(
@@ -448,7 +448,7 @@ describe('a report', () => {
     expect(told.map(({ kind }) => kind).sort()).toEqual(['access_token', 'client_secret'])
   })
 
-  test('may be empty, and name up to 250 credentials in 64 KiB', async () => {
+  test('may be empty or contain up to 250 credentials in 64 KiB', async () => {
     expect(await report([])).toMatchObject({ status: 200, body: [] })
     const many = (length: number) => Array.from({ length }, (_, at) => ({ token: `t${at}`, type }))
     const { status, body } = await report(many(250))
@@ -460,7 +460,7 @@ describe('a report', () => {
     expect((await report(many(10_000))).status).toBe(413)
   })
 
-  test('that is no array of objects is refused with what it should be', async () => {
+  test('is rejected with the expected format if it is not an array of objects', async () => {
     const token = await app.personalToken()
     const good = item(token)
     const wrong = [
@@ -505,14 +505,14 @@ describe('a report', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('without url and source, and with more members, is as good', async () => {
+  test('may omit url and source, and may contain other members', async () => {
     const token = await app.personalToken()
     const { body } = await report([{ token, type, url: null, more: { x: 1 } }])
     expect(body).toEqual([{ token_raw: token, token_type: type, label: 'true_positive' }])
     expect(told).toMatchObject([{ url: '', source: '' }])
   })
 
-  test('of another content type, in another encoding or not in UTF-8 is refused', async () => {
+  test('is rejected with another content type or encoding', async () => {
     const body = JSON.stringify([item('x')])
     const others = [
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -533,7 +533,7 @@ describe('a report', () => {
     expect((await post(app, new Uint8Array(bytes), headers)).status).toBe(403)
   })
 
-  test('while the store is away is answered by 503, and ends all when it comes again', async () => {
+  test('gets 503 while the store is unavailable, and revokes everything when it is repeated', async () => {
     const [one, two] = [await app.personalToken(), await app.personalToken()]
     const { clientSecret } = await app.client()
     for (const operation of ['tokens.findByAccess', 'clients.findBySecret', 'transients.set']) {
@@ -548,7 +548,7 @@ describe('a report', () => {
 })
 
 describe('who is told', () => {
-  test('a function that throws, rejects or never ends changes no answer; the log says so', async () => {
+  test('logs a hook that throws, rejects or never ends, without effect on the response', async () => {
     const ways = [
       () => {
         throw new Error('no mail server')
@@ -566,7 +566,7 @@ describe('who is told', () => {
     }
   })
 
-  test('the log has one event for each, and nobody but the scanner gets the value again', async () => {
+  test('logs one event for each credential, and returns the value only to the scanner', async () => {
     const { clientId, clientSecret } = await app.client()
     const { accessToken, token } = await authorizationOf(app, clientId)
     const from = app.log.length

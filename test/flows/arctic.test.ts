@@ -62,7 +62,7 @@ describe('arctic', () => {
     ).rejects.toMatchObject({ code: 'invalid_grant' })
   })
 
-  test('logs in without PKCE, which a confidential client may', async () => {
+  test('logs in without PKCE as a confidential client', async () => {
     const { clientId, clientSecret } = await app.client()
     const client = new OAuth2Client(clientId, clientSecret, redirectUri)
     const state = generateState()
@@ -72,7 +72,7 @@ describe('arctic', () => {
     expect(await statusOf(app, tokens.accessToken())).toBe(200)
   })
 
-  test('understands a refusal', async () => {
+  test('understands an error response', async () => {
     const { clientId } = await app.client()
     const client = new OAuth2Client(clientId, 'wrong', redirectUri)
     await expect(

@@ -44,7 +44,7 @@ describe.concurrent.each(
     await Promise.all([...methods.map((method) => flow(method, false)), flow('none', true)])
   })
 
-  test('RFC 8628 §3.5 the user refuses', async () => {
+  test('RFC 8628 §3.5 returns access_denied if the user denies access', async () => {
     const client = await newClient(app, library, { method: 'none' })
     const { codes, tokens } = await client.device({})
     const refusal = refusalOf(tokens())

@@ -24,7 +24,7 @@ describe('oauth4webapi, the implicit grant', () => {
     return url
   }
 
-  test('RFC 6749 §4.2 implicit: the token stands in the fragment, with state and iss, and no refresh token [T656]', async () => {
+  test('RFC 6749 §4.2 returns the token in the fragment, with state and iss, and no refresh token [T656]', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const url = authorizationUrl({
       response_type: 'token',
@@ -51,7 +51,7 @@ describe('oauth4webapi, the implicit grant', () => {
     expect(await ping(app, parameters.get('access_token') ?? '')).toBe(200)
   })
 
-  test('RFC 6749 §4.2.2.1 an implicit refusal stands in the fragment, and in the query as specified', async () => {
+  test('RFC 6749 §4.2.2.1 returns an error in the fragment, and in the query as specified', async () => {
     const { clientId } = await app.client()
     const url = authorizationUrl({ response_type: 'token', client_id: clientId, state: 's' })
     const answer = await agent.authorize(app, url, 'no')

@@ -187,7 +187,7 @@ describe.each(
   test.each([
     ['client_secret_basic', '401 basic undefined'],
     ['client_secret_post', '401 invalid_client'],
-  ] as const)('RFC 6749 §5.2 a wrong secret by %s: %s', async (method, refusal) => {
+  ] as const)('RFC 6749 §5.2 rejects a wrong secret by %s: %s', async (method, refusal) => {
     const { clientId } = await app.client()
     const client = await library.discover(app.issuer, { clientId, method, secret: 'wrong' })
     expect(await refusalOf(client.clientCredentials())).toBe(refusal)
@@ -530,7 +530,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   })
 
   test.each([false, true])(
-    'RFC 9068 §4 another server accepts it by the published keys alone; with DPoP: %s [T366]',
+    'RFC 9068 §4 another server verifies it with the published keys only; with DPoP: %s [T366]',
     async (dpop) => {
       const { app } = given
       const client = await newClient(app, library, { dpop })
@@ -628,7 +628,7 @@ describe.each(libraries)('$name, the profile oauth2.1', (library) => {
   test.each([
     ['no challenge', { code_challenge: '', code_challenge_method: '' }, 'invalid_request'],
     ['response type token', { response_type: 'token' }, 'unsupported_response_type'],
-  ])('draft-ietf-oauth-v2-1 §4.1.1 %s is refused', async (_what, asked, error) => {
+  ])('draft-ietf-oauth-v2-1 §4.1.1 rejects %s', async (_what, asked, error) => {
     const { app, agent } = given
     const client = await newClient(app, library)
     const { url, finish } = await client.begin({ scope: 'notes:read', ...asked })

@@ -253,7 +253,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     )
   })
 
-  test('the connection ends with the server', async () => {
+  test('closes the connection with the server', async () => {
     const connections = async () =>
       String(await own.command('CLIENT', 'LIST'))
         .trim()

@@ -70,7 +70,7 @@ describe.each([
     expect(await statusOf(app, String(token.token.access_token))).toBe(401)
   })
 
-  test('acts for itself, and with a password', async () => {
+  test('gets tokens by client_credentials and by password', async () => {
     const machine = new ClientCredentials(await configured({ defaultScopes: ['notes:read'] }))
     const own = await machine.getToken({ scope: 'notes:read' })
     expect(await statusOf(app, String(own.token.access_token))).toBe(200)
@@ -80,7 +80,7 @@ describe.each([
     expect(await statusOf(app, String(users.token.access_token))).toBe(200)
   })
 
-  test('understands a refusal', async () => {
+  test('understands an error response', async () => {
     const { client, ...rest } = await configured()
     const wrong = new AuthorizationCode({ ...rest, client: { ...client, secret: 'wrong' } })
     await expect(wrong.getToken({ code: 'x', redirect_uri: redirectUri })).rejects.toMatchObject({

@@ -104,13 +104,13 @@ const exchange = (accessToken: string) => ({
 const burst = 200
 
 describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const))(
-  '200 token requests of one client at the same moment, on %s',
+  '200 concurrent token requests of one client, on %s',
   (name) => {
     test.each([
       ['its credentials in one spelling', () => 0],
       ['its credentials in 200 spellings', (index: number) => index],
     ] as const)(
-      'are all served, and delay a request of another client by the work of a few: %s [T582]',
+      'are all served, and delay another client by at most a few of them: %s [T582]',
       async (_, spelling) => {
         await using site = await started(name)
         const { app, operations } = site
@@ -136,7 +136,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
       },
     )
 
-    test('on new connections delay a new connection of another client by the work of a few', async () => {
+    test('on new connections, delay a new connection of another client by at most a few of them', async () => {
       await using site = await started(name)
       const { app, operations } = site
       const [busy, other] = [await app.client(), await app.client()]
@@ -165,7 +165,7 @@ describe('a queue of token requests', () => {
     for (let turn = 0; turn < count; turn += 1) await nextTurn()
   }
 
-  test('runs at most 32 requests of one sender at once, and begins them in the order of their arrival', async () => {
+  test('runs at most 32 concurrent requests of one sender, in the order of their arrival', async () => {
     const queues = new TokenQueues()
     const begun: number[] = []
     const ends: (() => void)[] = []
@@ -203,7 +203,7 @@ describe('a queue of token requests', () => {
     expect(begun).toBe(330)
   })
 
-  test('begins the requests of another sender in turn with those of a busy one', async () => {
+  test('alternates between the requests of a busy sender and of another one', async () => {
     const queues = new TokenQueues()
     const begun: string[] = []
     const run = (sender: string) =>
@@ -216,7 +216,7 @@ describe('a queue of token requests', () => {
     await Promise.all(burst)
   })
 
-  test('refuses a request beyond 1,000 that wait by 429, and runs those of other senders', async () => {
+  test('returns 429 beyond 1,000 waiting requests, and runs those of other senders', async () => {
     const queues = new TokenQueues()
     for (let count = 0; count < 1_001; count += 1) void queues.run('sender', never)
     await expect(queues.run('sender', never)).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('a queue of token requests', () => {
     expect(await queues.run('another', async () => 'done')).toBe('done')
   })
 
-  test('goes on after work that fails', async () => {
+  test('continues after a request that fails', async () => {
     const queues = new TokenQueues()
     const failing = Array.from({ length: 40 }, () =>
       queues.run('sender', () => Promise.reject(new Error('It fails.'))),

@@ -28,7 +28,7 @@ const ask = (
 const wrong = (client: Client): Client => ({ ...client, clientSecret: 'wrong' })
 
 describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute force)', () => {
-  test('from one address: 429 with Retry-After there, never invalid_client; and nowhere else [T012]', async () => {
+  test('from one address: returns 429 with Retry-After instead of invalid_client, at that address only [T012]', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     for (let guess = 0; guess < 3; guess += 1)
@@ -45,7 +45,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/par'])(
-    '%s counts them, together with the others',
+    'counts those at %s together with the others',
     async (path) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -57,7 +57,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('of whatever clients from one address: 429 there, also for those that there are not [T013]', async () => {
+  test('of any clients from one address: returns 429 there, also for unknown clients [T013]', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let guess = 0; guess < 10; guess += 1)
@@ -67,7 +67,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['fe80::1%eth0', 'fe80::1%br-lan', 'fe80::1%vlan0.100'])(
-    'from a neighbour on the same link, seen as %s: its network counts like any other',
+    'counts the network of a neighbour on the same link, seen as %s, like any other',
     async (address) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -130,7 +130,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect([...reached(app), ...reached(node)]).toEqual([['wrongSecretsOfClient', here]])
   })
 
-  test('without the shared counters, each node counts alone', async () => {
+  test('without the shared counters, each node counts by itself', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -155,7 +155,7 @@ describe('grants that are not valid', () => {
     address: string = here,
   ) => ask(app, client, { address, fields: { grant_type: 'refresh_token', refresh_token } })
 
-  test('refresh tokens and codes of one client from one address: 429, and a valid one is not lost', async () => {
+  test('returns 429 for refresh tokens and codes of one client from one address, and keeps valid ones', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     const { refreshToken } = await authorizationOf(app, client.clientId)
@@ -171,7 +171,7 @@ describe('grants that are not valid', () => {
     expect((await refresh(app, client, refreshToken, elsewhere)).status).toBe(200)
   })
 
-  test('other errors are not counted', async () => {
+  test('does not count other errors', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let times = 0; times < 8; times += 1) {

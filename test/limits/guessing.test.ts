@@ -90,7 +90,7 @@ const browserWith = async (app: TestServer, cookie: string) => {
 }
 
 describe('guesses at one account', () => {
-  test('from a whole /48 stop at the limit of the network, and a new browser elsewhere logs in [T584]', async () => {
+  test('from a whole /48 stop at the limit of the network, while a new browser elsewhere can log in [T584]', async () => {
     await using app = await start()
     const addresses = Array.from({ length: 20 }, (_, index) => inNetwork(1, index * 3_203))
     const statuses = await guessFrom(app, addresses)
@@ -101,7 +101,7 @@ describe('guesses at one account', () => {
     expect((await newBrowser(app).tries(app.password)).status).toBe(303)
   })
 
-  test('from any number of networks stop at the limit of the account, in every ten minutes anew [T585]', async () => {
+  test('from any number of networks stop at the limit of the account in every ten minutes [T585]', async () => {
     await using app = await start({ limits })
     for (let round = 0; round < 2; round += 1) {
       const networks = Array.from({ length: 12 }, (_, index) => inNetwork(round * 100 + index))
@@ -112,7 +112,7 @@ describe('guesses at one account', () => {
     }
   })
 
-  test('are at most 96 in any hour, wherever the hour begins and however they are spread [T827]', async () => {
+  test('are at most 96 in any hour, for every start of the hour and every distribution [T827]', async () => {
     await using app = await start()
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)
@@ -134,7 +134,7 @@ describe('guesses at one account', () => {
     expect(Math.max(...guesses.map(inHourFrom))).toBeGreaterThan(80)
   })
 
-  test('are at most 100 in any hour by default, and a looser limit is warned about [T586]', () => {
+  test('are at most 100 in any hour by default, and a looser limit logs a warning [T586]', () => {
     const { points, seconds } = limitTable.guessesOfAccount
     // Places become free one by one, each exactly after the seconds of the limit.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
@@ -146,7 +146,7 @@ describe('guesses at one account', () => {
     expect(looseningWarnings(parseSettings({})).join()).not.toContain('guessesOfAccount')
   })
 
-  test('of many accounts from a whole network stop, and a known browser in that network logs in [T593]', async () => {
+  test('at many accounts from a whole network stop, while a known browser in that network can log in [T593]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app, inNetwork(7, 1))
     for (let account = 0; account < 8; account += 1)
@@ -157,7 +157,7 @@ describe('guesses at one account', () => {
     expect(reached(app)).toContainEqual(['wrongPasswordsOfNetwork', '2001:db8:7::/48'])
   })
 
-  test('at an unknown account are answered like those at a known one [T595]', async () => {
+  test('at an unknown account get the same responses as at a known one [T595]', async () => {
     await using app = await start({ limits })
     const addresses = [0, 0, 0, 1, 2, 3].map((network) => inNetwork(network))
     const answers = async (email: string) => {
@@ -179,7 +179,7 @@ describe('guesses at one account', () => {
     expect(await answers('nobody@example.org')).toEqual(known)
   })
 
-  test('leave rows that expire, and neither addresses nor accounts', async () => {
+  test('store rows that expire and contain neither addresses nor accounts', async () => {
     await using app = await start({ limits })
     await lock(app)
     await lock(app, 'nobody@example.org')
@@ -219,7 +219,7 @@ describe('a browser that logged in before', () => {
     expect((await (await browserWith(app, cookie)).tries(app.password)).status).toBe(429)
   })
 
-  test('is counted by itself: its wrong passwords lock out nobody else [T588]', async () => {
+  test('has its own counter, so that its wrong passwords lock out no one else [T588]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     const other = await knownBrowser(app)
@@ -233,7 +233,7 @@ describe('a browser that logged in before', () => {
     expect((await known.tries(app.password)).status).toBe(303)
   })
 
-  test('gets a cookie that no script reads, and that says nothing', async () => {
+  test('gets a cookie that scripts cannot read and that reveals nothing', async () => {
     await using app = await start()
     const answer = await newBrowser(app).tries(app.password)
     const [cookie = ''] = answer.headers.getSetCookie().filter((each) => each.includes('known'))
@@ -244,7 +244,7 @@ describe('a browser that logged in before', () => {
     expect((await guesser(app, here)('wrong')).headers.getSetCookie().join()).not.toContain('known')
   })
 
-  test('stays known for each of several accounts, at most five', async () => {
+  test('stays known for up to five accounts', async () => {
     await using app = await start({ limits })
     const known = newBrowser(app)
     const users = []
@@ -259,7 +259,7 @@ describe('a browser that logged in before', () => {
   })
 })
 
-describe('the cookie of a known browser is worth nothing', () => {
+describe('rejects the cookie of a known browser', () => {
   const worthless = async (
     app: TestServer,
     cookie: string,
@@ -273,7 +273,7 @@ describe('the cookie of a known browser is worth nothing', () => {
     expect(tried.status).toBe(429)
   }
 
-  test('at another account [T589]', async () => {
+  test('for another account [T589]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const { email } = await app.newUser({ email: 'other@example.org' })
@@ -369,7 +369,7 @@ const stores = [
 ]
 
 describe.each(stores)('three nodes with $name', ({ isMissing, open }) => {
-  test.skipIf(isMissing)('count the guesses at an account together', async () => {
+  test.skipIf(isMissing)('count the guesses at an account with a shared counter', async () => {
     const { options, end } = await open()
     try {
       await using one = await start({ limits, ...options })

@@ -156,7 +156,7 @@ describe.each(ways)('$name', ({ open }) => {
     expect(host.warnings()).toEqual([])
   })
 
-  test('without an address only the limits of accounts and clients are kept, and the log warns once', async () => {
+  test('without an address, applies only the limits of accounts and clients, and warns once', async () => {
     await using host = await start([])
     const user = await host.server.users.create({ email: 'user-a@example.org', password: null })
     const { client } = await host.server.clients.create({
@@ -182,7 +182,7 @@ describe('clientAddress', () => {
     expect(of(two, one), 'a peer with an address is not the socket').toBe(two)
   })
 
-  test('without `unix` believes nobody behind a peer that has no address', () => {
+  test('without `unix`, ignores the header from a peer without an address', () => {
     expect(clientAddress(['10.0.0.0/8'])(undefined, one)).toBe('')
   })
 })

@@ -10,7 +10,7 @@ const limits = {
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
-  test('of one account from one address: then the form again with 429, whatever the password is [T090]', async () => {
+  test('of one account from one address: returns the form with 429 for any password [T090]', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1)
@@ -47,7 +47,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('a right one from a browser that keeps no cookie resets nothing, and right ones alone reach no limit', async () => {
+  test('does not reset the counter after a right password without a cookie, and never limits right passwords', async () => {
     await using app = await start({ limits })
     const guess = (password: string) => guesser(app, here)(password)
     for (let right = 0; right < 6; right += 1) expect((await guess(app.password)).status).toBe(303)
@@ -57,7 +57,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('4')).status).toBe(429)
   })
 
-  test('however it is written, it is one account; unknown ones are counted like known ones', async () => {
+  test('counts all spellings of an account together, and unknown accounts like known ones', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const { email } = app.user
@@ -69,7 +69,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('wrong', 'nobody@example.org')).status).toBe(429)
   })
 
-  test('many at once are no more than one after the other', async () => {
+  test('allows no more concurrent tries than sequential ones', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     await guess('first')
@@ -79,7 +79,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
   })
 
-  test('neither are many at once of many accounts; whoever was put off may try again', async () => {
+  test('allows no more concurrent tries at many accounts either, and a retry after 429', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const answers = await Promise.all(
@@ -124,7 +124,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 
   test.each(['de', 'ar', 'ja'])(
-    'the sentence is in the language of the reader: %s',
+    'returns the sentence in the language of the reader: %s',
     async (lang) => {
       await using app = await start({ limits })
       const guess = guesser(app, here)
@@ -142,7 +142,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     },
   )
 
-  test('a form without the CSRF token is no try, and neither is one without a password', async () => {
+  test('does not count a form without a CSRF token or without a password', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const body = new URLSearchParams({ email: app.user.email, password: 'wrong' })
@@ -181,7 +181,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 })
 
-test('120 strangers of one network at once keep no known browser out: 12 of 12 log in, in turns with them [T592]', async () => {
+test('lets 12 of 12 known browsers log in beside 120 concurrent strangers of one network, in turns [T592]', async () => {
   await using app = await start()
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
@@ -265,7 +265,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
   })
 })
 
-test('without the shared counters, each node counts alone: no more than the limit are tried [T064]', async () => {
+test('without the shared counters, each node counts by itself and allows no more tries than the limit [T064]', async () => {
   let isAway = false
   const aroundStore: AroundStore = ({ name }, run) => {
     if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -282,7 +282,7 @@ test('without the shared counters, each node counts alone: no more than the limi
   expect((await guesser(app, other)(app.password)).status).toBe(303)
 })
 
-test('two nodes count together', async () => {
+test('two nodes share their counters', async () => {
   await using app = await start({ limits })
   await using node = await startServer({ beside: app, limits, trustedProxies: ['127.0.0.1'] })
   expect((await guesser(app, here)('wrong')).status).toBe(403)
@@ -291,7 +291,7 @@ test('two nodes count together', async () => {
   for (const at of [app, node]) expect((await guesser(at, here)(app.password)).status).toBe(429)
 })
 
-test('dangerouslyIgnoreLimits: passwords can be guessed without an end, and the start warns', async () => {
+test('dangerouslyIgnoreLimits allows unlimited guesses and warns at start-up', async () => {
   await using app = await start({ limits, dangerouslyIgnoreLimits: true })
   for (let wrong = 0; wrong < 5; wrong += 1)
     expect((await guesser(app, here)('wrong')).status).toBe(403)

@@ -8,7 +8,7 @@ import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 const field = { name: 'App', redirect_uris: 'https://client.example/cb' }
 
 describe('clientsPerUser', () => {
-  test('the form says when there are so many, and others can be registered once one is gone', async () => {
+  test('shows an error at the maximum, and allows another client after a deletion', async () => {
     await using app = await startServer({ clientsPerUser: 2 })
     const somebody = await Person.logIn(app)
     const create = () => somebody.post(at.newClient, { ...field, form_id: `${Math.random()}` })
@@ -26,7 +26,7 @@ describe('clientsPerUser', () => {
     await app.client()
   })
 
-  test('a script is told by JSON', async () => {
+  test('returns JSON to a script', async () => {
     await using app = await startServer({ clientsPerUser: 0 })
     const { session } = await Person.logIn(app)
     const answer = await session.agent.fetch(`${app.issuer}${at.newClient}`, {
@@ -42,7 +42,7 @@ describe('clientsPerUser', () => {
     expect(await answer.json()).toMatchObject({ error: 'invalid_request', field: 'user_id' })
   })
 
-  test('many at once are no more', async () => {
+  test('allows no more by concurrent requests', async () => {
     await using app = await startServer({ clientsPerUser: 3 })
     const somebody = await Person.logIn(app)
     const pages = await Promise.all(
@@ -56,7 +56,7 @@ describe('clientsPerUser', () => {
 })
 
 describe('personalTokensPerUser', () => {
-  test('the form says when there are so many; internal ones do not count, and other tools are not held up', async () => {
+  test('shows an error at the maximum, without counting internal tokens or affecting other kinds of tokens', async () => {
     await using app = await startServer({ personalTokensPerUser: 2 })
     const somebody = await Person.logIn(app)
     await app.server.tokens.createPersonal('Internal', app.user.id, { isInternal: true })
@@ -82,7 +82,7 @@ describe('personalTokensPerUser', () => {
     expect((await somebody.post(at.newToken, { name: 'c', form_id: 'c' })).status).toBe(400)
   })
 
-  test('many at once are no more', async () => {
+  test('allows no more by concurrent requests', async () => {
     await using app = await startServer({ personalTokensPerUser: 3 })
     const somebody = await Person.logIn(app)
     const pages = await Promise.all(
@@ -108,7 +108,7 @@ describe('sessionsPerUser', () => {
     expect(await app.query('select id from oauth2server_session')).toHaveLength(3)
   })
 
-  test('a browser that logs in again takes the place of its own session', async () => {
+  test('replaces the session of a browser that logs in again', async () => {
     await using app = await startServer({ sessionsPerUser: 2 })
     const first = await Person.logIn(app)
     const { agent } = await logIn(app)
@@ -121,7 +121,7 @@ describe('sessionsPerUser', () => {
     expect((await first.get('/')).html).toContain(app.user.email)
   })
 
-  test('the one that was just begun stays, also where many begin at the same moment', async () => {
+  test('keeps the newest session, also with concurrent logins', async () => {
     await using app = await startServer({ sessionsPerUser: 1 })
     await logIn(app)
     const last = await Person.logIn(app)
@@ -132,7 +132,7 @@ describe('sessionsPerUser', () => {
 })
 
 describe('authorizationsPerApplication', () => {
-  test('with one more the oldest ends, of this application and this user alone', async () => {
+  test('ends the oldest authorization of this application and user at one more', async () => {
     await using app = await startServer({ authorizationsPerApplication: 2 })
     const agent = new UserAgent()
     const client = await TestClient.register(app, agent)
@@ -147,7 +147,7 @@ describe('authorizationsPerApplication', () => {
     expect(statuses).toEqual([200, 401, 200, 200])
   })
 
-  test('in the password grant too', async () => {
+  test('also in the password grant', async () => {
     await using app = await startServer({
       authorizationsPerApplication: 1,
       allowedGrantTypes: ['password'],

@@ -19,7 +19,7 @@ const ask = async ({ issuer }: TestServer, token: string, address: string = here
   ).status
 
 describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
-  test('two nodes count together; stopped, each counts alone and lifts no limit; back, they count together', async () => {
+  test('two nodes share counters; while Redis is stopped, each counts by itself; then they share them again', async () => {
     await using own = await startRedis()
     const transients = redis(own.url)
     await using a = await start({ limits, transients })

@@ -28,7 +28,7 @@ const stores = [
 
 describe.each(stores)('a refused login on $name', ({ name, options: open }) => {
   test.skipIf(name === 'PostgreSQL' && lacksPostgres)(
-    'costs a handful of database operations, however many wrong passwords came before',
+    'needs a few database operations, independent of earlier wrong passwords',
     async () => {
       const { options, drop } = await open()
       try {

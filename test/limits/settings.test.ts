@@ -7,7 +7,7 @@ import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 const given = (text: string) => settingsFrom({ OAUTH2SERVER_LIMITS: text }).limits
 
 describe('OAUTH2SERVER_LIMITS', () => {
-  test('names limits with their numbers; what it leaves out stays as it is', () => {
+  test('sets the named limits and keeps the others', () => {
     expect(given('wrongTokens=5000/60, wrongPasswords=500/600')).toEqual({
       wrongTokens: { points: 5_000, seconds: 60 },
       wrongPasswords: { points: 500, seconds: 600 },
@@ -27,25 +27,25 @@ describe('OAUTH2SERVER_LIMITS', () => {
     'wrongUserCodes=1/60',
     '__proto__=1/60',
     'wrongTokens=1/60;wrongPasswords=1/60',
-  ])('%s stops the start, with a message that says what is accepted', (text) => {
+  ])('refuses to start with %s, and lists the accepted values', (text) => {
     expect(() => given(text)).toThrow('OAUTH2SERVER_LIMITS accepts a comma-separated list')
   })
 
-  test('in code, what is no limit is refused too', () => {
+  test('refuses invalid limits in code too', () => {
     expect(() => parseSettings({ limits: { wrong: { points: 1, seconds: 1 } } })).toThrow('limits')
     expect(() => parseSettings({ limits: { wrongTokens: { points: 1 } } })).toThrow('limits')
     expect(() => parseSettings({ limits: { wrongTokens: { points: 0, seconds: 1 } } })).toThrow()
   })
 })
 
-test('dangerouslyIgnoreLimits is the one way to lift all of them, and the start warns', () => {
+test('only dangerouslyIgnoreLimits disables all limits, with a warning at start-up', () => {
   expect(looseningWarnings(parseSettings({})).join()).not.toContain('Limits')
   expect(looseningWarnings(parseSettings({ dangerouslyIgnoreLimits: true })).join()).toContain(
     'Limits',
   )
 })
 
-test('the defaults are generous: but for wrong passwords of one account, no limit has fewer than 20 in ten minutes', () => {
+test('by default, every limit allows at least 20 in ten minutes, except wrong passwords of one account', () => {
   const ofOneAccount = /^(?:wrongPasswordsOfAccount|guessesOfAccount|wrongPasswordsOfKnownBrowser)$/
   for (const name of limitNames.filter((each) => !ofOneAccount.test(each))) {
     const { points, seconds } = limitTable[name]

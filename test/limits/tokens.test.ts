@@ -37,7 +37,7 @@ describe('invalid tokens at a guard', () => {
     expect(reached(app)).toEqual([['wrongTokens', here]])
   })
 
-  test('scripts of other sites can read when to come again', async () => {
+  test('lets scripts of other sites read Retry-After', async () => {
     await using app = await start({ limits })
     for (let guess = 0; guess < 4; guess += 1) await ask(app, 'guess')
     const { headers } = await ask(app, 'guess', { headers: { origin: 'https://spa.example' } })
@@ -46,7 +46,7 @@ describe('invalid tokens at a guard', () => {
   })
 
   test.each(['misspelt', 'no token at all', 'unknown', 'in the query'])(
-    'counted: one that is %s',
+    'counts a token that is %s',
     async (how) => {
       await using app = await start({ limits, tokenPersonalPrefix: 'pat_' })
       const token = await app.personalToken()
@@ -68,7 +68,7 @@ describe('invalid tokens at a guard', () => {
     },
   )
 
-  test('not counted: expired ones, those without a scope, and requests without any', async () => {
+  test('does not count expired tokens, insufficient scopes or requests without a token', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     const { clientId } = await app.client()
@@ -97,7 +97,7 @@ describe('invalid tokens at a guard', () => {
     expect(written).toBe(20)
   })
 
-  test('two nodes count together', async () => {
+  test('two nodes share their counters', async () => {
     await using app = await start({ limits })
     await using node = await start({ beside: app, limits })
     const token = await app.personalToken()
@@ -107,7 +107,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(429)
   })
 
-  test('without the shared counters, each node counts alone', async () => {
+  test('without the shared counters, each node counts by itself', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -122,7 +122,7 @@ describe('invalid tokens at a guard', () => {
   })
 })
 
-describe('the same tokens elsewhere', () => {
+describe('the same limit elsewhere', () => {
   test('tokens of registrations (RFC 7592 §2)', async () => {
     await using app = await start({ limits, dynamicRegistration: 'open' })
     const { body } = await register(app, { redirect_uris: ['https://client.example/cb'] })
@@ -164,7 +164,7 @@ describe('the same tokens elsewhere', () => {
   })
 
   test.each(['of whoever names no client', 'of a client that proves itself'])(
-    'subject tokens of an exchange, %s: a right one is answered as a wrong one from then on',
+    'subject tokens of an exchange, %s: rejects a valid token like an invalid one after the limit',
     async (who) => {
       await using app = await start({ limits, tokenExchange: true })
       const client = await app.client()
@@ -237,7 +237,7 @@ describe('tokenQuota', () => {
     for (const given of [token, narrowed]) expect((await ask(app, given)).status).toBe(429)
   })
 
-  test('two nodes count together; many at once are no more', async () => {
+  test('two nodes share their counters; concurrent requests do not exceed the quota', async () => {
     await using app = await start({ tokenQuota: 10 })
     await using node = await start({ beside: app, tokenQuota: 10 })
     const token = await app.personalToken()
@@ -248,7 +248,7 @@ describe('tokenQuota', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
   })
 
-  test('a token that is refused for another reason is not counted', async () => {
+  test('does not count a token that is refused for another reason', async () => {
     await using app = await start({ tokenQuota: 3 })
     const token = await app.personalToken()
     for (let times = 0; times < 5; times += 1)

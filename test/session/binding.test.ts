@@ -127,7 +127,7 @@ describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () =
   })
 })
 
-describe('TRUSTED_PROXIES is for addresses alone', () => {
+describe('TRUSTED_PROXIES accepts only addresses', () => {
   test('builds URLs without X-Forwarded-Host and X-Forwarded-Proto [T558]', async () => {
     await using app = await startServer({ trustedProxies: ['127.0.0.1'] })
     const headers = {
@@ -193,7 +193,7 @@ describe('SS-09 the browser', () => {
 })
 
 describe('SS-09 a thief of the cookie on another machine', () => {
-  test('cannot end the owner’s session: not by a logout, not by a login of his own', async () => {
+  test('cannot end the owner’s session by a logout or by logging in', async () => {
     await using app = await startServer()
     const session = await logIn(app)
     const { email } = await app.server.users.create({
@@ -271,7 +271,7 @@ describe('SS-09 relaxed to a network', () => {
   })
 })
 
-describe('one machine, however its address is written', () => {
+describe('recognizes a machine by every spelling of its address', () => {
   test.each<[readonly string[], string | undefined, string | null, string]>([
     [[], '127.0.0.1', null, '127.0.0.1'],
     [[], '::1', null, '127.0.0.1'],

@@ -14,7 +14,7 @@ describe('specification, User proxy: a way to get the current user', () => {
       remoteAddress: '127.0.0.1',
     })
 
-  test('the user of a token, or of a session [T726]', async () => {
+  test('returns the user of a token or of a session [T726]', async () => {
     const byToken = await current({ authorization: `Bearer ${await app.personalToken()}` })
     expect(byToken?.email).toBe(app.user.email)
     const agent = new UserAgent({ 'user-agent': 'a browser' })

@@ -83,7 +83,7 @@ describe('the JWT that pages embed', () => {
   })
   afterAll(() => app.close())
 
-  test('jwt() is a hidden field named authorized_token, for a session alone [T664]', async () => {
+  test('jwt() returns a hidden field named authorized_token, only for a session [T664]', async () => {
     const { agent, jwt } = await logIn(app)
     const page = await (await agent.fetch(`${app.issuer}/`)).text()
     expect(page).toMatch(
@@ -95,7 +95,7 @@ describe('the JWT that pages embed', () => {
     expect(anonymous.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('decision §3 its header and claims [T139]', async () => {
+  test('decision §3 has the specified header and claims [T139]', async () => {
     const { agent, identifier, jwt } = await logIn(app)
     const now = Math.floor(app.now() / 1000)
     expect(claimsOf(`.${jwt}`)).toEqual({ alg: 'HS256', typ: 'session+jwt' })
@@ -273,7 +273,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
     }
   })
 
-  test('another header: a session is not found by a JWT in Authorization [T779]', async () => {
+  test('with another header, ignores a JWT in Authorization [T779]', async () => {
     await using app = await startServer({ jwtAuthHeader: 'X-Session-JWT' })
     const browser = await logIn(app)
     const inBoth = {
@@ -303,7 +303,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
   })
   afterAll(() => rm(root, { recursive: true }))
 
-  test('a function receives the request headers and what the session knows [T753]', async () => {
+  test('a function receives the request headers and the properties of the session [T753]', async () => {
     const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
     await using app = await startServer({ jwtVeryficationFactory: verify, jwtExpiresIn: 77 })
     const browser = await logIn(app)
@@ -336,7 +336,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     expect(verify).not.toHaveBeenCalled()
   })
 
-  test('it may add to the built-in one', async () => {
+  test('can extend the built-in verification', async () => {
     const verify: VerifyJwt = async (headers, context) => {
       const claims = await jwtVerifyToken(headers, context)
       if (!headers.has('x-proof')) throw new JWTNoAuthorizationError({ errors: ['no proof'] })
@@ -383,7 +383,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     'no colon',
     ':x',
   ])(
-    'the import path %s stops the start with the name of the setting',
+    'refuses to start with the import path %s, and names the setting',
     async (jwtVeryficationFactory) => {
       const start = startServer({ jwtVeryficationFactory, applicationRoot: root })
       await expect(start).rejects.toThrow(InvalidSettings)

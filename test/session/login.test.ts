@@ -49,7 +49,7 @@ const isSignedIn = async ({ agent }: Pick<LoggedIn, 'agent'>): Promise<boolean> 
   (await (await agent.fetch(`${app.issuer}/`)).text()).includes('You are logged in')
 
 describe('decision §2 the login form', () => {
-  test('asks for e-mail and password, and carries next and a CSRF token', async () => {
+  test('asks for e-mail and password, and contains next and a CSRF token', async () => {
     const { page, text, action, hidden } = await loginForm(new UserAgent(), '?next=%2Fx%3Fa%3Db')
     expect(page.status).toBe(200)
     expect(action).toBe('/login')
@@ -58,7 +58,7 @@ describe('decision §2 the login form', () => {
     expect(text).toMatch(/<input [^>]*name="password" type="password"/)
   })
 
-  test('leads to next, and to / without one', async () => {
+  test('redirects to next, and to / without it', async () => {
     for (const [next, target] of [
       ['/x?a=b#c', '/x?a=b#c'],
       ['', '/'],
@@ -117,7 +117,7 @@ describe('decision §2 the login form', () => {
     },
   )
 
-  test('the form that a failed login is answered with works', async () => {
+  test('accepts the form that a failed login returns', async () => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent, '?next=%2Fx')
     const failed = await post(agent, '/login', { ...hidden, ...credentials(), password: 'wrong' })
@@ -125,7 +125,7 @@ describe('decision §2 the login form', () => {
     expect((await post(agent, '/login', again)).headers.get('location')).toBe('/x')
   })
 
-  test('the e-mail address is taken in any case, and a password in any normalization', async () => {
+  test('accepts the e-mail address in any case, and the password in any Unicode normalization', async () => {
     await app.server.users.create({ email: 'nfc@example.org', password: 'pässword' })
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent)
@@ -164,7 +164,7 @@ describe('SS-07 login CSRF', () => {
     ],
     ['the token and more', async ({ csrf_token }) => ({ csrf_token: `${csrf_token}A` })],
   ]
-  test.each(attempts)('%s: 403 with the form, and nobody is logged in', async (_, forge) => {
+  test.each(attempts)('%s: returns 403 with the form and logs no one in', async (_, forge) => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent, '?next=%2Fx')
     const { csrf_token: _own, ...rest } = hidden
@@ -196,7 +196,7 @@ describe('SS-07 login CSRF', () => {
     expect(again.status).toBe(303)
   })
 
-  test('the token of a page from before the login: 403', async () => {
+  test('returns 403 for the token of a page from before the login', async () => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent)
     expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(303)
@@ -205,7 +205,7 @@ describe('SS-07 login CSRF', () => {
     expect(await isSignedIn({ agent })).toBe(true)
   })
 
-  test('an authorization request that waits is not completed by another site’s login', async () => {
+  test('does not complete a waiting authorization request by another site’s login', async () => {
     const { clientId } = await app.client()
     const agent = new UserAgent()
     const page = await agent.browse(
@@ -238,7 +238,7 @@ describe('decision §6.3 forms from other sites', () => {
     { 'sec-fetch-site': 'none' },
   ]
 
-  test('the login is refused with the form, whatever token it has', async () => {
+  test('rejects the login with the form, for any token', async () => {
     for (const headers of foreign) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
@@ -249,7 +249,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('and it takes no session from a browser that sent no cookie along (SameSite=Lax)', async () => {
+  test('keeps the session of a browser that sent no cookie (SameSite=Lax)', async () => {
     for (const headers of foreign) {
       const answer = await fetch(`${app.issuer}/login`, {
         method: 'POST',
@@ -261,7 +261,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('the logout is refused, whatever token it has', async () => {
+  test('rejects the logout, for any token', async () => {
     const { agent, csrfToken } = session
     for (const headers of foreign) {
       const answer = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
@@ -270,7 +270,7 @@ describe('decision §6.3 forms from other sites', () => {
     expect(await isSignedIn({ agent })).toBe(true)
   })
 
-  test('the decision on an authorization request is refused, whatever token it has', async () => {
+  test('rejects the decision on an authorization request, for any token', async () => {
     const { clientId } = await app.client()
     const { agent } = session
     const page = await agent.browse(
@@ -365,7 +365,7 @@ describe('LR-01 where the login leads', () => {
     expect(new URL(next, app.issuer).origin).toBe(app.issuer)
   })
 
-  test('a form whose next was changed leads there only where that is here', async () => {
+  test('follows a changed next only on this server', async () => {
     for (const [next, target] of [
       ['https://evil.example', '/'],
       ['/\\evil.example', '/'],
@@ -378,7 +378,7 @@ describe('LR-01 where the login leads', () => {
     }
   })
 
-  test('LR-03 the logout and the error view lead nowhere else', async () => {
+  test('LR-03 the logout and the error view never redirect elsewhere', async () => {
     const { agent, csrfToken } = await logIn(app)
     const errors = await agent.fetch(
       `${app.issuer}/oauth/errors?error=x&redirect_uri=https://evil.example&next=//evil.example`,
@@ -399,7 +399,7 @@ describe('LR-01 where the login leads', () => {
   })
 })
 
-describe('LR-03 an authorization request comes back from the login byte by byte', () => {
+describe('LR-03 keeps an authorization request unchanged through the login', () => {
   test.each<[string, string, string?]>([
     ['encoded separators', 'a%26b%3Dc%23d'],
     ['what was encoded twice', 'a%2526%252B%2523'],
@@ -493,7 +493,7 @@ describe('SS-06 session fixation', () => {
     expect((await agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(403)
   })
 
-  test('a failed login changes no session', async () => {
+  test('keeps all sessions after a failed login', async () => {
     const { hidden } = await loginForm(session.agent, '?prompt=login')
     const wrong = await post(session.agent, '/login', {
       ...hidden,
@@ -523,7 +523,7 @@ describe('SS-06 session fixation', () => {
 })
 
 describe('decision §2 /logout', () => {
-  test('POST with the CSRF token of the page ends this session and no other', async () => {
+  test('ends only this session by POST with the CSRF token of the page', async () => {
     const left = await logIn(app)
     const answer = await post(left.agent, '/logout', { csrf_token: left.csrfToken })
     expect(answer.status).toBe(303)
@@ -553,7 +553,7 @@ describe('decision §2 /logout', () => {
     expect(await isSignedIn(session)).toBe(true)
   })
 
-  test("POST with the token of another session, and with one's own token in the query: 403", async () => {
+  test('returns 403 for the token of another session, and for the token in the query', async () => {
     const other = await logIn(app)
     expect((await post(session.agent, '/logout', { csrf_token: other.csrfToken })).status).toBe(403)
     const path = `/logout?csrf_token=${session.csrfToken}`
@@ -562,7 +562,7 @@ describe('decision §2 /logout', () => {
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
-    'SS-03 %s: 405, and the session lives',
+    'SS-03 %s: returns 405 and keeps the session',
     async (method) => {
       const answer = await session.agent.fetch(
         `${app.issuer}/logout?csrf_token=${session.csrfToken}`,

@@ -35,7 +35,7 @@ describe('the sessions of a user', () => {
   const idsOf = async (user: User) =>
     (await sessions().listByUser(user.id, whole)).items.map(({ id }): string => id)
 
-  test('are listed with browser, address and times, the latest login first; without those of others', async () => {
+  test('are listed with browser, address and times, the latest login first, without those of other users', async () => {
     const [me, other] = [await account(), await account()]
     const first = await signIn(me, 'Firefox', '2001:db8::1')
     app.advance(5)

@@ -37,7 +37,7 @@ const ask = async (server: AuthorizationServer, headers: Record<string, string>)
 }
 
 describe("the application's own verification of the JWT", () => {
-  test('gets the headers of the request, and may add to what we verify', async () => {
+  test('receives the request headers, and can extend the built-in verification', async () => {
     const verify = vi.fn<VerifyJwt>(async (headers, context) => {
       if (headers.get('x-tab') === 'old') throw new JWTExpiredToken({ errors: ['old tab'] })
       return jwtVerifyToken(headers, context)
@@ -57,7 +57,7 @@ describe("the application's own verification of the JWT", () => {
     await server.close()
   })
 
-  test('whatever else it throws, or no claims, is a mistake of its own: 500, and nobody gets in', async () => {
+  test('returns 500 and rejects the request if it throws another error or returns no claims', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     for (const verify of [() => undefined, () => Promise.reject(new Error('Out.'))]) {
       const server = await start({ jwtVeryficationFactory: verify as unknown as VerifyJwt })
@@ -68,7 +68,7 @@ describe("the application's own verification of the JWT", () => {
     vi.restoreAllMocks()
   })
 
-  test('is named by an import path from the root of the application', async () => {
+  test('can be an import path from the root of the application', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'oauth2server-jwt-'))
     try {
       const module = 'export const verify_token = async () => ({ sub: "anybody" })'
@@ -117,7 +117,7 @@ const browserOf = async (server: AuthorizationServer, field: string | undefined)
 }
 
 describe('the script of a page', () => {
-  test("adds the JWT to the page's own requests, and to no other site's", async () => {
+  test('adds the JWT only to requests of the page to its own origin', async () => {
     const server = await start({})
     const { headersOf, answer } = await browserOf(server, 'the.page.jwt')
     const added = { authorization: 'Bearer the.page.jwt' }
@@ -137,13 +137,13 @@ describe('the script of a page', () => {
     await server.close()
   })
 
-  test('sends a request as it is where nobody is logged in', async () => {
+  test('sends a request unchanged if no user is logged in', async () => {
     const server = await start({})
     expect(await (await browserOf(server, undefined)).headersOf('/api')).toEqual({})
     await server.close()
   })
 
-  test('uses the configured header and type, as the guard does', async () => {
+  test('uses the configured header and type like the guard', async () => {
     const server = await start({ jwtAuthHeader: 'X-Page-JWT', jwtAuthHeaderType: null })
     const jwt = await jwtOf(server)
     const { headersOf } = await browserOf(server, jwt)

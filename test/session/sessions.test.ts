@@ -62,7 +62,7 @@ describe('the cookie', () => {
     },
   )
 
-  test('on https only the one with the prefix counts', async () => {
+  test('accepts only the cookie with the prefix over https', async () => {
     await using app = await startServer({ issuer: 'https://api.example.org' })
     const page = await fetch(`${app.issuer}/login`)
     const [cookie = ''] = (page.headers.getSetCookie()[0] ?? '').split(';')
@@ -80,7 +80,7 @@ describe('the cookie', () => {
 })
 
 describe('decision §6.1 at rest', () => {
-  test('the identifier is kept as a digest alone; neither it, nor the JWT, nor a CSRF token, nor the password is in the files or the log', async () => {
+  test('stores only a digest of the identifier; neither it, nor the JWT, a CSRF token or the password is in the files or the log', async () => {
     await using app = await startServer()
     const { identifier, jwt, csrfToken } = await logIn(app)
     const db = new DatabaseSync(app.database, { readOnly: true })
@@ -99,7 +99,7 @@ describe('decision §6.1 at rest', () => {
 })
 
 describe('how long a session lives', () => {
-  test('a day without a request, by default; the row is swept', async () => {
+  test('ends after a day without a request by default, and the row is swept', async () => {
     await using app = await startServer()
     const session = await logIn(app)
     app.advance(86_399)
@@ -109,7 +109,7 @@ describe('how long a session lives', () => {
     expect(await app.server.sweep()).toBeGreaterThan(0)
   })
 
-  test('each request begins the idle time anew, up to the absolute end', async () => {
+  test('each request restarts the idle time, up to the absolute end', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 600, sessionExpiresIn: 3_600 })
     const [used, unused] = [await logIn(app), await logIn(app)]
     for (let at = 400; at < 3_600; at += 400) {
@@ -123,7 +123,7 @@ describe('how long a session lives', () => {
     expect(await isAlive(app, unused)).toBe(false)
   })
 
-  test('also where the idle time is as short as it may be', async () => {
+  test('also with the minimum idle time', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 60 })
     const [used, unused] = [await logIn(app), await logIn(app)]
     for (let times = 0; times < 5; times += 1) {
@@ -177,7 +177,7 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
     expect(await alive(sessions)).toEqual(all(false))
   })
 
-  test('decision §5.3 a password change ends all sessions of the user, and no personal token', async () => {
+  test('decision §5.3 a password change ends all sessions of the user, but no personal token', async () => {
     const { user, sessions } = await account('changed')
     const bystander = await logIn(app)
     const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
@@ -197,7 +197,7 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
     expect(await alive(sessions)).toEqual(all(false))
   })
 
-  test('logout, of one of them', async () => {
+  test('logout, of one session', async () => {
     const { sessions } = await account('gone')
     const [one] = sessions
     const answer = await one.agent.fetch(`${app.issuer}/logout`, {
@@ -242,7 +242,7 @@ describe('SS-10 a login that is overtaken', () => {
   })
 })
 
-describe('a session row that was written or altered without the key', () => {
+describe('a session row that was written or changed without the key', () => {
   let app: TestServer
   let otherId: number
   beforeAll(async () => {
@@ -302,7 +302,7 @@ describe('a session row that was written or altered without the key', () => {
   test.each([
     ['address', '192.0.2.1'],
     ['user_agent', 'another browser'],
-  ])('another %s: refused to whoever has it, and to the owner', async (column, value) => {
+  ])('with another %s is rejected for everyone, including the owner', async (column, value) => {
     await using proxied = await startServer({ trustedProxies: ['127.0.0.1'] })
     const session = await logIn(proxied)
     const db = new DatabaseSync(proxied.database)
@@ -318,7 +318,7 @@ describe('a session row that was written or altered without the key', () => {
     expect(await page.text()).toContain('Nobody is logged in.')
   })
 
-  test("another session's seal: refused", async () => {
+  test('with the seal of another session is rejected', async () => {
     const [one, two] = [await logIn(app), await logIn(app)]
     inDatabase(
       'update oauth2server_session set seal = (select seal from oauth2server_session where id = ?) where id = ?',
@@ -329,7 +329,7 @@ describe('a session row that was written or altered without the key', () => {
     expect(await isAlive(app, two)).toBe(true)
   })
 
-  test('a row moved to an identifier that the attacker knows: refused', async () => {
+  test('moved to an identifier that the attacker knows is rejected', async () => {
     const [owner, known] = [await logIn(app), 'K'.repeat(43)]
     inDatabase(
       `insert into oauth2server_session (id, user_id, address, user_agent, created_at, expires_at, last_seen_at, seal)
@@ -344,7 +344,7 @@ describe('a session row that was written or altered without the key', () => {
 })
 
 describe('ST-04 the random source repeats itself', () => {
-  test('a second session gets an identifier of its own, and the first stays as it is', async () => {
+  test('gives a second session its own identifier, and keeps the first unchanged', async () => {
     let last: Uint8Array = new Uint8Array()
     let replay: Uint8Array | undefined
     await using app = await startServer({
