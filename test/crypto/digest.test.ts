@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { constantTimeEqual, digestOf, type SecretKind, sha256 } from '../../src/crypto/digest.ts'
 
-test('S.9 the kind goes into the digest: a code never matches as a token', () => {
+test('S.9 includes the kind in the digest, so that a code never matches as a token', () => {
   const kinds: readonly SecretKind[] = [
     'access_token',
     'refresh_token',
@@ -23,7 +23,7 @@ test('RFC 7636 appendix B', () => {
   )
 })
 
-test('texts are equal by their bytes', () => {
+test('compares texts by their bytes', () => {
   expect(constantTimeEqual('', '')).toBe(true)
   expect(constantTimeEqual('Größe', 'Größe')).toBe(true)
   for (const [a, b] of [

@@ -25,7 +25,7 @@ const held = (longest: number) => {
 }
 
 describe('FairQueue', () => {
-  test('lets lanes take turns, however many jobs each has', async () => {
+  test('lets lanes take turns independent of their number of jobs', async () => {
     const { add, order, go } = held(100)
     const all = [
       ...['a1', 'a2', 'a3'].map((name) => add(stranger('a'), name)),
@@ -50,7 +50,7 @@ describe('FairQueue', () => {
     expect(order).toHaveLength(23)
   })
 
-  test('refuses the latest job of the lane that fills the queue, and none of another lane', async () => {
+  test('refuses the latest job of the longest lane, and of no other lane', async () => {
     const { add, order, go, queue } = held(4)
     const flood = ['a1', 'a2', 'a3', 'a4'].map((name) => add(stranger('a'), name))
     const outcomes = Promise.allSettled(flood)
@@ -78,7 +78,7 @@ describe('FairQueue', () => {
     expect(await queue.run(stranger('a'), async () => 'again')).toBe('again')
   })
 
-  test('runs no more jobs at a time than it may', async () => {
+  test('runs at most the maximum number of concurrent jobs', async () => {
     const queue = new FairQueue({ atOnce: 2, longest: 100, full })
     let [running, most] = [0, 0]
     const job = async () => {

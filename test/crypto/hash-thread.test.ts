@@ -7,7 +7,7 @@ import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 
 const run = promisify(execFile)
 
-test('passwords are hashed in a thread of lower priority, and the process keeps its own', async () => {
+test('hashes passwords in a thread with lower priority, and keeps that of the process', async () => {
   const before = getPriority(process.pid)
   await new PasswordHasher().check('x', undefined)
   expect(getPriority(process.pid)).toBe(before)
@@ -20,7 +20,7 @@ test('passwords are hashed in a thread of lower priority, and the process keeps 
   expect(lowered.length).toBeGreaterThan(0)
 })
 
-test('without the permission to begin a thread, passwords are hashed all the same', async () => {
+test('hashes passwords without the permission to start threads', async () => {
   const module = new URL('../../src/crypto/passwords/password.ts', import.meta.url)
   const program = `
     import { PasswordHasher } from ${JSON.stringify(module.href)}
@@ -33,7 +33,7 @@ test('without the permission to begin a thread, passwords are hashed all the sam
   expect(stdout.trim()).toBe('true false')
 })
 
-test('a process that has hashed a password ends by itself', async () => {
+test('a process that has hashed a password can exit', async () => {
   const module = new URL('../../src/crypto/passwords/password.ts', import.meta.url)
   const program = `
     import { PasswordHasher } from ${JSON.stringify(module.href)}

@@ -4,7 +4,7 @@ import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/passwords/
 describe('passwords', () => {
   const hasher = new PasswordHasher()
 
-  test('RFC 9106 a PHC string of argon2id with its own salt', async () => {
+  test('RFC 9106 returns a PHC string of argon2id with its own salt', async () => {
     const [one, other] = await Promise.all([
       hasher.hash('correct horse'),
       hasher.hash('correct horse'),
@@ -16,7 +16,7 @@ describe('passwords', () => {
     expect(await hasher.check('', one)).toBe(false)
   })
 
-  test('a hash that another argon2id made with other costs is checked by its own', async () => {
+  test('verifies a hash with the costs that it contains', async () => {
     // argon2 reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
     const foreign =
       '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'

@@ -10,7 +10,7 @@ import { systemRandom } from '../../src/crypto/random.ts'
 const value = (prefix: string, length = 60) => newPersonalTokenValue(prefix, length, systemRandom)
 
 describe('the value of a personal token', () => {
-  test('without a prefix it has the specified length, and no checksum', () => {
+  test('has the specified length and no checksum without a prefix', () => {
     for (const length of [22, 60, 255]) {
       const made = value('', length)
       expect(made).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
@@ -19,7 +19,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('with one it is prefix, as many random characters, and a checksum of six', () => {
+  test('consists of the prefix, random characters and a checksum of six characters', () => {
     expect(checksumLength).toBe(6)
     for (let round = 0; round < 200; round += 1) {
       const made = value('notes_', 22)
@@ -28,7 +28,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('the checksum is the CRC-32 of all before it in base 62, as a scanner would compute it', () => {
+  test('has the CRC-32 of the preceding text in base 62 as its checksum', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
     const numberOf = (text: string): number =>
       [...text].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
@@ -44,7 +44,7 @@ describe('the value of a personal token', () => {
     expect(hasBadChecksum('notes_', made)).toBe(false)
   })
 
-  test('any one character that is wrong, missing, doubled or in another case is noticed', () => {
+  test('detects a wrong, missing or doubled character and another case', () => {
     const made = value('notes_')
     for (let at = 'notes_'.length; at < made.length; at += 1) {
       const [before, character = '', after] = [made.slice(0, at), made[at], made.slice(at + 1)]
@@ -58,7 +58,7 @@ describe('the value of a personal token', () => {
       expect(hasBadChecksum('notes_', made.slice(0, length)), `${length}`).toBe(true)
   })
 
-  test('two neighbours that changed places are noticed', () => {
+  test('detects two swapped neighbours', () => {
     const made = value('notes_')
     for (let at = 6; at + 1 < made.length; at += 1) {
       const [one, two] = [made[at], made[at + 1]]

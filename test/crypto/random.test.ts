@@ -2,15 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { randomString, systemRandom } from '../../src/crypto/random.ts'
 
 describe('random strings', () => {
-  test.each([1, 22, 40, 43, 60, 255])(
-    'have the %i characters asked for, of [A-Za-z0-9]',
-    (length) => {
-      for (let round = 0; round < 20; round += 1)
-        expect(randomString(length, systemRandom)).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
-    },
-  )
+  test.each([1, 22, 40, 43, 60, 255])('have %i characters of [A-Za-z0-9]', (length) => {
+    for (let round = 0; round < 20; round += 1)
+      expect(randomString(length, systemRandom)).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+  })
 
-  test('every character comes equally often', () => {
+  test('contain every character equally often', () => {
     const text = randomString(62 * 2_000, systemRandom)
     const counts = new Map<string, number>()
     for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -22,7 +19,7 @@ describe('random strings', () => {
     }
   })
 
-  test('bytes above the largest multiple of 62 are thrown away, not folded', () => {
+  test('discard bytes above the largest multiple of 62', () => {
     const draws = [
       new Uint8Array(26).fill(248),
       new Uint8Array(26).fill(255),
@@ -32,7 +29,7 @@ describe('random strings', () => {
     expect(draws).toHaveLength(0)
   })
 
-  test('of other characters, every one comes equally often too', () => {
+  test('contain every character of another alphabet equally often', () => {
     const text = randomString(20 * 2_000, systemRandom, 'BCDFGHJKLMNPQRSTVWXZ')
     expect(text).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]+$/)
     for (const character of new Set(text)) {
@@ -42,7 +39,7 @@ describe('random strings', () => {
     }
   })
 
-  test('values do not repeat', () => {
+  test('do not repeat', () => {
     const values = Array.from({ length: 1_000 }, () => randomString(22, systemRandom))
     expect(new Set(values).size).toBe(1_000)
   })

@@ -8,7 +8,7 @@ const claims: Claims = ['access_token', 'digest', 7, null, true]
 describe('KeyRing', () => {
   const keys = new KeyRing([first])
 
-  test('what was sealed opens beside the very same claims', () => {
+  test('opens a sealed value only with the same claims', () => {
     for (const text of ['secret', '', 'Größe 😀', 'x'.repeat(10_000)])
       expect(keys.open('token', keys.seal('token', text, claims), claims)).toBe(text)
   })
@@ -38,7 +38,7 @@ describe('KeyRing', () => {
     expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
   })
 
-  test('each purpose has a key of its own [T146]', () => {
+  test('has a separate key for each purpose [T146]', () => {
     const purposes: readonly SealPurpose[] = ['token', 'row', 'transient']
     for (const purpose of purposes) {
       const sealed = keys.seal(purpose, 'secret', claims)
@@ -52,7 +52,7 @@ describe('KeyRing', () => {
     expect(new Set(derived).size).toBe(2)
   })
 
-  test('the same text is never sealed alike: every nonce is fresh', () => {
+  test('seals the same text differently each time, with a new nonce', () => {
     const sealed = Array.from({ length: 200 }, () => keys.seal('token', 'secret', claims))
     const nonces = sealed.map((text) =>
       Buffer.from(text.split('.')[1] ?? '', 'base64url')
@@ -62,7 +62,7 @@ describe('KeyRing', () => {
     expect(new Set(nonces).size).toBe(200)
   })
 
-  test('each day has a key of its own, which the value names [T620]', () => {
+  test('has a separate key for each day, which the value names [T620]', () => {
     let now = 0
     const day = 86_400_000
     const ring = new KeyRing([first], () => now)
@@ -86,7 +86,7 @@ describe('KeyRing', () => {
     ).toBeUndefined()
   })
 
-  test('opens values after more days were named than it keeps keys for', () => {
+  test('opens values after more days than it caches keys', () => {
     const sealed = keys.seal('row', 'kept', claims)
     const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
     for (let day = 0; day < 5_000; day += 1) {
@@ -103,7 +103,7 @@ describe('KeyRing', () => {
     }
   })
 
-  test('the seal of an audit row fits its values alone, differs each time, and opens under earlier keys', () => {
+  test('verifies an audit seal only with its values, under earlier keys too, and seals differently each time', () => {
     const values: Claims = [1, 'login.failed', null, '']
     const seal = keys.sealAudit(values)
     expect(keys.isAuditIntact(seal, values)).toBe(true)
@@ -124,7 +124,7 @@ describe('KeyRing', () => {
       expect(keys.isAuditIntact(text, values)).toBe(false)
   })
 
-  test('any flipped bit, a cut and a foreign text do not open, and do not throw', () => {
+  test('returns undefined for flipped bits, truncated values and other texts', () => {
     const sealed = keys.seal('token', 'secret', claims)
     const [id = '', body = ''] = sealed.split('.')
     const bytes = Buffer.from(body, 'base64url')
@@ -156,7 +156,7 @@ describe('KeyRing', () => {
     expect(keys.isIntact(keys.seal('token', '', claims), claims)).toBe(false)
   })
 
-  test('nothing of a secret key is in its id', () => {
+  test('reveals nothing of a secret key in its ID', () => {
     expect(keys.ids).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/)])
     expect(new KeyRing([second]).ids).not.toEqual(keys.ids)
     expect(new KeyRing([first]).ids).toEqual(keys.ids)
@@ -167,7 +167,7 @@ describe('rotation', () => {
   const old = new KeyRing([first])
   const both = new KeyRing([second, first])
 
-  test('the current key seals, every key opens', () => {
+  test('seals with the current key, and opens with every key', () => {
     const before = old.seal('token', 'secret', claims)
     const after = both.seal('token', 'secret', claims)
     expect(both.open('token', before, claims)).toBe('secret')
@@ -176,7 +176,7 @@ describe('rotation', () => {
     expect(both.ids).toEqual([...new KeyRing([second]).ids, ...old.ids])
   })
 
-  test('a key that is not in the ring opens nothing, nor does another under its id', () => {
+  test('opens nothing with an unknown key, or with another key under the same ID', () => {
     const sealed = old.seal('token', 'secret', claims)
     const other = new KeyRing([second])
     expect(other.open('token', sealed, claims)).toBeUndefined()
@@ -184,14 +184,14 @@ describe('rotation', () => {
     expect(other.open('token', renamed, claims)).toBeUndefined()
   })
 
-  test('session keys and form tokens of earlier keys verify; the current comes first', () => {
+  test('accepts session keys and form tokens of earlier keys, the current one first', () => {
     expect(both.sessionKeys).toHaveLength(2)
     expect(both.sessionKeys[1]).toEqual(old.sessionKeys[0])
     expect(both.csrfTokens('cookie')[1]).toBe(old.csrfTokens('cookie')[0])
     expect(both.csrfTokens('cookie')).not.toEqual(both.csrfTokens('other'))
   })
 
-  test('digests of short values depend on the key, and the current one comes first', () => {
+  test('returns keyed digests of short values, that of the current key first', () => {
     expect(both.lookupDigests('BCDFGHJK')).toEqual([
       ...new KeyRing([second]).lookupDigests('BCDFGHJK'),
       ...old.lookupDigests('BCDFGHJK'),
@@ -201,7 +201,7 @@ describe('rotation', () => {
     expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.csrfTokens('BCDFGHJK'))
   })
 
-  test('UTF-8 keys are taken by their bytes', () => {
+  test('uses the UTF-8 bytes of keys', () => {
     const text = 'ä'.repeat(32)
     expect(new KeyRing([text]).ids).toEqual(new KeyRing([text]).ids)
     expect(new KeyRing([text]).ids).not.toEqual(new KeyRing(['a'.repeat(32)]).ids)

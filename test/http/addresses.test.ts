@@ -109,7 +109,7 @@ describe('a path without its slash', () => {
     ['/things/1', '/things/1/'],
     ['/things/a%2Fb', '/things/a%2Fb/'],
     ['/things/1/parts/2?x', '/things/1/parts/2/?x'],
-  ])('%s leads to %s', async (target, location) => {
+  ])('%s redirects to %s', async (target, location) => {
     for (const method of ['GET', 'HEAD', 'POST']) {
       const answer = await send(`${root}${target}`, [], method)
       expect(answer.status).toBe(308)
@@ -118,7 +118,7 @@ describe('a path without its slash', () => {
     }
   })
 
-  test('no further than that', async () => {
+  test('redirects nothing else', async () => {
     for (const target of ['/things', '/data', '/other', ''])
       expect((await send(`${root}${target}`)).status).toBe(404)
   })
@@ -130,7 +130,7 @@ describe('errors of pages', () => {
     ['a body that is no form', 400, () => send(`${root}/list/`, [html], 'POST')],
     ['nothing there', 404, () => send(`${root}/things/1/other/`, [html])],
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [html])],
-  ])('%s: %i as a page for a browser', async (_, status, ask) => {
+  ])('returns %s as %i with a page to a browser', async (_, status, ask) => {
     const answer = await ask()
     expect(answer.status).toBe(status)
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -145,7 +145,7 @@ describe('errors of pages', () => {
     ['nothing there', 404, () => send(`${root}/things/1/other/`, [json])],
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [json])],
     ['a wrong method, and no wish', 405, () => send(`${root}/list/`, [], 'DELETE')],
-  ])('%s: %i as JSON for a script', async (_, status, ask) => {
+  ])('returns %s as %i with JSON to a script', async (_, status, ask) => {
     const answer = await ask()
     expect(answer.status).toBe(status)
     expect(answer.headers.get('content-type')).toBe('application/json')
@@ -155,7 +155,7 @@ describe('errors of pages', () => {
     })
   })
 
-  test('a wrong method names those that are right', async () => {
+  test('lists the allowed methods for a wrong method', async () => {
     for (const accept of [html, json]) {
       const answer = await send(`${root}/list/`, [accept], 'PUT')
       expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
@@ -163,19 +163,19 @@ describe('errors of pages', () => {
     }
   })
 
-  test('returns JSON to a browser where there are no pages', async () => {
+  test('returns JSON to a browser at endpoints without pages', async () => {
     const answer = await send(`${root}/data/1`, [html], 'POST')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('content-type')).toBe('application/json')
   })
 
-  test('the page says in the language of the reader what happened, and in English what the protocol says', async () => {
+  test('shows the problem in the reader’s language and the protocol’s error description in English', async () => {
     const answer = await send(`${root}/list/`, [html], 'POST')
     expect(answer.text).toContain('What was sent cannot be read. Nothing was done.')
     expect(answer.text).toContain('The content type must be application/x-www-form-urlencoded.')
   })
 
-  test('a body that is too large: 413', async () => {
+  test('returns 413 for a body that is too large', async () => {
     const answer = await new UserAgent({ accept: 'text/html' }).fetch(`${app.issuer}/me/list/`, {
       method: 'POST',
       body: new URLSearchParams({ x: 'x'.repeat(70_000) }),
@@ -185,8 +185,8 @@ describe('errors of pages', () => {
   })
 })
 
-describe('what a host leads to the server', () => {
-  test('all below a folder, and nothing beside it', () => {
+describe('the paths that a host passes to the server', () => {
+  test('include everything below a directory, and nothing beside it', () => {
     const { handles, addresses } = app.server
     for (const path of ['/list', '/list/', '/list/more', '/things/x', '/things/x/y/z', '/data/1'])
       expect(handles(`${root}${path}`), path).toBe(true)
@@ -203,7 +203,7 @@ describe('what a host leads to the server', () => {
     )
   })
 
-  test('each path is covered once, and the start page claims nothing but itself', () => {
+  test('cover each path once, and the start page only itself', () => {
     const { list, handles } = addressesOf(
       ['/a/', '/a/b/', '/a/:id/', '/a/b/:id', '/oauth/x', '/login', '/'],
       { root: '/', prefix: '/oauth/' },

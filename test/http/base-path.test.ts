@@ -13,7 +13,7 @@ describe('decision §2 an issuer with a path', () => {
   })
   afterAll(() => app.close())
 
-  test('RFC 8414 §3.1, RFC 9728 §3.1 the metadata stands at the root, before and behind the path, and nowhere else', async () => {
+  test('RFC 8414 §3.1, RFC 9728 §3.1 serves the metadata at the root, before and after the path, and nowhere else', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource']) {
       const inserted = await fetch(`${origin}/.well-known/${name}/app`)
       const appended = await fetch(`${origin}/app/.well-known/${name}`)
@@ -33,7 +33,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('the metadata names addresses under the path, and they are there', async () => {
+  test('the metadata names URLs below the path, which exist', async () => {
     const answer = await fetch(`${origin}/.well-known/oauth-authorization-server/app`)
     const metadata = (await answer.json()) as Record<string, string>
     expect(metadata.authorization_endpoint).toBe(`${app.issuer}/oauth/authorize`)
@@ -45,7 +45,7 @@ describe('decision §2 an issuer with a path', () => {
     expect([400, 401]).toContain(token.status)
   })
 
-  test('a challenge leads to the metadata', async () => {
+  test('a challenge refers to the metadata', async () => {
     for (const path of ['/oauth/ping', '/oauth/info']) {
       const answer = await fetch(`${app.issuer}${path}`)
       expect(answer.status).toBe(401)
@@ -56,7 +56,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('at the root there is nothing of the server', async () => {
+  test('serves nothing else at the root', async () => {
     for (const path of [
       '/oauth/ping',
       '/oauth/token',
@@ -73,7 +73,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('the whole flow stays under the path', async () => {
+  test('keeps the whole flow below the path', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
@@ -121,7 +121,7 @@ describe('decision §2 an issuer with a path', () => {
     )
   })
 
-  test('login, logout and errors lead to addresses under the path', async () => {
+  test('login, logout and errors redirect below the path', async () => {
     const agent = new UserAgent()
     const entered = await agent.logIn(app)
     expect(entered.headers.get('location')).toBe('/app/')
@@ -180,11 +180,11 @@ describe('other paths by settings', () => {
     '/o auth',
     '/oauth?x',
     '/../x'.replace('..', '%2e'),
-  ])('"%s" is no such path: the start is refused', async (oauthPrefix) => {
+  ])('refuses to start with the path "%s"', async (oauthPrefix) => {
     await expect(startServer({ oauthPrefix })).rejects.toThrow('oauthPrefix')
   })
 
-  test('an issuer on https behind a proxy: addresses are those of the issuer', async () => {
+  test('uses the URLs of the issuer for an https issuer behind a proxy', async () => {
     await using app = await startServer({ issuer: 'https://api.example.org/app' })
     const inserted = `${new URL(app.issuer).origin}/.well-known/oauth-authorization-server/app`
     expect(await (await fetch(inserted)).json()).toMatchObject({
@@ -194,7 +194,7 @@ describe('other paths by settings', () => {
   })
 })
 
-test('a login under the path is one for the application', async () => {
+test('accepts a login below the path in the application', async () => {
   await using app = await startServer({ basePath: '/app' })
   const session = await logIn(app)
   const answer = await session.agent.fetch(`${app.issuer}/api/me`, {

@@ -74,7 +74,7 @@ const closed = [
 ] as const
 
 describe('HT-06 CORS', () => {
-  test.each(open)('%s %s: any origin, and never with credentials', async (path, method) => {
+  test.each(open)('%s %s allows any origin, without credentials', async (path, method) => {
     const answer = await ask(path, { method })
     expect(said(answer)).toEqual({
       'access-control-allow-origin': '*',
@@ -82,7 +82,7 @@ describe('HT-06 CORS', () => {
     })
   })
 
-  test.each(open)('%s %s: a browser that asks first is let, for a day', async (path, method) => {
+  test.each(open)('%s %s allows a preflight for a day', async (path, method) => {
     const answer = await preflight(path, method)
     expect([answer.status, await answer.text()]).toEqual([204, ''])
     expect(said(answer)).toEqual({
@@ -126,7 +126,7 @@ describe('HT-06 CORS', () => {
     },
   )
 
-  test('an application without a word of its own says nothing of what it lets through', async () => {
+  test('adds no CORS headers to responses of the application', async () => {
     const token = await app.personalToken(['notes:read'])
     const headers = { authorization: `Bearer ${token}` }
     for (const path of ['/', '/api/public']) {

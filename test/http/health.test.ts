@@ -36,7 +36,7 @@ const start = async (options: TestOptions = {}) => {
 const fails = () => Promise.reject(new StoreUnavailable('The disk at /var/lib is gone.'))
 
 describe('decision §2 /health/live and /health/ready', () => {
-  test.each(['', '/auth'])('answer 200 under the path %j, to everybody', async (basePath) => {
+  test.each(['', '/auth'])('return 200 under the path %j to anyone', async (basePath) => {
     await using host = await start({ basePath })
     const credentials: readonly Record<string, string>[] = [
       {},
@@ -61,7 +61,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('not ready while the store is away: 503 with Retry-After; the process lives', async () => {
+  test('return 503 with Retry-After for readiness, but 200 for liveness, while the store is unavailable', async () => {
     await using host = await start()
     host.storeDoes(fails)
     const answer = await host.get('ready')
@@ -74,7 +74,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect((await host.get('ready')).status).toBe(200)
   })
 
-  test('the log says why, once for each change', async () => {
+  test('log the reason once for each change', async () => {
     await using host = await start()
     host.storeDoes(fails)
     for (let times = 0; times < 3; times += 1) await host.get('ready')
@@ -156,7 +156,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect(closed).toBe(1)
   })
 
-  test('not ready from drain() on, though everything is still served', async () => {
+  test('is not ready after drain(), but still serves all requests', async () => {
     await using host = await start()
     const token = await host.app.personalToken()
     expect(await host.app.server.isReady()).toBe(true)

@@ -31,7 +31,7 @@ const api = async (
 const bearer = async (...scopes: string[]) => `Bearer ${await app.personalToken(scopes)}`
 
 describe('decision §2 the example application', () => {
-  test('notes are written, listed and deleted, each with its scope', async () => {
+  test('writes, lists and deletes notes, each with its scope', async () => {
     const [read, write] = [await bearer('notes:read'), await bearer('notes:write')]
     const created = await api('/notes', write, { method: 'POST', text: 'Buy milk' })
     expect(created).toEqual({
@@ -52,7 +52,7 @@ describe('decision §2 the example application', () => {
     expect((await api('/notes', read)).body).toEqual([])
   })
 
-  test("another user's notes are not there: scopes are no access control", async () => {
+  test('hides notes of other users, which scopes do not grant', async () => {
     const mine = await api('/notes', await bearer('notes:write'), { method: 'POST', text: 'mine' })
     const other = await app.server.users.create({ email: 'user-b@example.org', password: null })
     const scopes = ['notes:read', 'notes:write']
@@ -89,7 +89,7 @@ describe('decision §2 the example application', () => {
     expect(await me.json()).toEqual({ id, email, kind: 'session' })
   })
 
-  test('its page shows who is logged in, and is no frame for others', async () => {
+  test('shows the logged-in user on its page, which forbids frames', async () => {
     const page = await session.agent.fetch(`${app.issuer}/`)
     expect(await page.text()).toContain(app.user.email)
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")

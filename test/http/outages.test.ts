@@ -150,7 +150,7 @@ const ask = async (operation: string, error: Error, { path, init }: Case) => {
 }
 
 describe('decision §6.4 a store outage rejects no credentials', () => {
-  test.each(cases)('%s: 503 with Retry-After', async (_, given) => {
+  test.each(cases)('%s returns 503 with Retry-After', async (_, given) => {
     const error = new StoreUnavailable('the disk at /var/lib is gone')
     const { answer, text } = await ask(given.operation, error, given)
     expect(answer.status).toBe(503)
@@ -165,7 +165,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     else expect(text).toContain('The service is not available right now.')
   })
 
-  test('once the redirect URI is proven, the client is told', async () => {
+  test('reports the error to the client after the redirect URI was verified', async () => {
     const url = authorizeUrl(app.issuer, { client_id: clientId, scope: '' })
     const init = { headers: asSession() }
     const { answer } = await ask('sessions.find', new StoreUnavailable('gone'), {
@@ -180,13 +180,13 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     )
   })
 
-  test('and everything works again afterwards: nothing was consumed, nobody was logged out', async () => {
+  test('works again afterwards: nothing was consumed and no one was logged out', async () => {
     expect((await fetch(`${app.issuer}/api/me`, withToken())).status).toBe(200)
     expect((await fetch(`${app.issuer}/api/me`, withJwt())).status).toBe(200)
   })
 })
 
-describe('HT-07 an error of our own', () => {
+describe('HT-07 an internal error', () => {
   test.each(cases)('returns 500 without details for %s', async (_, given) => {
     const silenced = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const before = app.log.length
@@ -205,7 +205,7 @@ describe('HT-07 an error of our own', () => {
     silenced.mockRestore()
   })
 
-  test('the pages and the JSON of the server have their headers then too', async () => {
+  test('keeps the headers of pages and of JSON', async () => {
     const error = new Error('x')
     const page = await ask('sessions.find', error, {
       operation: '',

@@ -29,7 +29,7 @@ const accepted = async (server: TestServer): Promise<string> => {
 const sorted = (text: string): string => [...new Set(text)].sort().join('')
 
 describe('decision §6.2 characters of a query string', () => {
-  test('unreserved ones and the specified ones are accepted, and of all other bytes none [T778]', async () => {
+  test('accepts the unreserved and the specified characters, and no other byte [T778]', async () => {
     expect(sorted(await accepted(app))).toBe(sorted(`${unreserved}${specified.replace('%', '')}`))
   })
 
@@ -49,7 +49,7 @@ describe('decision §6.2 characters of a query string', () => {
     'a=%C3%A9&b=%F0%9F%98%80',
     '%22%3C%3E%5B%5D',
     'x=a/b?c:d@e!f(g)h*i,j;k+l~m',
-  ])('"%s" is accepted', async (query) => {
+  ])('accepts "%s"', async (query) => {
     expect((await ask(app, query)).status).toBe(200)
   })
 
@@ -80,7 +80,7 @@ describe('decision §6.2 characters of a query string', () => {
     '^',
     '#',
     'a#b',
-  ])('"%s" is refused: 400 invalid_request', async (query) => {
+  ])('returns 400 invalid_request for "%s"', async (query) => {
     const { status, text } = await ask(app, query)
     expect(status).toBe(400)
     expect(JSON.parse(text)).toEqual({
@@ -90,13 +90,13 @@ describe('decision §6.2 characters of a query string', () => {
   })
 
   test.each(['\xC3\xA9', 'a=b&c=\xFF', '\u0000', '\u007F'])(
-    '%j does not even get that far: 400',
+    'returns 400 for %j before any check',
     async (query) => {
       expect((await ask(app, query)).status).toBe(400)
     },
   )
 
-  test('before any credential is looked at, for every method, and where nothing is at the address', async () => {
+  test('checks them before any credential, for every method and for unknown paths', async () => {
     const token = await app.personalToken()
     for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
       for (const path of ['/api/me', '/api/public', '/api/absent']) {
@@ -112,19 +112,19 @@ describe('decision §6.2 characters of a query string', () => {
       }
   })
 
-  test('in an absolute target too; its host and path are no query', async () => {
+  test('checks the query of an absolute target, but not its host and path', async () => {
     const target = 'http://example.org/api/public'
     expect((await rawHttp(app, { target: `${target}?a=[` })).status).toBe(400)
     expect((await rawHttp(app, { target: `${target}?a=b` })).status).toBe(200)
     expect((await rawHttp(app, { target })).status).toBe(200)
   })
 
-  test('the path is not looked at', async () => {
+  test('does not check the path', async () => {
     expect((await rawHttp(app, { target: '/api/[x]|{y}?a=b' })).status).toBe(404)
   })
 
   test.each(['/', '/login', '/.well-known/oauth-authorization-server', '/oauth/style.css'])(
-    'where rest() is not mounted, as at %s, nothing is refused [T750]',
+    'checks nothing without rest(), as at %s [T750]',
     async (path) => {
       expect((await ask(app, 'a[]=1&b=|{}', path)).status).toBe(200)
     },
@@ -139,7 +139,7 @@ describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
     ['what looks like a range', '!-/'],
     ['what is special in a regular expression', '.*+?$|()'],
     ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],
-  ])('%s: exactly these are accepted [T749]', async (_, allowedUrlencodeCharacters) => {
+  ])('%s: accepts exactly these characters [T749]', async (_, allowedUrlencodeCharacters) => {
     await using own = await startServer({ allowedUrlencodeCharacters })
     // The tests' own `x=` would be refused without the equals sign.
     const statuses = await Promise.all(bytes.map((character) => ask(own, `x${character}1`)))
@@ -154,7 +154,7 @@ describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
   })
 
   test.each([' ', 'a b', '\u0000', '\n', 'é', '\u007F'])(
-    '"%s" is no such character: the start is refused',
+    'refuses to start with "%s"',
     async (characters) => {
       await expect(startServer({ allowedUrlencodeCharacters: characters })).rejects.toThrow(
         'OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS',

@@ -48,7 +48,7 @@ const open: readonly string[] = [
 
 describe('decision §2 methods', () => {
   test.each(endpoints)(
-    '%s takes %s; every other is 405 with Allow [T732]',
+    '%s accepts %s, and returns 405 with Allow for other methods [T732]',
     async (target, allow) => {
       for (const method of [
         'GET',
@@ -81,7 +81,7 @@ describe('decision §2 methods', () => {
     '/oauth/style.css',
     '/.well-known/oauth-authorization-server',
     '/oauth/authorize?client_id=x',
-  ])('HEAD %s has the headers of a GET where that is safe, and no body', async (target) => {
+  ])('HEAD %s returns the headers of a GET if that is safe, and no body', async (target) => {
     const head = await send({ method: 'HEAD', target })
     expect(head.text).toBe('')
     if (target.startsWith('/oauth/authorize')) return
@@ -94,7 +94,7 @@ describe('decision §2 methods', () => {
   })
 
   const overrides = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']
-  test.each(overrides)('SS-02 %s is ignored', async (header) => {
+  test.each(overrides)('SS-02 ignores %s', async (header) => {
     const get = await send({
       target: `/logout?_method=POST&csrf_token=${session.csrfToken}`,
       headers: [...asSession(), `${header}: POST`],
@@ -115,7 +115,7 @@ describe('decision §2 methods', () => {
     expect(removal.status).toBe(404)
   })
 
-  test('SS-02 confirm in the query of a GET decides nothing; HEAD and other methods issue nothing', async () => {
+  test('SS-02 ignores confirm in the query of a GET, and issues nothing for HEAD and other methods', async () => {
     const { challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
       client_id: client.clientId,
@@ -140,7 +140,7 @@ describe('decision §2 methods', () => {
   })
 })
 
-describe('decision §2 addresses of what is switched off', () => {
+describe('decision §2 URLs of disabled features', () => {
   let bare: TestServer
   beforeAll(async () => {
     bare = await startServer({
@@ -163,7 +163,7 @@ describe('decision §2 addresses of what is switched off', () => {
     '/oauth/leaked',
     '/account/settings/nothing/',
     '/metrics',
-  ])('%s: 404, for strangers, for the session and for a client', async (target) => {
+  ])('%s: return 404 to anonymous callers, sessions and clients', async (target) => {
     const { cookie, csrfToken } = await logIn(bare)
     const { clientId, clientSecret } = await bare.client()
     const who = [
@@ -179,7 +179,7 @@ describe('decision §2 addresses of what is switched off', () => {
     }
   })
 
-  test('and the metadata does not name them', async () => {
+  test('are not in the metadata', async () => {
     const answer = await fetch(`${bare.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await answer.json()) as Record<string, unknown>
     const addresses = Object.keys(metadata).filter((name) => /_endpoint$|_uri$/.test(name))
@@ -188,7 +188,7 @@ describe('decision §2 addresses of what is switched off', () => {
   })
 })
 
-describe('HT-07 spellings of an address', () => {
+describe('HT-07 spellings of a URL', () => {
   test.each([
     '/oauth/token/',
     '//oauth/token',
@@ -210,7 +210,7 @@ describe('HT-07 spellings of an address', () => {
     'http://evil.example:1/oauth/token?x',
     '/oauth/token?',
     '/oauth/token??',
-  ])('%s is the token endpoint or nothing, and never an unguarded one', async (target) => {
+  ])('%s is the token endpoint or does not exist, and is never unguarded', async (target) => {
     const body = (secret: string) =>
       `grant_type=client_credentials&client_id=${client.clientId}&client_secret=${secret}`
     const wrong = await send({ method: 'POST', target, headers: [urlencoded], body: body('wrong') })
@@ -244,7 +244,7 @@ describe('HT-07 spellings of an address', () => {
     '/oauth/__proto__',
     '/oauth/constructor',
     '/toString',
-  ])('the target "%s" is answered with 4xx', async (target) => {
+  ])('returns 4xx for the target "%s"', async (target) => {
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const { status, text } = await send({ method, target }).catch(() => ({
         status: 400,
@@ -257,7 +257,7 @@ describe('HT-07 spellings of an address', () => {
   })
 })
 
-describe('P-1 the Host header decides nothing', () => {
+describe('P-1 the Host header has no effect', () => {
   const hosts = [
     'evil.example',
     'evil.example:99999',
@@ -293,7 +293,7 @@ describe('P-1 the Host header decides nothing', () => {
     }
   })
 
-  test('two of them, and none, are answered with 4xx or as usual', async () => {
+  test('returns 4xx or the usual response for two headers or none', async () => {
     const { host } = new URL(app.issuer)
     const two = await send({ target: '/login', headers: [`Host: ${host}`, 'Host: evil.example'] })
     expect(two.status).toBeLessThan(500)
@@ -313,7 +313,7 @@ describe('decision §6.4 bodies', () => {
     ['/oauth/token', kib64],
     // A request in a body comes back from the login in an address.
     ['/oauth/authorize', 16_384],
-  ])('%s: %i bytes are read, one more is 413', async (target, largest) => {
+  ])('%s: reads %i bytes, and returns 413 for one more', async (target, largest) => {
     const headers = [urlencoded]
     const fits = await send({
       method: 'POST',
@@ -336,13 +336,13 @@ describe('decision §6.4 bodies', () => {
     )
   })
 
-  test('a body in small chunks without an end in sight is refused when it is too large', async () => {
+  test('rejects an endless body in small chunks when it is too large', async () => {
     const body = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
     const headers = [urlencoded, 'Transfer-Encoding: chunked']
     expect((await send({ method: 'POST', target: '/oauth/token', headers, body })).status).toBe(413)
   })
 
-  test.each(posts)('%s: more than 100 parameters are refused', async (target) => {
+  test.each(posts)('%s: rejects more than 100 parameters', async (target) => {
     const body = (count: number) =>
       Array.from({ length: count }, (_, index) => `p${index}=`).join('&')
     const answer = await send({ method: 'POST', target, headers: [urlencoded], body: body(101) })
@@ -357,7 +357,7 @@ describe('decision §6.4 bodies', () => {
   })
 
   test.each(['gzip', 'deflate', 'br', 'identity'])(
-    'Content-Encoding %s is refused: no bomb is unpacked',
+    'rejects Content-Encoding %s, so that no bomb is decompressed',
     async (encoding) => {
       for (const target of posts) {
         const headers = [urlencoded, `Content-Encoding: ${encoding}`]
@@ -366,7 +366,7 @@ describe('decision §6.4 bodies', () => {
     },
   )
 
-  test('DS-01 oversize headers and addresses: 431, and the next request is served', async () => {
+  test('DS-01 returns 431 for oversize headers and URLs, and serves the next request', async () => {
     const long = 'a'.repeat(17_000)
     for (const request of [
       { target: `/login?next=/${long}` },
@@ -377,7 +377,7 @@ describe('decision §6.4 bodies', () => {
     expect((await send({ target: '/login' })).status).toBe(200)
   })
 
-  test('invalid UTF-8, NUL and lone surrogates in a form: 4xx', async () => {
+  test('returns 4xx for invalid UTF-8, NUL and lone surrogates in a form', async () => {
     for (const body of [
       'email=%ff%fe&password=%ff',
       'email=a%00b&password=x',
@@ -395,7 +395,7 @@ describe('decision §6.4 bodies', () => {
   })
 })
 
-describe('DS-02 no input takes long to judge', () => {
+describe('DS-02 validates every input quickly', () => {
   const many = 'a'.repeat(60_000)
   const bait = [
     `${many}!`,
@@ -467,7 +467,7 @@ describe('DS-02 no input takes long to judge', () => {
   })
 })
 
-describe('DS-06 names of members of every object', () => {
+describe('DS-06 names of members of Object.prototype', () => {
   const names = [
     '__proto__',
     'constructor',
@@ -486,7 +486,7 @@ describe('DS-06 names of members of every object', () => {
     ...names.map((name) => `${name}=polluted`),
   ].join('&')
 
-  test('as parameters they are unknown ones', async () => {
+  test('are unknown parameters', async () => {
     for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
       await send({ target: `${target}?${nasty}` })
     for (const target of ['/login', '/logout', '/oauth/authorize', '/oauth/token']) {
@@ -504,7 +504,7 @@ describe('DS-06 names of members of every object', () => {
     expect(Object.prototype.toString).toBeTypeOf('function')
   })
 
-  test('in JSON for the REST application they change nothing', async () => {
+  test('have no effect in JSON for the REST application', async () => {
     const token = await app.personalToken(['notes:write', 'notes:read'])
     const answer = await fetch(`${app.issuer}/api/notes`, {
       method: 'POST',

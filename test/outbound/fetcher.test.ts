@@ -80,8 +80,8 @@ const answer = (
   body: string | Buffer = '{}',
 ): void => site.answer(path, (_request, response) => response.writeHead(status, headers).end(body))
 
-describe('what is fetched', () => {
-  test('a JSON document over https, from the address that the host name has', async () => {
+describe('a fetched document', () => {
+  test('is JSON over https, from the resolved address of the host', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     await expect(outboundWith().json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
@@ -96,7 +96,7 @@ describe('what is fetched', () => {
   })
 
   test.each(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/jwk-set+json'])(
-    'the content type %s',
+    'may have the content type %s',
     async (type) => {
       const path = newPath()
       site.serve(path, {}, { 'content-type': type })
@@ -104,7 +104,7 @@ describe('what is fetched', () => {
     },
   )
 
-  test('the environment names no proxy', async () => {
+  test('ignores a proxy in the environment', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     process.env.https_proxy = 'http://127.0.0.1:1'
@@ -116,7 +116,7 @@ describe('what is fetched', () => {
   })
 })
 
-describe('SSRF: which addresses', () => {
+describe('SSRF: allowed addresses', () => {
   test.each([
     ['http://client.example/x', 'It must start with https://.'],
     ['http://localhost/x', 'It must start with https://.'],
@@ -155,7 +155,7 @@ describe('SSRF: which addresses', () => {
     ['https://intranet/x', 'Its host must be a full domain name.'],
     ['https://localhost./x', 'Its host must be a full domain name.'],
     ['https://client.example./x', 'Its host must be a full domain name.'],
-  ])('%j is refused before anything is looked up', async (url, sentence) => {
+  ])('rejects %j before any look-up', async (url, sentence) => {
     const before = site.lookups.length
     const outbound = outboundWith(site.outbound, false)
     expect((await refusal(url, { outbound })).message).toBe(sentence)
@@ -197,29 +197,29 @@ describe('SSRF: which addresses', () => {
     '0x7f.1',
     'localhost',
     '',
-  ])(
-    'a host name that leads to %j is refused, and nobody is connected to [T478]',
-    async (address) => {
-      expect(isPublic(address)).toBe(false)
-      const before = site.requests.length
-      const outbound = outboundWith(
-        {
-          ...site.outbound,
-          resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
-        },
-        false,
-      )
-      const { message } = await refusal(site.url('/x'), { outbound })
-      expect(message).toBe('Its host has no public address.')
-      expect(site.requests.length).toBe(before)
+  ])('rejects a host name that resolves to %j, without connecting [T478]', async (address) => {
+    expect(isPublic(address)).toBe(false)
+    const before = site.requests.length
+    const outbound = outboundWith(
+      {
+        ...site.outbound,
+        resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
+      },
+      false,
+    )
+    const { message } = await refusal(site.url('/x'), { outbound })
+    expect(message).toBe('Its host has no public address.')
+    expect(site.requests.length).toBe(before)
+  })
+
+  test.each(['93.184.216.34', '8.8.8.8', '2606:2800:220:1::1'])(
+    'accepts %s as public',
+    (address) => {
+      expect(isPublic(address)).toBe(true)
     },
   )
 
-  test.each(['93.184.216.34', '8.8.8.8', '2606:2800:220:1::1'])('%s is public', (address) => {
-    expect(isPublic(address)).toBe(true)
-  })
-
-  test('one private address among public ones is enough to refuse', async () => {
+  test('rejects a host with one private address among public ones', async () => {
     const addresses = [
       { address: '93.184.216.34', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -244,7 +244,7 @@ describe('SSRF: which addresses', () => {
     expect(new Set(refusals.map(({ message, isOutage }) => `${message} ${isOutage}`)).size).toBe(1)
   })
 
-  test('a host name is looked up once, and its first answer is the one that is connected to [T479]', async () => {
+  test('looks up a host name once, and connects to the first result [T479]', async () => {
     const path = newPath()
     site.serve(path, { from: 'the first' })
     let lookups = 0
@@ -257,7 +257,7 @@ describe('SSRF: which addresses', () => {
     expect(lookups).toBe(1)
   })
 
-  test('with dangerouslyAllowPrivateAddresses http may be used on this machine, and nowhere else', async () => {
+  test('with dangerouslyAllowPrivateAddresses, allows http only on this machine', async () => {
     const http = createHttpServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
     })
@@ -276,7 +276,7 @@ describe('SSRF: which addresses', () => {
 })
 
 describe('a hostile server', () => {
-  test.each([301, 302, 303, 307, 308])('a redirect by %i is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect by %i', async (status) => {
     const path = newPath()
     const target = newPath()
     site.serve(target, { secret: true })
@@ -298,13 +298,13 @@ describe('a hostile server', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('the status %i is refused; whether that is an outage: %s', async (status, isOutage) => {
+  ])('rejects the status %i; as an outage: %s', async (status, isOutage) => {
     const path = newPath()
     answer(path, status, { 'content-type': 'application/json' }, status === 200 ? '{}' : '')
     expect(await refusal(site.url(path))).toMatchObject({ isOutage })
   })
 
-  test('a document of 10 MB that says how large it is', async () => {
+  test('rejects a document of 10 MB with Content-Length', async () => {
     const path = newPath()
     site.serve(path, 'x'.repeat(10_000_000), { 'content-length': '10000000' })
     const { message, took } = await refusal(site.url(path))
@@ -312,7 +312,7 @@ describe('a hostile server', () => {
     expect(took).toBeLessThan(2000)
   })
 
-  test('an endless body is cut off', async () => {
+  test('cuts off an endless body', async () => {
     const path = newPath()
     let sent = 0
     const chunk = ' '.repeat(4_096)
@@ -330,7 +330,7 @@ describe('a hostile server', () => {
     expect(sent).toBeLessThan(10_000_000)
   })
 
-  test('the largest that is allowed is taken, and one byte more is not', async () => {
+  test('accepts the maximum size, and rejects one byte more', async () => {
     const path = newPath()
     site.serve(path, `"${'x'.repeat(98)}"`)
     await expect(
@@ -349,7 +349,7 @@ describe('a hostile server', () => {
     ['text/application/json', '{}'],
     ['image/svg+xml', '{}'],
     ['', '{}'],
-  ])('the content type %j is refused', async (type, body) => {
+  ])('rejects the content type %j', async (type, body) => {
     const path = newPath()
     answer(path, 200, type === '' ? {} : { 'content-type': type }, body)
     expect((await refusal(site.url(path))).message).toBe(
@@ -357,7 +357,7 @@ describe('a hostile server', () => {
     )
   })
 
-  test('a compressed bomb is not even unpacked', async () => {
+  test('does not decompress a bomb', async () => {
     const path = newPath()
     const bomb = gzipSync('0'.repeat(5_000_000))
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
@@ -368,7 +368,7 @@ describe('a hostile server', () => {
   })
 
   test.each(['', '{', '{"a":1}x', "{'a':1}", '\uFEFF\uFEFF{}'])(
-    'the body %j is refused',
+    'rejects the body %j',
     async (body) => {
       const path = newPath()
       site.serve(path, body)
@@ -376,13 +376,13 @@ describe('a hostile server', () => {
     },
   )
 
-  test('bytes that are no UTF-8 are refused', async () => {
+  test('rejects invalid UTF-8', async () => {
     const path = newPath()
     answer(path, 200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22]))
     expect((await refusal(site.url(path))).message).toBe('It is not in UTF-8.')
   })
 
-  test('a body that ends too early is refused', async () => {
+  test('rejects a body that ends too early', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
@@ -395,7 +395,7 @@ describe('a hostile server', () => {
     })
   })
 
-  test('a connection that is reset, before the answer and in the middle of TLS, is refused', async () => {
+  test('rejects a connection that is reset before the response or during TLS', async () => {
     const path = newPath()
     site.answer(path, (request) => request.socket.destroy())
     expect((await refusal(site.url(path))).message).toBe(
@@ -415,7 +415,7 @@ describe('a hostile server', () => {
     )
   })
 
-  test('another protocol is refused', async () => {
+  test('rejects another protocol', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end()
@@ -423,7 +423,7 @@ describe('a hostile server', () => {
     expect((await refusal(site.url(path))).message).toMatch(/another protocol|broke off/)
   })
 
-  test('a certificate for another name, and one of an unknown authority, are refused', async () => {
+  test('rejects a certificate for another name or of an unknown authority', async () => {
     const path = newPath()
     site.serve(path, {})
     const before = site.requests.length
@@ -437,7 +437,7 @@ describe('a hostile server', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('the variable that switches the check of certificates off does not', async () => {
+  test('ignores the variable that disables the verification of certificates', async () => {
     const path = newPath()
     site.serve(path, {})
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
@@ -452,11 +452,11 @@ describe('a hostile server', () => {
   })
 })
 
-describe('the time limit holds for all of it', () => {
+describe('the timeout covers the whole request', () => {
   const isInTime = ({ took }: { took: number }): boolean => took > 4_500 && took < 15_000
   const tooSlow = 'It was not there after 5 seconds.'
 
-  test.concurrent('a body of one byte a second', async () => {
+  test.concurrent('for a body of one byte a second', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -468,7 +468,7 @@ describe('the time limit holds for all of it', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('headers that never come', async () => {
+  test.concurrent('for headers that never come', async () => {
     const path = newPath()
     site.answer(path, () => undefined)
     const found = await refusal(site.url(path))
@@ -476,7 +476,7 @@ describe('the time limit holds for all of it', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('a server that accepts and says nothing', async () => {
+  test.concurrent('for a server that accepts and stays silent', async () => {
     const tcp = await listening((socket) => socket.on('error', () => undefined))
     const { port } = tcp.address() as AddressInfo
     const found = await refusal(`https://client.example:${port}/`)
@@ -485,7 +485,7 @@ describe('the time limit holds for all of it', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('a resolver that never answers', async () => {
+  test.concurrent('for a resolver that never answers', async () => {
     const outbound = outboundWith({ ...site.outbound, resolve: () => new Promise(() => undefined) })
     const found = await refusal(site.url(newPath()), { outbound })
     expect(found.message).toBe(tooSlow)
@@ -493,7 +493,7 @@ describe('the time limit holds for all of it', () => {
   })
 })
 
-describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
+describe('caching (RFC 9111)', () => {
   /** How often a document is asked for, when it is wanted again after so many seconds. */
   const timesAskedFor = async (
     headers: Record<string, string>,
@@ -511,38 +511,38 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     return requestsTo(path).length
   }
 
-  test('max-age is how long', async () => {
+  test('follows max-age', async () => {
     expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [599])).toBe(1)
     expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [601])).toBe(2)
     expect(await timesAskedFor({ 'cache-control': 'private, max-age=600' }, [599])).toBe(1)
   })
 
-  test('no-store keeps nothing', async () => {
+  test('caches nothing with no-store', async () => {
     expect(await timesAskedFor({ 'cache-control': 'no-store' }, [0, 0])).toBe(3)
   })
 
-  test('no-cache asks each time', async () => {
+  test('revalidates each time with no-cache', async () => {
     expect(await timesAskedFor({ 'cache-control': 'no-cache' }, [0, 0])).toBe(3)
   })
 
-  test('a minute at least, since one login asks several times', async () => {
+  test('caches at least a minute, since one login fetches several times', async () => {
     expect(await timesAskedFor({}, [59])).toBe(1)
     expect(await timesAskedFor({}, [61])).toBe(2)
     expect(await timesAskedFor({ 'cache-control': 'max-age=0, must-revalidate' }, [59])).toBe(1)
   })
 
-  test('a day at most, whatever is said', async () => {
+  test('caches at most a day', async () => {
     const forever = { 'cache-control': 'max-age=31536000, immutable' }
     expect(await timesAskedFor(forever, [86_300])).toBe(1)
     expect(await timesAskedFor(forever, [86_500])).toBe(2)
   })
 
-  test('maxAge asks again for what is older', async () => {
+  test('fetches a document again that is older than maxAge', async () => {
     const year = { 'cache-control': 'max-age=31536000' }
     expect(await timesAskedFor(year, [59, 30], { maxAge: 60 })).toBe(2)
   })
 
-  test('a document that is known is asked for by its ETag, and kept when it is still the same', async () => {
+  test('revalidates a cached document by its ETag', async () => {
     const path = newPath()
     site.answer(path, (request, response) => {
       const isKnown = request.headers['if-none-match'] === '"v1"'
@@ -564,7 +564,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     ])
   })
 
-  test('another document at the same address takes the place of the first', async () => {
+  test('replaces a cached document by a new one', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { a: 1 }, { etag: '"v1"' })
@@ -576,7 +576,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     expect(requestsTo(path).length).toBe(2)
   })
 
-  test('50 callers at once share one request', async () => {
+  test('shares one request among 50 concurrent callers', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       setTimeout(() => {
@@ -616,7 +616,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     await expect(outbound.json(asked(site.url(path), { read }))).resolves.toEqual({ right: true })
   })
 
-  test('a refusal before sending sends nothing; for what is kept nobody asks', async () => {
+  test('sends nothing after a refusal by beforeSending, which is not called for a cached document', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { a: 1 })
@@ -649,7 +649,7 @@ describe('what is kept, by the rules of HTTP caches (RFC 9111)', () => {
     expect(counted).toBe(0)
   })
 
-  test('at most five requests to one host are under way', async () => {
+  test('sends at most five concurrent requests to one host', async () => {
     const outbound = outboundWith()
     const waiting: ServerResponse[] = []
     const slow = Array.from({ length: 6 }, newPath)
@@ -688,7 +688,7 @@ describe('hosts that never answer', () => {
     await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
   })
 
-  test('requests whose sender is unknown share no such limit', async () => {
+  test('does not apply that limit to unknown senders', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })
@@ -698,7 +698,7 @@ describe('hosts that never answer', () => {
   })
 })
 
-test('of the documents that are kept, the one that was used longest ago gives way', () => {
+test('evicts the least recently used document', () => {
   const map = new BoundedMap<number>(2)
   map.set('a', 1)
   map.set('b', 2)

@@ -63,7 +63,7 @@ describe('the addresses of a name', () => {
   const four = { address: '93.184.216.34', family: 4 }
   const six = { address: '2606:2800:220:1::1', family: 6 }
 
-  test('all of both families', async () => {
+  test('are those of both families', async () => {
     names.answer('both.example', { A: [four.address, '8.8.8.8'], AAAA: [six.address] })
     await expect(lookUp('both.example')).resolves.toEqual([
       four,
@@ -75,24 +75,24 @@ describe('the addresses of a name', () => {
   test.each([
     ['A', four],
     ['AAAA', six],
-  ] as const)('of one family alone: %s', async (type, address) => {
+  ] as const)('are those of one family: %s', async (type, address) => {
     names.answer('one.example', { A: [], AAAA: [], [type]: [address.address] })
     await expect(lookUp('one.example')).resolves.toEqual([address])
   })
 
-  test.each(['A', 'AAAA'] as const)('a name server that knows no %s', async (type) => {
+  test.each(['A', 'AAAA'] as const)('are found if a name server knows no %s', async (type) => {
     names.answer('half.example', { A: [four.address], AAAA: [six.address], [type]: 'SERVFAIL' })
     await expect(lookUp('half.example')).resolves.toEqual([type === 'A' ? six : four])
   })
 
-  test('none, and no such name', async () => {
+  test('are missing for an unknown name', async () => {
     names.answer('empty.example', { A: [], AAAA: [] })
     names.answer('nobody.example', { A: 'NXDOMAIN', AAAA: 'NXDOMAIN' })
     await expect(lookUp('empty.example')).rejects.toMatchObject({ code: 'ENODATA' })
     await expect(lookUp('nobody.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  test('one private address in either family is enough to refuse [T480]', async () => {
+  test('are rejected if one of either family is private [T480]', async () => {
     names.answer('a.example', { A: ['10.0.0.1'], AAAA: [six.address] })
     names.answer('aaaa.example', { A: [four.address], AAAA: ['fd00::1'] })
     const outbound = outboundWith(
@@ -105,9 +105,7 @@ describe('the addresses of a name', () => {
 })
 
 describe('a look-up that takes too long', () => {
-  test.concurrent('one that was given up has ended, and gives its place back', async ({
-    expect,
-  }) => {
+  test.concurrent('ends when it is aborted, and frees its place', async ({ expect }) => {
     await using silent = await nameServer()
     await using another = await nameServer()
     names.answer('client.example', { A: ['127.0.0.1'], AAAA: [] })
@@ -129,9 +127,7 @@ describe('a look-up that takes too long', () => {
       .toEqual({ a: 1 })
   })
 
-  test.concurrent('a resolver of the host is told when nobody waits any more', async ({
-    expect,
-  }) => {
+  test.concurrent('aborts a resolver of the host by its signal', async ({ expect }) => {
     const signals: AbortSignal[] = []
     const resolve = (_hostname: string, signal: AbortSignal) => {
       signals.push(signal)
@@ -144,9 +140,7 @@ describe('a look-up that takes too long', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  test.concurrent('one of the host that goes on keeps its place until it has ended', async ({
-    expect,
-  }) => {
+  test.concurrent('keeps the place of a resolver of the host until it ends', async ({ expect }) => {
     const ends: (() => void)[] = []
     const resolve = () =>
       new Promise<never>((_, reject) => ends.push(() => reject(new Error('It ended late.'))))
@@ -165,7 +159,7 @@ describe('a look-up that takes too long', () => {
   })
 })
 
-test('with dangerouslyAllowPrivateAddresses a name may be one that this machine alone knows', async () => {
+test('with dangerouslyAllowPrivateAddresses, accepts names that only this machine knows', async () => {
   const http = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
   })
@@ -179,7 +173,7 @@ test('with dangerouslyAllowPrivateAddresses a name may be one that this machine 
   }
 })
 
-test('no thread of the process waits for a name server, and nobody does after the end', async () => {
+test('occupies no thread of the process, and does not keep it alive', async () => {
   const control = new AbortController()
   const kinds = await kindsOf(async () => {
     const given = lookUp('a.silent.example', control).catch(({ code }) => code)

@@ -48,7 +48,7 @@ describe('fields of a client', () => {
     ['website', validWebsite],
     ['email', validEmail],
   ] as const)(
-    '%s: taken or refused by an InvalidField; what was taken is taken again as it is',
+    '%s: is accepted or rejected by an InvalidField, and an accepted value is accepted unchanged',
     (field, valid) =>
       check(
         fc.property(text, (given) => {
@@ -66,7 +66,7 @@ describe('fields of a client', () => {
       ),
   )
 
-  test('a name has 1 to 40 characters, none that turns the text around or cannot be seen at all', () =>
+  test('a name has 1 to 40 characters, and no invisible or direction-changing ones', () =>
     check(
       fc.property(text, (given) => {
         const made = outcome(() => validName(given))
@@ -86,7 +86,7 @@ describe('fields of a client', () => {
     expect(asSeen('a\uFE0F\u0301')).toBe('\u00E1')
   })
 
-  test('a website is a link to https, or to this very machine, without a user', () => {
+  test('a website is a URL with https, or on this machine, without credentials', () => {
     const url = fc.tuple(
       fc.constantFrom('https://', 'http://', 'HTTPS://', 'javascript:', '//'),
       fc.constantFrom('', 'a@', 'a:b@'),
@@ -114,7 +114,7 @@ describe('fields of a client', () => {
     )
   })
 
-  test('an e-mail address has one writing', () =>
+  test('an e-mail address has one normalized form', () =>
     check(
       fc.property(fc.oneof(fc.emailAddress(), text), (given) => {
         const key = emailKey(given)
@@ -124,7 +124,7 @@ describe('fields of a client', () => {
       }),
     ))
 
-  test('an address to fetch from is https at a full domain name', () =>
+  test('a URL to fetch from has https and a full domain name', () =>
     check(
       fc.property(
         fc.oneof(
@@ -202,7 +202,7 @@ describe('RFC 7591 §2 client metadata', () => {
   )
   const codes = ['invalid_client_metadata', 'invalid_redirect_uri', 'unapproved_software_statement']
 
-  test('is taken or refused in the words of RFC 7591, and gives nothing that the rules do not', () =>
+  test('is accepted or rejected with the errors of RFC 7591, and never exceeds the rules', () =>
     check(
       fc.property(metadata, (given) => {
         const made = outcome(() => describedClient(parseClientMetadata(given), rules))
@@ -223,7 +223,7 @@ describe('RFC 7591 §2 client metadata', () => {
       { runs: 2_000 },
     ))
 
-  test('what was read is read again as it is', () =>
+  test('is parsed again unchanged', () =>
     check(
       fc.property(metadata, (given) => {
         const made = outcome(() => parseClientMetadata(given))
@@ -233,7 +233,7 @@ describe('RFC 7591 §2 client metadata', () => {
       { runs: 1_000 },
     ))
 
-  test('RFC 7517 §5 any key set is taken or refused; what is kept has no secret member', () => {
+  test('RFC 7517 §5 a key set is accepted or rejected, and stored without private members', () => {
     const key = fc.dictionary(
       fc.constantFrom('kty', 'crv', 'x', 'y', 'n', 'e', 'd', 'k', 'kid', 'use', 'alg', 'oth'),
       fc.oneof(

@@ -264,8 +264,8 @@ const commands = fc.commands(
   { maxCommands: 40, size: 'max' },
 )
 
-describe('I4 consent and what tokens may do', () => {
-  test('are as the model says, for two users and two clients side by side, whatever happens in whatever order', () =>
+describe('I4 consent and the rights of tokens', () => {
+  test('follow the model for two users and two clients, for any sequence of actions', () =>
     check(
       fc.asyncProperty(commands, async (all) => {
         const real: Real = {

@@ -22,7 +22,7 @@ const isRefusal = (error: unknown, code = 'invalid_request') =>
   error instanceof OAuthError && error.code === code && error.status >= 400 && error.status < 500
 
 describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
-  test('say what URLSearchParams says, in its order', () =>
+  test('equal those of URLSearchParams, in its order', () =>
     check(
       fc.property(pairs, (given) => {
         const text = `${new URLSearchParams(given)}`
@@ -33,7 +33,7 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
       }),
     ))
 
-  test('§3.1 one that is given twice is refused wherever it is read, and one that is empty is absent', () =>
+  test('§3.1 are rejected if repeated, and absent if empty', () =>
     check(
       fc.property(fc.oneof(raw, encoded), (text) => {
         const known = new URLSearchParams(text)
@@ -50,7 +50,7 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
       }),
     ))
 
-  test('what is read as text has no control character, what is opaque is as it came', () =>
+  test('contain no control character if read as text, and are unchanged if opaque', () =>
     check(
       fc.property(anyText, (value) => {
         const params = new Parameters(`${new URLSearchParams({ x: value })}`)
@@ -62,7 +62,7 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
       }),
     ))
 
-  test('more than the limit are refused, as many are taken', () =>
+  test('are accepted up to the limit, and rejected above it', () =>
     check(
       fc.property(fc.nat(12), fc.nat(12), raw, (most, count, junk) => {
         const text = Array.from({ length: count }, (_, at) => `p${at}=${at}`).join('&')
@@ -72,7 +72,7 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
       }),
     ))
 
-  test('any text is read, or refused as a bad request', () =>
+  test('are parsed from any text, or rejected as a bad request', () =>
     check(
       fc.property(raw, (text) => {
         const made = outcome(() => new Parameters(text).required('a'))
@@ -85,7 +85,7 @@ describe('a query of the REST application', () => {
   const allowed = '=&;:%+~,*@!()/?'
   const checkQuery = queryCharacters(allowed)
 
-  test('passes exactly where each character is allowed and each % begins an escape (decision §3)', () =>
+  test('passes only if every character is allowed and every % begins an escape (decision §3)', () =>
     check(
       fc.property(raw, (query) => {
         const rest = query.replaceAll(/%[0-9A-Fa-f]{2}/g, '')
@@ -102,7 +102,7 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
   const formEncoded = (text: string) => new URLSearchParams({ x: text }).toString().slice(2)
   const word = fc.string({ unit: 'grapheme', maxLength: 20 })
 
-  test('gives back what a client has encoded as a form, whatever it contains', () =>
+  test('decodes any form-encoded credentials', () =>
     check(
       fc.property(word, word, fc.constantFrom('Basic', 'basic', 'BASIC'), (id, secret, scheme) => {
         const header = `${scheme} ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`
@@ -113,7 +113,7 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
       }),
     ))
 
-  test('of our own ids and secrets has one spelling: any other base64 of the same is refused', () => {
+  test('accepts only the canonical base64 of generated IDs and secrets', () => {
     const own = fc.stringMatching(/^[A-Za-z0-9]{1,60}$/)
     return check(
       fc.property(
@@ -136,7 +136,7 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
     )
   })
 
-  test('of any other form is refused, and never a fault', () =>
+  test('rejects any other form without an internal error', () =>
     check(
       fc.property(
         fc.oneof(
@@ -191,7 +191,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
   })
   const token = fc.stringMatching(/^[A-Za-z0-9\-_~+/]{1,60}={0,2}$/)
 
-  test('asks for the very token that was sent, once, whatever the case of the scheme and the blanks', () =>
+  test('looks up exactly the sent token once, for any case of the scheme and any spaces', () =>
     check(
       fc.asyncProperty(
         token,
@@ -208,7 +208,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       ),
     ))
 
-  test('never asks for what is no b64token, and an unknown one is never anonymous', () =>
+  test('never looks up an invalid b64token, and never treats an unknown token as anonymous', () =>
     check(
       fc.asyncProperty(
         fc.oneof(
@@ -226,7 +226,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       ),
     ))
 
-  test('two credentials are one too many: header and query, or the query twice (RFC 6750 §2)', () =>
+  test('rejects two credentials: header and query, or the query twice (RFC 6750 §2)', () =>
     check(
       fc.asyncProperty(token, token, fc.boolean(), async (one, other, inHeader) => {
         const asked: string[] = []
@@ -243,7 +243,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
 })
 
 describe('JSON that clients send (RFC 8259 §4)', () => {
-  test('is what JSON.parse says, as long as it is not deep', () =>
+  test('equals the result of JSON.parse up to a depth', () =>
     check(
       fc.property(
         fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }),
@@ -256,7 +256,7 @@ describe('JSON that clients send (RFC 8259 §4)', () => {
       ),
     ))
 
-  test('with a name twice in one object is refused at any depth, however the name is spelled', () =>
+  test('is rejected if an object repeats a name, at any depth and in any spelling', () =>
     check(
       fc.property(
         fc.string({ minLength: 1, maxLength: 8 }),
@@ -275,7 +275,7 @@ describe('JSON that clients send (RFC 8259 §4)', () => {
       ),
     ))
 
-  test('any other text is a SyntaxError, whose message repeats nothing of it', () =>
+  test('causes a SyntaxError that repeats nothing of an invalid text', () =>
     check(
       fc.property(
         fc.oneof(

@@ -91,7 +91,7 @@ const loopback = (text: string) =>
   /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i.exec(text)
 
 describe('P-2 the match of redirect URIs', () => {
-  test('of a confidential client is the comparison of the strings: no other text matches', () =>
+  test('compares strings for a confidential client', () =>
     check(
       fc.property(
         fc.array(registrable, { minLength: 1, maxLength: 4 }),
@@ -109,7 +109,7 @@ describe('P-2 the match of redirect URIs', () => {
       { runs: 2_000 },
     ))
 
-  test('what a URL parser takes for the same is another one: case, dots, default port, escapes', () =>
+  test('distinguishes URIs that a URL parser normalizes: case, dots, default port, escapes', () =>
     check(
       fc.property(registrable, fc.boolean(), (known, anyLoopbackPort) => {
         const { href, host: name } = new URL(known)
@@ -130,7 +130,7 @@ describe('P-2 the match of redirect URIs', () => {
       }),
     ))
 
-  test('RFC 8252 §7.3 of a public client another port is free on a literal loopback address, and nothing else', () =>
+  test('RFC 8252 §7.3 allows a public client another port on a literal loopback address, and nothing else', () =>
     check(
       fc.property(
         registrable,
@@ -156,7 +156,7 @@ describe('P-2 the match of redirect URIs', () => {
       { runs: 2_000 },
     ))
 
-  test('what may be registered leads where it says, without a user or a fragment', () =>
+  test('a registered URI leads to its visible host, without credentials or a fragment', () =>
     check(
       fc.property(
         fc.oneof(
@@ -176,13 +176,13 @@ describe('P-2 the match of redirect URIs', () => {
     ))
 })
 
-describe('RFC 6749 §4.1.2 the answer at a redirect URI', () => {
+describe('RFC 6749 §4.1.2 the response at a redirect URI', () => {
   const values = fc.dictionary(
     fc.constantFrom('code', 'state', 'iss', 'error'),
     fc.string({ unit: 'binary' }),
   )
 
-  test('is the registered text with parameters behind it, which a client reads as they were', () =>
+  test('is the registered text with appended parameters, which a client decodes unchanged', () =>
     check(
       fc.property(registrable, values, (known, given) => {
         const query = withQuery(known, given)
@@ -200,7 +200,7 @@ describe('RFC 6749 §4.1.2 the answer at a redirect URI', () => {
     ))
 })
 
-describe('where the login leads to', () => {
+describe('the redirect after the login', () => {
   const piece = fc.constantFrom(
     '/',
     '\\',
@@ -248,7 +248,7 @@ describe('where the login leads to', () => {
     'https://api.example/auth',
   )
 
-  test('is always an address of this very origin, as a browser resolves it from any page of ours', () =>
+  test('is always on this origin, as a browser resolves it from any page', () =>
     check(
       fc.property(fc.array(target, { maxLength: 2 }), issuer, (given, of) => {
         const { origin, pathname } = new URL(of)
@@ -264,7 +264,7 @@ describe('where the login leads to', () => {
       { runs: 3_000 },
     ))
 
-  test('is the path that was asked for, where it is one of plain characters', () =>
+  test('is the requested path if it has only plain characters', () =>
     check(
       fc.property(fc.stringMatching(/^\/[A-Za-z0-9][A-Za-z0-9/?=&%_-]{0,40}$/), (next) => {
         expect(safeNext([next], { basePath: '', issuer: 'https://api.example' })).toBe(next)

@@ -294,7 +294,7 @@ const commands = fc.commands(
 )
 
 describe('I1, I2, I3 refresh tokens', () => {
-  test('answer and live as the model says, whatever happens in whatever order', () =>
+  test('follow the model for any sequence of actions', () =>
     check(
       fc.asyncProperty(commands, async (all) => {
         const client = await TestClient.register(app, new UserAgent(), { userId: owner.id })

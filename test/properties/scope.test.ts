@@ -37,7 +37,7 @@ const clientOf = (fields: Partial<ClientFields>, scopes: ScopeRegistry): Client 
   })
 
 describe('a scope parameter (RFC 6749 §3.3)', () => {
-  test('is its distinct tokens in their order; to parse what was parsed changes nothing', () =>
+  test('is parsed to its distinct tokens in order, and parsing is idempotent', () =>
     check(
       fc.property(
         fc.array(fc.oneof(known, fc.stringMatching(/^[\x21\x23-\x5B\x5D-\x7E]{1,10}$/))),
@@ -50,7 +50,7 @@ describe('a scope parameter (RFC 6749 §3.3)', () => {
       ),
     ))
 
-  test('of other characters is invalid_scope, and nothing else is thrown', () =>
+  test('causes only invalid_scope for other characters', () =>
     check(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const read = outcome(() => parseScope(text))
@@ -64,7 +64,7 @@ describe('a scope parameter (RFC 6749 §3.3)', () => {
     ))
 })
 
-describe('what a client may have', () => {
+describe('the scopes of a client', () => {
   const settings = fc.record({
     registry: registries,
     allowed: fc.option(listOf(anyScope), { nil: null }),
@@ -72,7 +72,7 @@ describe('what a client may have', () => {
     asked: fc.option(someOf(anyScope), { nil: undefined }),
   })
 
-  test('is within what it asked for, what it is allowed, and what is registered, and never internal', () =>
+  test('are within the requested, allowed and registered scopes, and never internal', () =>
     check(
       fc.property(settings, ({ registry, allowed, defaults, asked }) => {
         const client = clientOf({ allowedScopes: allowed, defaultScopes: defaults }, registry)
@@ -100,7 +100,7 @@ describe('what a client may have', () => {
       { runs: 1_000 },
     ))
 
-  test('is not more where it is allowed less', () =>
+  test('never grow when fewer are allowed', () =>
     check(
       fc.property(registries, someOf(known), someOf(known), (registry, allowed, kept) => {
         const fewer = allowed.filter((scope) => kept.includes(scope))
@@ -113,7 +113,7 @@ describe('what a client may have', () => {
 })
 
 describe('an earlier decision', () => {
-  test('grants nothing that it did not say, and is asked again for whatever it does not settle', () =>
+  test('grants only its own scopes, and requires a new one for others', () =>
     check(
       fc.property(
         someOf(known),

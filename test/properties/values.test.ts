@@ -25,7 +25,7 @@ const former = new KeyRing(['the one before it, which is long too'])
 const stranger = new KeyRing(['a secret key that nobody here has known'])
 
 describe('a sealed value', () => {
-  test('opens to what was sealed, beside its own claims and for its own purpose alone', () =>
+  test('opens to its plaintext only with its claims and purpose', () =>
     check(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -47,7 +47,7 @@ describe('a sealed value', () => {
       ),
     ))
 
-  test('never opens where one bit of it is another, or where it was cut or lengthened', () =>
+  test('never opens after a bit flip, truncation or extension', () =>
     check(
       fc.property(
         fc.string(),
@@ -74,7 +74,7 @@ describe('a sealed value', () => {
       ),
     ))
 
-  test('is none of any other text, and that is no fault', () =>
+  test('is undefined for any other text, without an error', () =>
     check(
       fc.property(fc.string({ unit: 'binary' }), claims, (text, own) => {
         expect(keys.open('token', text, own)).toBeUndefined()
@@ -88,7 +88,7 @@ describe('the value of a personal token', () => {
   const prefixes = fc.stringMatching(/^[A-Za-z0-9]{1,20}_$/)
   const lengths = fc.integer({ min: 22, max: 229 })
 
-  test('passes its checksum, under its own prefix', () =>
+  test('passes its checksum with its prefix', () =>
     check(
       fc.property(prefixes, lengths, (prefix, length) => {
         const value = newPersonalTokenValue(prefix, length, systemRandom)
@@ -98,7 +98,7 @@ describe('the value of a personal token', () => {
       }),
     ))
 
-  test('is misspelt with any one character another, and with any two neighbours exchanged', () =>
+  test('fails its checksum with any wrong character or two swapped neighbours', () =>
     check(
       fc.property(
         prefixes,
@@ -117,7 +117,7 @@ describe('the value of a personal token', () => {
       ),
     ))
 
-  test('is never judged by anything but its prefix: no text is a fault', () =>
+  test('is checked only with its prefix, and no text causes an error', () =>
     check(
       fc.property(
         fc.oneof(prefixes, fc.constant('')),
@@ -129,7 +129,7 @@ describe('the value of a personal token', () => {
       ),
     ))
 
-  test('a random string has its length and its characters, from any source that draws at all', () =>
+  test('a random string has the length and alphabet for any random source', () =>
     check(
       fc.property(
         fc.nat(300),
@@ -169,7 +169,7 @@ describe('the JWT of a session', () => {
     fc.string({ minLength: 1, unit: 'grapheme' }),
   )
 
-  test('is taken for its own user and session, until it ends', () =>
+  test('is accepted for its user and session until it expires', () =>
     check(
       fc.asyncProperty(
         id,
@@ -195,7 +195,7 @@ describe('the JWT of a session', () => {
       { runs: 100 },
     ))
 
-  test('is never taken with a character another, left out or added', async () => {
+  test('is rejected with a changed, missing or additional character', async () => {
     const jwt = await createJwt(context(), 'jti')
     const anyCharacter = fc.oneof(
       fc.constantFrom('.', '=', '-', '_', 'A', ' ', '/', '+'),
@@ -219,7 +219,7 @@ describe('the JWT of a session', () => {
     )
   })
 
-  test('any other header is refused as specified, and never a fault', () => {
+  test('rejects any other header as specified, without an internal error', () => {
     const part = fc.oneof(
       fc.json().map((text) => Buffer.from(text).toString('base64url')),
       fc.stringMatching(/^[\w-]{0,20}$/),
