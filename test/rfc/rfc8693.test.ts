@@ -81,8 +81,8 @@ const me = async (token: string, { issuer } = app) => {
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-describe('§2.1 a personal token becomes one that may do less and ends earlier', () => {
-  test('§2.2.1 the answer: every member, and no refresh token [T327]', async () => {
+describe('§2.1 exchanges a personal token for one with fewer rights and an earlier expiry', () => {
+  test('§2.2.1 returns every member, and no refresh token [T327]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write'])
     const answer = await exchange(token, { scope: 'notes:read', expires_in: '600' })
     expect(answer.status).toBe(200)
@@ -108,14 +108,14 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 whose it is, stays: the user and the kind', async () => {
+  test('§2.1 keeps the user and the kind', async () => {
     const token = await app.personalToken(['user:email'])
     const child = childOf(await exchange(token))
     expect((await me(child)).body).toEqual((await me(token)).body)
     expect((await me(child)).body).toMatchObject({ kind: 'personal_token' })
   })
 
-  test('§2.1 the exchange changes nothing for the token that was exchanged [T339]', async () => {
+  test('§2.1 does not change the exchanged token [T339]', async () => {
     const token = await app.personalToken(['notes:read'])
     const before = await app.server.tokens.find({ accessToken: token })
     for (let times = 0; times < 3; times += 1) expect((await exchange(token)).status).toBe(200)
@@ -125,13 +125,13 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect(new Set(many.map(childOf)).size).toBe(8)
   })
 
-  test('§2.1 without a scope, all that the parent may, and without expires_in, as long as any token [T333]', async () => {
+  test('§2.1 uses the scopes of the parent without scope, and the default lifetime without expires_in [T333]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write', 'test:scope'])
     const { body } = await exchange(token, { scope: '' })
     expect(body).toMatchObject({ scope: 'notes:read notes:write test:scope', expires_in: 3_600 })
   })
 
-  test('§2.1 it ends with its parent at the latest, and when it was to end [T344]', async () => {
+  test('§2.1 expires as requested, and at the latest with its parent [T344]', async () => {
     await using other = await start()
     const { accessToken } = await other.server.tokens.createPersonal('Short', other.user.id, {
       expiresIn: 300,
@@ -152,20 +152,20 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
   })
 
   test.each(['0', '-1', '1.5', '1e3', 'soon', ' 60', '99999999999', '٣'])(
-    'an expires_in that is no number of seconds is invalid_request: %s',
+    'returns invalid_request for an invalid expires_in: %s',
     async (expires_in) => {
       const token = await app.personalToken()
       expect(refused(await exchange(token, { expires_in }))).toBe('400 invalid_request')
     },
   )
 
-  test('§2.1 the type of what comes out may be named, and is the only one there is [T334]', async () => {
+  test('§2.1 accepts only the access token type as the requested type [T334]', async () => {
     const token = await app.personalToken()
     const named = { requested_token_type: accessTokenType }
     expect((await exchange(token, named)).status).toBe(200)
   })
 
-  test('with a prefix for personal tokens, its children have none', async () => {
+  test('children of a personal token with a prefix have no prefix', async () => {
     await using other = await start({ tokenPersonalPrefix: 'notes_' })
     const token = await other.personalToken()
     const child = childOf(await exchange(token, {}, other))
@@ -173,7 +173,7 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
     expect(await ping(other, child)).toBe(200)
   })
 
-  test('RFC 9068 where tokens are JWTs, it is one, of its user [T343]', async () => {
+  test('RFC 9068 issues a JWT of the user if access tokens are JWTs [T343]', async () => {
     await using other = await start({ accessTokenFormat: 'jwt' })
     const token = await other.personalToken(['notes:read'])
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -185,7 +185,7 @@ describe('§2.1 a personal token becomes one that may do less and ends earlier',
 })
 
 describe("§2.1 a client's own token", () => {
-  test('§2.1 of an authorization, by the client that it was issued to: confidential or public', async () => {
+  test('§2.1 of an authorization can be exchanged by its confidential or public client', async () => {
     for (const client of [conf, pub]) {
       const { access_token } = await client.tokens({ scope: 'notes:read notes:write' })
       const answer = await exchangeAs(client, access_token, { scope: 'notes:read' })
@@ -195,12 +195,12 @@ describe("§2.1 a client's own token", () => {
     }
   })
 
-  test('§2.1 of client_credentials', async () => {
+  test('§2.1 of client_credentials can be exchanged', async () => {
     const { body } = await conf.token({ grant_type: 'client_credentials' })
     expect(await ping(app, childOf(await exchangeAs(conf, body.access_token)))).toBe(200)
   })
 
-  test('§2.1 the client has to authenticate, as for any other grant [T340]', async () => {
+  test('§2.1 requires client authentication, like other grants [T340]', async () => {
     const { access_token } = await conf.tokens()
     const answers = [
       await exchange(access_token),
@@ -215,7 +215,7 @@ describe("§2.1 a client's own token", () => {
     for (const answer of answers) expect(refused(answer)).toBe('401 invalid_client')
   })
 
-  test('§2.2.2 the token of another client is no subject token [T336]', async () => {
+  test('§2.2.2 rejects the token of another client [T336]', async () => {
     const { access_token } = await conf.tokens()
     expect(refused(await exchangeAs(conf2, access_token))).toBe('400 invalid_request')
     expect(refused(await exchangeAs(pub, access_token))).toBe('400 invalid_request')
@@ -223,7 +223,7 @@ describe("§2.1 a client's own token", () => {
     expect(refused(await exchangeAs(conf, open.access_token))).toBe('400 invalid_request')
   })
 
-  test('RFC 6749 §5.2 a client that may not use the grant is unauthorized_client', async () => {
+  test('RFC 6749 §5.2 returns unauthorized_client if the client may not use the grant', async () => {
     const client = await TestClient.register(app, agent, {
       grantTypes: ['authorization_code', 'client_credentials'],
     })
@@ -231,7 +231,7 @@ describe("§2.1 a client's own token", () => {
     expect(refused(await exchangeAs(client, body.access_token))).toBe('400 unauthorized_client')
   })
 
-  test('RFC 7009 it is revoked alone, and RFC 7662 its client may ask about it', async () => {
+  test('RFC 7009 can be revoked by itself, and RFC 7662 introspected by its client', async () => {
     const { access_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const [one, other] = [
       childOf(await exchangeAs(conf, access_token, { scope: 'notes:read' })),
@@ -246,8 +246,8 @@ describe("§2.1 a client's own token", () => {
   })
 })
 
-describe('§2.1 the holder of a personal token is no client', () => {
-  test('§2.1 credentials of a client do not go with it, right or wrong [T341]', async () => {
+describe('§2.1 the holder of a personal token is not a client', () => {
+  test('§2.1 rejects client credentials beside it, right or wrong [T341]', async () => {
     const token = await app.personalToken()
     const { clientId: client_id, clientSecret: client_secret } = conf
     const answers = [
@@ -262,7 +262,7 @@ describe('§2.1 the holder of a personal token is no client', () => {
     for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('the client behind it may be named, and is a client for nothing else [T342]', async () => {
+  test('accepts the client_id of the token, which is invalid everywhere else [T342]', async () => {
     const token = await app.personalToken()
     const found = await app.server.tokens.find({ accessToken: token })
     const client_id = found?.token.clientId ?? ''
@@ -274,7 +274,7 @@ describe('§2.1 the holder of a personal token is no client', () => {
   })
 })
 
-describe('§2.2.2 what is refused', () => {
+describe('§2.2.2 rejected requests', () => {
   test.each<[string, Given]>([
     ['without a subject_token', { subject_token: undefined }],
     ['with an empty subject_token', { subject_token: '' }],
@@ -305,7 +305,7 @@ describe('§2.2.2 what is refused', () => {
     'scope',
     'expires_in',
     'client_id',
-  ])('RFC 6749 §3.2 a doubled %s is invalid_request', async (name) => {
+  ])('RFC 6749 §3.2 returns invalid_request for a repeated %s', async (name) => {
     const pairs = fieldsOf(await app.personalToken())
     const value = pairs.find(([given]) => given === name)?.[1] ?? 'x'
     const rest = pairs.filter(([given]) => given !== name)
@@ -317,7 +317,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('§2.1 more than the parent may is invalid_scope: of users, and what is internal [T332]', async () => {
+  test('§2.1 returns invalid_scope for scopes beyond the parent, and for internal ones [T332]', async () => {
     const token = await app.personalToken(['notes:read'])
     for (const scope of ['notes:write', 'notes:read notes:write', 'test:scope', 'unknown', 'a"b'])
       expect(refused(await exchange(token, { scope }))).toBe('400 invalid_scope')
@@ -327,7 +327,7 @@ describe('§2.2.2 what is refused', () => {
     )
   })
 
-  test('§2.2.2 a target that we do not know is invalid_target [T331]', async () => {
+  test('§2.2.2 returns invalid_target for an unknown target [T331]', async () => {
     const token = await app.personalToken()
     for (const audience of ['files', app.issuer])
       expect(refused(await exchange(token, { audience }))).toBe('400 invalid_target')
@@ -336,7 +336,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(await exchange(other, { resource: files }, without))).toBe('400 invalid_target')
   })
 
-  test('§2.2.2 what is no living access token is no subject token [T335]', async () => {
+  test('§2.2.2 rejects everything but a valid access token as subject token [T335]', async () => {
     await using other = await start()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -364,7 +364,7 @@ describe('§2.2.2 what is refused', () => {
     expect((await exchange(personal, {}, other)).status).toBe(200)
   })
 
-  test('a child has no children [T338]', async () => {
+  test('rejects the exchange of an exchanged token [T338]', async () => {
     const child = childOf(await exchange(await app.personalToken()))
     expect(refused(await exchange(child))).toBe('400 invalid_request')
     const { access_token } = await conf.tokens()
@@ -372,7 +372,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(await exchangeAs(conf, own))).toBe('400 invalid_request')
   })
 
-  test('it is not there, and not in the metadata, where it is switched off [T328]', async () => {
+  test('is rejected and absent from the metadata if disabled [T328]', async () => {
     await using off = await start({ tokenExchange: false })
     const metadata = async ({ issuer }: TestServer) =>
       (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
@@ -386,7 +386,7 @@ describe('§2.2.2 what is refused', () => {
     expect(refused(answer)).toBe('400 unsupported_grant_type')
   })
 
-  test('§5 no token is in an answer or the log [T346]', async () => {
+  test('§5 never returns or logs a presented token [T346]', async () => {
     const token = await app.personalToken()
     const answers = [await exchange(token, { scope: 'notes:write' }), await exchange(token)]
     expect(JSON.stringify([answers.map(({ body }) => body), app.log])).not.toContain(token)
@@ -394,7 +394,7 @@ describe('§2.2.2 what is refused', () => {
   })
 })
 
-describe('§2.1 what a token is restricted to, its children are too', () => {
+describe('§2.1 children inherit the restrictions of their parent', () => {
   const issued = async (
     more: { resources?: readonly string[]; keyThumbprint?: string },
     at = app,
@@ -405,7 +405,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     return at.server.tokens.issue(redemption)
   }
 
-  test('RFC 8707 its resources [T330]', async () => {
+  test('RFC 8707 inherit its resources [T330]', async () => {
     await using other = await start({ resources: [{ resource: files }, { resource: mail }] })
     const client = await TestClient.register(other, new UserAgent())
     const parent = await issued({ resources: [files] }, other, client)
@@ -425,7 +425,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     expect(await ping(other, narrowed)).toBe(401)
   })
 
-  test('RFC 8707 its resources, also where nobody can ask for others', async () => {
+  test('RFC 8707 inherit its resources even if resource indicators are disabled', async () => {
     await using other = await start({ resourceIndicators: false })
     const client = await TestClient.register(other, new UserAgent())
     const parent = await issued({ resources: [files] }, other, client)
@@ -434,7 +434,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     expect(found?.token.resources).toEqual([files])
   })
 
-  test('whatever an extension makes of it, no child does more than its parent [T345]', async () => {
+  test('never exceed the parent, whatever an extension returns [T345]', async () => {
     const { accessToken } = await issued({ resources: [files], keyThumbprint: 'x'.repeat(43) })
     const parent = await app.server.tokens.find({ accessToken })
     if (!parent) throw new Error('There is no parent.')
@@ -460,7 +460,7 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
     expect((await issue.issue(base)).token.parentId).toBe(parent.token.id)
   })
 
-  test('RFC 9449 §5 its key: whoever asks has to hold it [T337]', async () => {
+  test('RFC 9449 §5 inherit its key, which the request must prove [T337]', async () => {
     // The library reads the clock of the machine.
     await using other = await start({ clock: () => Date.now() })
     const client = await TestClient.register(other, new UserAgent())
@@ -491,20 +491,20 @@ describe('§2.1 what a token is restricted to, its children are too', () => {
   })
 })
 
-describe('it dies with its parent', () => {
+describe('an exchanged token ends with its parent', () => {
   const ofPersonal = async (scopes = ['notes:read', 'notes:write']) => {
     const parent = await app.server.tokens.createPersonal('Test', app.user.id, { scopes })
     return { parent, child: childOf(await exchange(parent.accessToken)) }
   }
 
-  test('a personal token that is revoked', async () => {
+  test('if a personal token is revoked', async () => {
     const { parent, child } = await ofPersonal()
     await app.server.tokens.revoke(parent)
     expect(await ping(app, child)).toBe(401)
     expect(await app.server.tokens.find({ accessToken: child })).toBeUndefined()
   })
 
-  test('a personal token that gets another value, also where the former one stays valid', async () => {
+  test('if a personal token is rotated, even while the former value stays valid', async () => {
     for (const overlap of [0, 3_600]) {
       const { parent, child } = await ofPersonal()
       await app.server.personalTokens.rotate(parent.id, { overlap })
@@ -514,7 +514,7 @@ describe('it dies with its parent', () => {
     }
   })
 
-  test('a personal token whose scopes change: its children, and those of its former value', async () => {
+  test('if the scopes of a personal token change, also for children of its former value', async () => {
     const { parent, child } = await ofPersonal()
     const { accessToken } = await app.server.personalTokens.rotate(parent.id, { overlap: 3_600 })
     const ofFormer = childOf(await exchange(parent.accessToken, { scope: 'notes:read' }))
@@ -529,7 +529,7 @@ describe('it dies with its parent', () => {
     }
   })
 
-  test('a personal token that gets another name keeps its children', async () => {
+  test('stays if only the name of a personal token changes', async () => {
     const { parent, child } = await ofPersonal()
     const managed = await app.server.personalTokens.find(app.user.id, parent.id)
     if (!managed) throw new Error('There is no such token.')
@@ -537,7 +537,7 @@ describe('it dies with its parent', () => {
     expect(await ping(app, child)).toBe(200)
   })
 
-  test('an access token that is revoked, refreshed, or revoked alone', async () => {
+  test('if an access token is revoked, refreshed, or revoked by itself', async () => {
     for (const revokeAccessTokenAlone of [false, true]) {
       await using other = await start({ revokeAccessTokenAlone })
       const client = await TestClient.register(other, new UserAgent())
@@ -554,7 +554,7 @@ describe('it dies with its parent', () => {
     }
   })
 
-  test('its client or its user is gone, or inactive', async () => {
+  test('if its client or user is deleted or inactive', async () => {
     const { server } = app
     const user = await server.users.create({ email: 'user-d@example.org', password: null })
     const parent = await server.tokens.createPersonal('Test', user.id, {})
@@ -576,7 +576,7 @@ describe('it dies with its parent', () => {
     expect(await app.query(ids)).toEqual([])
   })
 
-  test('it is swept away when it has ended, and leaves its parent alone', async () => {
+  test('an expired exchanged token is swept without its parent', async () => {
     await using other = await start()
     const token = await other.personalToken()
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -588,7 +588,7 @@ describe('it dies with its parent', () => {
   })
 })
 
-test('it is in no list of its user, and no user of its client', async () => {
+test('an exchanged token is in no list of its user, and does not count as a user of its client', async () => {
   await using other = await start()
   const { tokens, personalTokens, clients, authorizedApplications } = other.server
   const personal = await tokens.createPersonal('Test', other.user.id)
@@ -606,7 +606,7 @@ test('it is in no list of its user, and no user of its client', async () => {
   expect(await (await clients.find(client.clientId))?.getUsers()).toBe(1)
 })
 
-test('a child that is named by its number is no personal token of the settings', async () => {
+test('the settings pages return 404 for the ID of an exchanged token', async () => {
   const personal = await app.server.tokens.createPersonal('Test', app.user.id)
   const child = await app.server.tokens.find({
     accessToken: childOf(await exchange(personal.accessToken)),
@@ -708,135 +708,138 @@ const withoutPostgres = await lacks('postgres')
 describe.each([
   ['SQLite', inSqlite, false],
   ['PostgreSQL', inPostgres, withoutPostgres],
-] as const)('a parent that ends while its child is made, in %s', (_name, make, isMissing) => {
-  let pair: Pair
-  let users = 0
-  const newUser = (): Promise<User> => {
-    users += 1
-    return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
-  }
-  beforeAll(async () => {
-    if (!isMissing) pair = await make()
-  })
-  afterAll(() => pair?.close())
-
-  const scopes = ['notes:read', 'notes:write']
-  const ways = {
-    'is revoked': async ({ parentId }: Parent) => {
-      const token = await pair.fast.tokens.get(parentId)
-      if (token) await pair.fast.tokens.revoke(token)
-    },
-    'gets another value': async ({ parentId }: Parent) => {
-      await pair.fast.personalTokens.rotate(parentId)
-    },
-    'gets another value, and the former one stays a while': async ({ parentId }: Parent) => {
-      await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
-    },
-    'may do less': async ({ parentId, user }: Parent) => {
-      const managed = await pair.fast.personalTokens.find(user.id, parentId)
-      if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
-    },
-    'loses its user': async ({ user }: Parent) => {
-      await pair.fast.users.delete(user.id)
-    },
-  }
-  interface Parent {
-    readonly parentId: number
-    readonly user: User
-  }
-
-  const race = async (
-    where: string,
-    make: () => Promise<IssuedToken>,
-    end: () => Promise<unknown>,
-    // Of two that wait for each other, one may have to try again: with a user goes all that can be held.
-    { mayCollide = false } = {},
-  ): Promise<IssuedToken | undefined> => {
-    const { standing, release } = pair.brake.arm(where)
-    const making = make()
-    await Promise.race([standing, making.catch(() => undefined)])
-    const ending = end()
-    await Promise.race([ending.catch(() => undefined), delay(100)])
-    release()
-    const [made, ended] = await Promise.allSettled([making, ending])
-    for (const result of [made, ended]) {
-      if (result.status === 'fulfilled') continue
-      if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
+] as const)(
+  'rejects the exchange if the parent ends during it, in %s',
+  (_name, make, isMissing) => {
+    let pair: Pair
+    let users = 0
+    const newUser = (): Promise<User> => {
+      users += 1
+      return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
     }
-    if (ended.status === 'rejected') {
-      expect(ended.reason).toBeInstanceOf(StoreUnavailable)
-      await end()
+    beforeAll(async () => {
+      if (!isMissing) pair = await make()
+    })
+    afterAll(() => pair?.close())
+
+    const scopes = ['notes:read', 'notes:write']
+    const ways = {
+      'is revoked': async ({ parentId }: Parent) => {
+        const token = await pair.fast.tokens.get(parentId)
+        if (token) await pair.fast.tokens.revoke(token)
+      },
+      'gets another value': async ({ parentId }: Parent) => {
+        await pair.fast.personalTokens.rotate(parentId)
+      },
+      'gets another value, and the former one stays a while': async ({ parentId }: Parent) => {
+        await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
+      },
+      'may do less': async ({ parentId, user }: Parent) => {
+        const managed = await pair.fast.personalTokens.find(user.id, parentId)
+        if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
+      },
+      'loses its user': async ({ user }: Parent) => {
+        await pair.fast.users.delete(user.id)
+      },
     }
-    return made.status === 'fulfilled' ? made.value : undefined
-  }
+    interface Parent {
+      readonly parentId: number
+      readonly user: User
+    }
 
-  const moments = [
-    'before transaction',
-    'behind clients.find',
-    'behind tokens.hold',
-    'behind tokens.insert',
-    'behind transaction',
-  ]
+    const race = async (
+      where: string,
+      make: () => Promise<IssuedToken>,
+      end: () => Promise<unknown>,
+      // Of two that wait for each other, one may have to try again: with a user goes all that can be held.
+      { mayCollide = false } = {},
+    ): Promise<IssuedToken | undefined> => {
+      const { standing, release } = pair.brake.arm(where)
+      const making = make()
+      await Promise.race([standing, making.catch(() => undefined)])
+      const ending = end()
+      await Promise.race([ending.catch(() => undefined), delay(100)])
+      release()
+      const [made, ended] = await Promise.allSettled([making, ending])
+      for (const result of [made, ended]) {
+        if (result.status === 'fulfilled') continue
+        if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
+      }
+      if (ended.status === 'rejected') {
+        expect(ended.reason).toBeInstanceOf(StoreUnavailable)
+        await end()
+      }
+      return made.status === 'fulfilled' ? made.value : undefined
+    }
 
-  test
-    .skipIf(isMissing)
-    .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
-    'a personal one that %s, %s',
-    async (way, where) => {
+    const moments = [
+      'before transaction',
+      'behind clients.find',
+      'behind tokens.hold',
+      'behind tokens.insert',
+      'behind transaction',
+    ]
+
+    test
+      .skipIf(isMissing)
+      .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
+      'a personal one that %s, %s',
+      async (way, where) => {
+        const user = await newUser()
+        const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
+        const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
+        const client = await pair.slow.clients.find(personal.clientId)
+        if (!parent || !client) throw new Error('There is no parent.')
+        const made = await race(
+          where,
+          async () =>
+            pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
+          () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
+          { mayCollide: way === 'loses its user' },
+        )
+        const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+        expect(left).toBeUndefined()
+      },
+    )
+
+    test
+      .skipIf(isMissing)
+      .each(
+        moments.flatMap((where) => [
+          ['is refreshed', where] as const,
+          ['is revoked', where] as const,
+        ]),
+      )('one of an authorization that %s, %s', async (way, where) => {
       const user = await newUser()
-      const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
-      const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
-      const client = await pair.slow.clients.find(personal.clientId)
-      if (!parent || !client) throw new Error('There is no parent.')
+      const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
+      const issued = await pair.fast.tokens.issue({
+        type: 'user',
+        client,
+        subject: user,
+        scopes,
+        refreshable: true,
+      })
+      const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
+      const refreshToken = issued.refreshToken ?? ''
+      const found = await pair.fast.tokens.find({ refreshToken })
+      if (!parent || !found) throw new Error('There is no parent.')
       const made = await race(
         where,
         async () =>
           pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-        () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
-        { mayCollide: way === 'loses its user' },
+        () =>
+          way === 'is revoked'
+            ? pair.fast.tokens.revoke(issued.token)
+            : pair.fast.tokens.issue({
+                type: 'refresh',
+                client,
+                presented: refreshToken,
+                parameters: '',
+                current: { found, scopes },
+              }),
       )
       const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
       expect(left).toBeUndefined()
-    },
-  )
-
-  test
-    .skipIf(isMissing)
-    .each(
-      moments.flatMap((where) => [
-        ['is refreshed', where] as const,
-        ['is revoked', where] as const,
-      ]),
-    )('one of an authorization that %s, %s', async (way, where) => {
-    const user = await newUser()
-    const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
-    const issued = await pair.fast.tokens.issue({
-      type: 'user',
-      client,
-      subject: user,
-      scopes,
-      refreshable: true,
     })
-    const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
-    const refreshToken = issued.refreshToken ?? ''
-    const found = await pair.fast.tokens.find({ refreshToken })
-    if (!parent || !found) throw new Error('There is no parent.')
-    const made = await race(
-      where,
-      async () =>
-        pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-      () =>
-        way === 'is revoked'
-          ? pair.fast.tokens.revoke(issued.token)
-          : pair.fast.tokens.issue({
-              type: 'refresh',
-              client,
-              presented: refreshToken,
-              parameters: '',
-              current: { found, scopes },
-            }),
-    )
-    const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-    expect(left).toBeUndefined()
-  })
-})
+  },
+)

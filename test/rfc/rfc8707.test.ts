@@ -95,31 +95,34 @@ const unusable = {
 }
 
 describe('§2 resource', () => {
-  test.each(Object.entries(unusable))('SC-06 %s: invalid_target [T055]', async (_, resource) => {
-    const answer = answerTo(conf, await ask([resource]))
-    expect(answer).toEqual({
-      error: 'invalid_target',
-      error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/),
-      state: 'xyz',
-      iss: app.issuer,
-    })
-    expect(refusal(await token({ grant_type: 'client_credentials' }, [resource]))).toBe(
-      '400 invalid_target',
-    )
-  })
+  test.each(Object.entries(unusable))(
+    'SC-06 returns invalid_target for %s [T055]',
+    async (_, resource) => {
+      const answer = answerTo(conf, await ask([resource]))
+      expect(answer).toEqual({
+        error: 'invalid_target',
+        error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/),
+        state: 'xyz',
+        iss: app.issuer,
+      })
+      expect(refusal(await token({ grant_type: 'client_credentials' }, [resource]))).toBe(
+        '400 invalid_target',
+      )
+    },
+  )
 
-  test('one that is known does not save one that is not [T352]', async () => {
+  test('rejects an unknown resource beside a known one [T352]', async () => {
     expect(answerTo(conf, await ask([notes, unusable.unknown])).error).toBe('invalid_target')
     const answer = await token({ grant_type: 'client_credentials' }, [notes, unusable.unknown])
     expect(refusal(answer)).toBe('400 invalid_target')
   })
 
-  test('an empty one counts as left out (RFC 6749 §3.1)', async () => {
+  test('treats an empty resource as omitted (RFC 6749 §3.1)', async () => {
     expect(await audienceOf(await redeem(await codeFor(['']), ['']))).toEqual([])
     expect(await audienceOf(await redeem(await codeFor(['', notes])))).toEqual([notes])
   })
 
-  test('the slash that URL parsers put behind an origin makes no other resource [T350]', async () => {
+  test('ignores the slash that URL parsers append to an origin [T350]', async () => {
     expect(await audienceOf(await redeem(await codeFor([`${mail}/`, `${app.issuer}/`])))).toEqual([
       app.issuer,
       mail,
@@ -127,7 +130,7 @@ describe('§2 resource', () => {
     expect(answerTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
   })
 
-  test('nobody is told of it who has not logged in, nor at an address that is not proven [T354]', async () => {
+  test('reports the error only after the login and to a verified redirect URI [T354]', async () => {
     const stranger = await fetch(conf.url() + queryOf([unusable.unknown]), { redirect: 'manual' })
     expect(stranger.headers.get('location')).toMatch(/^\/login\?/)
     const away = conf.url({ redirect_uri: 'https://evil.example/cb' })
@@ -135,14 +138,14 @@ describe('§2 resource', () => {
     expect(answer.origin).toBe(new URL(app.issuer).origin)
   })
 
-  test('without one, a token is for all that the server protects [T351]', async () => {
+  test('without a resource, a token is valid for all resources of the server [T351]', async () => {
     const answer = await redeem(await codeFor([]))
     expect(await audienceOf(answer)).toEqual([])
     expect(await grantedBy(answer)).toEqual([])
     expect(await ping(app, answer.body.access_token)).toBe(200)
   })
 
-  test('a host that switches it off ignores it, whatever it says', async () => {
+  test('is ignored if it is disabled', async () => {
     await using other = await startServer({ resourceIndicators: false })
     const browser = new UserAgent()
     const client = await TestClient.register(other, browser)
@@ -152,14 +155,14 @@ describe('§2 resource', () => {
 })
 
 describe('§2.1 the authorization request', () => {
-  test('may name several, in any order and more than once; the code and its tokens are for these [T348]', async () => {
+  test('may name several resources in any order and repeatedly, which bind the code and its tokens [T348]', async () => {
     const answer = await redeem(await codeFor([mail, notes, mail]))
     expect(answer.status).toBe(200)
     expect(await audienceOf(answer)).toEqual([notes, mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
   })
 
-  test('survives the login and the consent page', async () => {
+  test('keeps resources through the login and the consent page', async () => {
     const stranger = new UserAgent()
     const client = await TestClient.register(app, stranger)
     const answer = await stranger.authorize(app, client.url() + queryOf([notes]))
@@ -167,7 +170,7 @@ describe('§2.1 the authorization request', () => {
     expect(await audienceOf(tokens)).toEqual([notes])
   })
 
-  test('of the implicit grant restricts the token that it is answered with [T353]', async () => {
+  test('restricts the token of the implicit grant [T353]', async () => {
     const answer = await ask([notes], { response_type: 'token' })
     const accessToken = answerTo(conf, answer, 'fragment').access_token ?? ''
     const found = await app.server.getToken({ accessToken })
@@ -175,7 +178,7 @@ describe('§2.1 the authorization request', () => {
     expect(await ping(app, accessToken)).toBe(401)
   })
 
-  test('a remembered consent is no reason to ask again, nor does it widen anything', async () => {
+  test('does not ask again for remembered consent, and never widens it', async () => {
     await codeFor([notes])
     const answer = await agent.fetch(conf.url() + queryOf([mail]))
     const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
@@ -184,7 +187,7 @@ describe('§2.1 the authorization request', () => {
 })
 
 describe('§2.2 the token request', () => {
-  test('may ask for some of what was granted; the refresh token keeps the whole [T355]', async () => {
+  test('may request some of the granted resources, while the refresh token keeps all [T355]', async () => {
     const answer = await redeem(await codeFor([notes, mail]), [mail])
     expect(await audienceOf(answer)).toEqual([mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
@@ -193,7 +196,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(next.body.refresh_token))).toEqual([notes, mail])
   })
 
-  test('may not ask for what was not granted: invalid_target, and nothing is spent [T357]', async () => {
+  test('returns invalid_target for a resource that was not granted, and consumes nothing [T357]', async () => {
     const code = await codeFor([notes])
     for (const resources of [[mail], [notes, mail], [app.issuer]])
       expect(refusal(await redeem(code, resources))).toBe('400 invalid_target')
@@ -203,7 +206,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(answer.body.refresh_token))).toEqual([notes])
   })
 
-  test('after an authorization that named none, may ask for any, and for another at each refresh [T358]', async () => {
+  test('may request any resource after an authorization without one, and another at each refresh [T358]', async () => {
     const first = await redeem(await codeFor([]), [notes])
     expect(await audienceOf(first)).toEqual([notes])
     expect(await grantedBy(first)).toEqual([])
@@ -215,21 +218,21 @@ describe('§2.2 the token request', () => {
   test.each([
     ['client_credentials', {}],
     ['password', { username: 'user-a@example.org', password: 'correct horse battery staple' }],
-  ])('%s may ask for any of them [T356]', async (grant_type, given) => {
+  ])('%s may request any of them [T356]', async (grant_type, given) => {
     for (const resources of [[], [notes], [mail, app.issuer]]) {
       const answer = await token({ grant_type, ...given }, resources)
       expect(await audienceOf(answer)).toEqual(resources.toReversed())
     }
   })
 
-  test('what the password grant asked for is all that its refresh token may have', async () => {
+  test('limits the refresh token of the password grant to its requested resources', async () => {
     const { username, password } = { username: app.user.email, password: app.password }
     const answer = await token({ grant_type: 'password', username, password }, [notes])
     expect(await grantedBy(answer)).toEqual([notes])
     expect(refusal(await refresh(answer.body.refresh_token, [mail]))).toBe('400 invalid_target')
   })
 
-  test('the same refresh again gets the same token; with other resources, it is refused', async () => {
+  test('returns the same token for a repeated refresh, and rejects one with other resources', async () => {
     const { body } = await redeem(await codeFor([notes, mail]))
     const first = await refresh(body.refresh_token, [mail, notes])
     const again = await refresh(body.refresh_token, [notes, mail])
@@ -239,7 +242,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(first)).toEqual([notes, mail])
   })
 
-  test('of two refreshes at once for different resources, one gets a token', async () => {
+  test('issues a token to one of two concurrent refreshes for different resources', async () => {
     const { body } = await redeem(await codeFor([notes, mail]))
     const answers = await Promise.all([
       refresh(body.refresh_token, [notes]),
@@ -248,7 +251,7 @@ describe('§2.2 the token request', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
-  test('a plain refresh of a restricted authorization can be tried again', async () => {
+  test('allows a retry of a refresh of a restricted authorization', async () => {
     const { body } = await redeem(await codeFor([notes]))
     const first = await refresh(body.refresh_token)
     const again = await refresh(body.refresh_token)
@@ -258,7 +261,7 @@ describe('§2.2 the token request', () => {
 })
 
 describe('§2 the audience', () => {
-  test('a token for other resources is worth nothing at ours: 401 invalid_token [T110]', async () => {
+  test('returns 401 invalid_token for a token of other resources [T110]', async () => {
     const elsewhere = await token({ grant_type: 'client_credentials' }, [notes])
     const here = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, elsewhere.body.access_token)).toBe(401)
@@ -269,14 +272,14 @@ describe('§2 the audience', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('SC-06 a token for one issuer is refused by another one on the same database [T349]', async () => {
+  test('SC-06 rejects the token of another issuer on the same database [T349]', async () => {
     await using other = await startServer({ beside: app, basePath: '/other' })
     const restricted = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, restricted.body.access_token)).toBe(200)
     expect(await ping(other, restricted.body.access_token)).toBe(401)
   })
 
-  test('a row whose resources were widened authenticates nobody [T359]', async () => {
+  test('rejects a token whose resources were widened in its row [T359]', async () => {
     const { body } = await token({ grant_type: 'client_credentials' }, [notes])
     const found = await app.server.getToken({ accessToken: body.access_token })
     const id = found?.token.id ?? 0
@@ -288,7 +291,7 @@ describe('§2 the audience', () => {
     expect(found?.token.resources).toEqual([notes])
   })
 
-  test('a child token is for what its parent is for, or for less', async () => {
+  test('gives an exchanged token the resources of its parent, or fewer', async () => {
     const client = await app.server.clients.find(conf.clientId)
     const issue = (parent: Pick<IssuedToken, 'accessToken'>, resources?: readonly string[]) =>
       app.server.getToken({ accessToken: parent.accessToken }).then((found) => {

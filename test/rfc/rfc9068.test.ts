@@ -58,7 +58,7 @@ const verified = (app: TestServer, token: string, audience = app.issuer, node = 
 
 describe('§2 the token', () => {
   test.each(['ES256', 'RS256', 'EdDSA'] as const)(
-    '§2.1 it is signed by %s, says that it is an access token, and holds by the published keys [T360]',
+    '§2.1 is signed with %s, has the type of access tokens, and verifies with the published keys [T360]',
     async (signingAlgorithm) => {
       await using app = await start({ signingAlgorithm })
       const client = await TestClient.register(app, new UserAgent())
@@ -73,7 +73,7 @@ describe('§2 the token', () => {
     },
   )
 
-  test('§2.2 every claim, and no other [T361]', async () => {
+  test('§2.2 contains every claim and no other [T361]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const [one, other] = [await client.tokens(), await client.tokens()]
@@ -94,7 +94,7 @@ describe('§2 the token', () => {
     expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
   })
 
-  test('§2.2 a machine: its owner, or without one the client itself, and without scopes no claim of them [T362]', async () => {
+  test('§2.2 has the owner, or else the client, as subject of a client’s own token, and no scope claim without scopes [T362]', async () => {
     await using app = await start()
     const agent = new UserAgent()
     const owned = await TestClient.register(app, agent)
@@ -105,7 +105,7 @@ describe('§2 the token', () => {
     expect(claims).not.toHaveProperty('scope')
   })
 
-  test('§3 its audience are its resources, and (RFC 9449 §6.1) it names its key [T364]', async () => {
+  test('§3 has its resources as audience, and (RFC 9449 §6.1) its key [T364]', async () => {
     await using app = await start()
     const client = await clientOf(app, (await app.client()).clientId)
     const issue = async (more: { resources: readonly string[]; keyThumbprint?: string }) => {
@@ -120,7 +120,7 @@ describe('§2 the token', () => {
     expect(decodeJwt(two)).toMatchObject({ aud: [files, mail], cnf: { jkt: 'x'.repeat(43) } })
   })
 
-  test('§2 of every grant: code, refresh, implicit, machine, while a personal token stays as it is', async () => {
+  test('§2 is issued by every grant, while personal tokens stay opaque', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -135,7 +135,7 @@ describe('§2 the token', () => {
     expect(await ping(app, personal)).toBe(200)
   })
 
-  test('decision §5.4 within the leeway the very same value is answered again', async () => {
+  test('decision §5.4 returns the same value again within the leeway', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { refresh_token } = await client.tokens()
@@ -149,7 +149,7 @@ describe('§2 the token', () => {
     expect(await ping(app, again.body.access_token)).toBe(200)
   })
 
-  test('save_token: a host that gives less sees one, and what is issued says the less [T363]', async () => {
+  test('save_token: reflects fewer rights from the host in the issued token [T363]', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -171,7 +171,7 @@ describe('§2 the token', () => {
     expect(await ping(app, refreshed.access_token)).toBe(200)
   })
 
-  test('save_token: a host that changes nothing saves the one that it saw', async () => {
+  test('save_token: stores the token that the host saw if it changes nothing', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -183,7 +183,7 @@ describe('§2 the token', () => {
     expect(await machineToken(client)).toBe(seen[0])
   })
 
-  test('a token of a transaction of the host holds too, and one that is rolled back leaves no key behind', async () => {
+  test('is valid if issued in a transaction of the host, and leaves no key behind after a rollback', async () => {
     await using app = await start()
     const client = await clientOf(app, (await app.client()).clientId)
     const redemption = { type: 'client', client, subject: app.user, scopes: [] } as const
@@ -202,13 +202,13 @@ describe('§2 the token', () => {
   })
 })
 
-test('§5 resources that are two have two identifiers, or the server does not start [T370]', async () => {
+test('§5 refuses to start if two resources have the same identifier [T370]', async () => {
   const twice = start({ resources: [{ resource: files }, { resource: files }] })
   await expect(twice).rejects.toThrow('two have the same identifier')
 })
 
-describe('§4 the resource server here', () => {
-  test('§4 a token that was not issued is refused, however well it is made [T271]', async () => {
+describe('§4 this resource server', () => {
+  test('§4 rejects a well-formed token that was not issued [T271]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -228,7 +228,7 @@ describe('§4 the resource server here', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§4 one that another key signed, or of another server, is refused, and so is another type [T367]', async () => {
+  test('§4 rejects a token with another key, issuer or type [T367]', async () => {
     await using app = await start()
     await using other = await start()
     const client = await TestClient.register(app, new UserAgent())
@@ -245,7 +245,7 @@ describe('§4 the resource server here', () => {
     }
   })
 
-  test('§4 what its audience says decides, and not how it was asked for [T368]', async () => {
+  test('§4 decides by the audience of the token [T368]', async () => {
     const resources = [{ resource: files }, { resource: mail }]
     const server = await createTestServer({ accessTokenFormat: 'jwt', resources })
     const { user } = await actAs(server)
@@ -275,7 +275,7 @@ describe('§4 the resource server here', () => {
     await server.close()
   })
 
-  test('§4 an expired one, a revoked one and one of an inactive user are refused at once [T369]', async () => {
+  test('§4 immediately rejects expired and revoked tokens, and those of inactive users [T369]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -295,7 +295,7 @@ describe('§4 the resource server here', () => {
     await expect(verified(app, token)).rejects.toThrow('"exp"')
   })
 
-  test('§5 no token is in the database, or the log', async () => {
+  test('§5 stores and logs no token', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { access_token } = await client.tokens()
@@ -305,7 +305,7 @@ describe('§4 the resource server here', () => {
 })
 
 describe('§4 the published keys', () => {
-  test('RFC 8414 §2 jwks_uri: public parts alone, for scripts of any origin, and for a while in caches [T365]', async () => {
+  test('RFC 8414 §2 are public keys only, cacheable and readable by scripts of any origin [T365]', async () => {
     await using app = await start()
     const metadata = (await (
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -331,7 +331,7 @@ describe('§4 the published keys', () => {
     })
   })
 
-  test('RFC 8414 §2 they are not there, and not in the metadata, where tokens are opaque', async () => {
+  test('RFC 8414 §2 do not exist, and are not in the metadata, if tokens are opaque', async () => {
     await using app = await startServer()
     const metadata = (await (
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -340,14 +340,14 @@ describe('§4 the published keys', () => {
     expect((await fetch(`${app.issuer}/oauth/jwks`)).status).toBe(404)
   })
 
-  test('the first one is there before the first token is', async () => {
+  test('exist before the first token is issued', async () => {
     await using app = await start()
     const [kid] = await kidsOf(app)
     const client = await TestClient.register(app, new UserAgent())
     expect(kidOf(await machineToken(client))).toBe(kid)
   })
 
-  test('the private part is sealed', async () => {
+  test('have a sealed private part', async () => {
     await using app = await start()
     await publishedBy(app)
     const rows = await app.query('select * from oauth2server_signing_key')
@@ -358,7 +358,7 @@ describe('§4 the published keys', () => {
 })
 
 describe('the rotation of signing keys', () => {
-  test('a successor is published for an hour before it signs, and the former one stays while its tokens live', async () => {
+  test('publishes a successor for an hour before it signs, and keeps the former key while its tokens are valid', async () => {
     await using app = await start({ signingKeyExpiresIn: 10 * day })
     const client = await TestClient.register(app, new UserAgent())
     const [first = ''] = await kidsOf(app)
@@ -387,7 +387,7 @@ describe('the rotation of signing keys', () => {
     expect(kidOf(await machineToken(client))).toBe(second)
   })
 
-  test('tokens that live long keep their key as long', async () => {
+  test('keeps the key of long-lived tokens', async () => {
     await using app = await start({ signingKeyExpiresIn: day, tokenExpiresIn: 30 * day })
     const client = await TestClient.register(app, new UserAgent())
     await machineToken(client)
@@ -406,7 +406,7 @@ describe('the rotation of signing keys', () => {
     expect(await kidsOf(app)).not.toContain(kidOf(last))
   })
 
-  test('another algorithm has a key of its own, which signs at once, and back again', async () => {
+  test('uses the key of another algorithm immediately, and back again', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const before = await machineToken(client)
@@ -434,7 +434,7 @@ describe('the rotation of signing keys', () => {
     expect((await publishedBy(other)).map(({ alg }) => alg)).toEqual(['RS256'])
   })
 
-  test('several nodes that start at once make one key, and each sees that of another', async () => {
+  test('creates one key if several nodes start at the same time', async () => {
     await using app = await start()
     await using second = await start({ beside: app, issuer: app.issuer })
     await using third = await start({ beside: app, issuer: app.issuer })
@@ -452,7 +452,7 @@ describe('the rotation of signing keys', () => {
     expect(later[2]).toEqual(later[0])
   })
 
-  test('a node notices within half a minute that another one made a key', async () => {
+  test('notices the key of another node within half a minute', async () => {
     await using app = await start({ signingKeyExpiresIn: day })
     await using other = await start({
       beside: app,
@@ -468,7 +468,7 @@ describe('the rotation of signing keys', () => {
     expect(await kidsOf(app)).toEqual(made)
   })
 
-  test('keys that another node has made meanwhile are taken, whoever is slow', async () => {
+  test('uses keys that another node created concurrently', async () => {
     await using app = await start()
     let slow = true
     await using other = await start({
@@ -487,7 +487,7 @@ describe('the rotation of signing keys', () => {
     expect(await app.query('select id from oauth2server_signing_key')).toHaveLength(1)
   })
 
-  test('a row that we did not write is neither published nor used, and another key is made [T371]', async () => {
+  test('neither publishes nor uses a forged row, and creates another key [T371]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const before = await machineToken(client)
@@ -504,7 +504,7 @@ describe('the rotation of signing keys', () => {
     expect(app.log.map(({ event }) => event)).toContain('signing_key.tampered')
   })
 
-  test('a rotation of the secret keys seals it anew', async () => {
+  test('is resealed by a rotation of the secret keys', async () => {
     const next = 'the next secret key, of more than 32 bytes'
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
@@ -530,7 +530,7 @@ describe('the rotation of signing keys', () => {
     await verified(app, again.accessToken, app.issuer, alone)
   })
 
-  test('while the keys cannot be read, no token is issued: 503, and nothing is consumed', async () => {
+  test('returns 503 and consumes nothing while the keys cannot be read', async () => {
     let isFailing = false
     await using app = await start({
       aroundStore: ({ name }, run) => {
@@ -547,7 +547,7 @@ describe('the rotation of signing keys', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test('keys that are all taken by others end in an error, and not in a loop', async () => {
+  test('fails with an error instead of a loop if all key IDs are taken', async () => {
     const rows = async () => []
     const signingKeys = { all: rows, insert: async () => false, delete: async () => undefined }
     const { KeyRing } = await import('../../src/crypto/sealed.ts')

@@ -41,7 +41,7 @@ const metadataOf = async ({ issuer }: TestServer) => {
 }
 
 describe('§2.1 the endpoint', () => {
-  test('§2.1 a confidential client pushes, sends its user with the reference, and redeems the code', async () => {
+  test('§2.1 supports the whole flow of a confidential client', async () => {
     const url = referenceUrl(conf, await pushed(conf))
     const answer = answerTo(conf, await agent.authorize(app, url))
     expect(answer).toEqual({ code: expect.any(String), state: 'xyz', iss: app.issuer })
@@ -49,13 +49,13 @@ describe('§2.1 the endpoint', () => {
     expect([status, body.scope]).toEqual([200, 'notes:read'])
   })
 
-  test('§2.1 a public client does, by its client_id [T374]', async () => {
+  test('§2.1 supports a public client, identified by its client_id [T374]', async () => {
     const url = referenceUrl(pub, await pushed(pub, {}, asPublic))
     const { code = '' } = answerTo(pub, await agent.authorize(app, url))
     expect((await pub.redeem(code)).status).toBe(200)
   })
 
-  test('§2.2 the answer is 201 with a random URN and its life time, and is not stored [T379]', async () => {
+  test('§2.2 returns 201 with a random URN and its lifetime, uncached [T379]', async () => {
     const { status, headers, body } = await push(conf)
     expect(status).toBe(201)
     expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
@@ -101,7 +101,7 @@ describe('§2.1 the endpoint', () => {
     },
   )
 
-  test('§2.1 the authenticated client is the client of the request, also where it names none', async () => {
+  test('§2.1 uses the authenticated client if the request has no client_id', async () => {
     const { client_id: _, ...rest } = requestOf(conf)
     const { status, body } = await post(rest)
     expect(status).toBe(201)
@@ -110,7 +110,7 @@ describe('§2.1 the endpoint', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    'PA-01 §2.3 %s is answered 405 [T381]',
+    'PA-01 §2.3 returns 405 for %s [T381]',
     async (method) => {
       const response = await fetch(endpoint(), { method, headers: basicOf(conf) })
       expect(response.status).toBe(405)
@@ -119,22 +119,22 @@ describe('§2.1 the endpoint', () => {
   )
 
   test.each(['urn:ietf:params:oauth:request_uri:x', 'https://client.example/request', ''])(
-    'PA-01 §2.1 request_uri must not be among the parameters: "%s" [T375]',
+    'PA-01 §2.1 rejects the parameter request_uri: "%s" [T375]',
     async (request_uri) => {
       expect(await refusalOf(post({ ...requestOf(conf), request_uri }))).toBe('400 invalid_request')
     },
   )
 
-  test('§3 a request object is not supported, and never ignored [T385]', async () => {
+  test('§3 rejects a request object [T385]', async () => {
     expect(await refusalOf(push(conf, { request: 'e30.e30.' }))).toBe('400 request_not_supported')
   })
 
-  test('PA-01 §2.3 a body of 1 MB is answered 413 [T382]', async () => {
+  test('PA-01 §2.3 returns 413 for a body of 1 MB [T382]', async () => {
     const { status, body } = await push(conf, { state: 'x'.repeat(1_000_000) })
     expect([status, body.error]).toEqual([413, 'invalid_request'])
   })
 
-  test('PA-01 §2.1 a body of JSON is refused, and parameters of the query are not read', async () => {
+  test('PA-01 §2.1 rejects a JSON body, and ignores the query', async () => {
     const headers = basicOf(conf)
     const json = await fetch(endpoint(), {
       method: 'POST',
@@ -157,7 +157,7 @@ describe('§2.1 the endpoint', () => {
     'state',
     'code_challenge',
     'dpop_jkt',
-  ])('§2.1 %s must not be given twice', async (name) => {
+  ])('§2.1 rejects a repeated %s', async (name) => {
     const pairs: [string, string][] = [...Object.entries(requestOf(conf)), [name, 'a'], [name, 'b']]
     expect(await refusalOf(post(pairs))).toBe('400 invalid_request')
   })
@@ -192,17 +192,17 @@ describe('§2.1 the endpoint', () => {
     },
   )
 
-  test('PK-01 §2.1 a public client has to send a challenge [T377]', async () => {
+  test('PK-01 §2.1 requires a challenge of a public client [T377]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(await refusalOf(push(pub, without, asPublic))).toBe('400 invalid_request')
   })
 
-  test('§2.1 a client that may not use the grant is refused', async () => {
+  test('§2.1 rejects a client that may not use the grant', async () => {
     const machine = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
     expect(await refusalOf(push(machine))).toBe('400 unauthorized_client')
   })
 
-  test('PA-01 what was refused leaves nothing behind', async () => {
+  test('PA-01 stores nothing of a rejected request', async () => {
     const count = async () => (await app.query('select * from oauth2server_transient')).length
     const before = await count()
     await push(conf, { scope: 'bogus' })
@@ -210,7 +210,7 @@ describe('§2.1 the endpoint', () => {
     expect(await count()).toBe(before)
   })
 
-  test('§2.1 no credential of the client is kept with the request, and nothing in the clear', async () => {
+  test('§2.1 stores no client credentials, and nothing in plain text', async () => {
     const client = await TestClient.register(app, agent)
     const fields = { ...requestOf(client), client_secret: client.clientSecret }
     const { status, body } = await postForm(endpoint(), fields)
@@ -226,7 +226,7 @@ describe('§2.1 the endpoint', () => {
     expect(await page.text()).not.toContain(client.clientSecret)
   })
 
-  test('§2 scripts of other origins may push', async () => {
+  test('§2 allows scripts of other origins', async () => {
     const asked = await fetch(endpoint(), {
       method: 'OPTIONS',
       headers: { origin: 'https://spa.example', 'access-control-request-method': 'POST' },
@@ -243,7 +243,7 @@ describe('§2.1 the endpoint', () => {
 })
 
 describe('§4 the authorization request', () => {
-  test('PA-02 §2.2 the reference is bound to the client that pushed [T380]', async () => {
+  test('PA-02 §2.2 binds the reference to its client [T380]', async () => {
     const requestUri = await pushed(conf)
     expect(await localError(referenceUrl(pub, requestUri))).toBe('invalid_request')
     expect(
@@ -251,7 +251,7 @@ describe('§4 the authorization request', () => {
     ).toBeDefined()
   })
 
-  test('PA-02 §4 without client_id it is refused', async () => {
+  test('PA-02 §4 rejects a request without client_id', async () => {
     const requestUri = await pushed(conf)
     for (const client_id of [undefined, ''])
       expect(await localError(referenceUrl(conf, requestUri, { client_id }))).toBe(
@@ -259,7 +259,7 @@ describe('§4 the authorization request', () => {
       )
   })
 
-  test('PA-02 §7.3 parameters that somebody added in the browser are ignored [T393]', async () => {
+  test('PA-02 §7.3 ignores parameters added in the browser [T393]', async () => {
     const requestUri = await pushed(conf)
     const url = referenceUrl(conf, requestUri, {
       scope: 'user:email',
@@ -284,32 +284,29 @@ describe('§4 the authorization request', () => {
     ['a long one', `urn:ietf:params:oauth:request_uri:${'x'.repeat(5_000)}`],
     ['the beginning alone', 'urn:ietf:params:oauth:request_uri:'],
     ['a word', 'x'],
-  ])(
-    'PA-04 a reference that is not ours is refused, and nothing is fetched: %s',
-    async (_what, requestUri) => {
-      const resolved: string[] = []
-      const resolve = async (host: string) => {
-        resolved.push(host)
-        return []
-      }
-      await using node = await startServer({ beside: app, outbound: { resolve } })
-      const response = await agent.fetch(
-        referenceUrl(conf, requestUri).replace(app.issuer, node.issuer),
-      )
-      expect(new URL(response.headers.get('location') ?? '', node.issuer).pathname).toBe(
-        '/oauth/errors',
-      )
-      expect(resolved).toEqual([])
-    },
-  )
+  ])('PA-04 rejects an unknown reference without fetching it: %s', async (_what, requestUri) => {
+    const resolved: string[] = []
+    const resolve = async (host: string) => {
+      resolved.push(host)
+      return []
+    }
+    await using node = await startServer({ beside: app, outbound: { resolve } })
+    const response = await agent.fetch(
+      referenceUrl(conf, requestUri).replace(app.issuer, node.issuer),
+    )
+    expect(new URL(response.headers.get('location') ?? '', node.issuer).pathname).toBe(
+      '/oauth/errors',
+    )
+    expect(resolved).toEqual([])
+  })
 
-  test('AZ-12 a reference that is given twice is refused', async () => {
+  test('AZ-12 rejects a repeated reference', async () => {
     const requestUri = await pushed(conf)
     const url = `${referenceUrl(conf, requestUri)}&request_uri=${encodeURIComponent(requestUri)}`
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 §4 it lasts through the login, and through reloading the consent page [T388]', async () => {
+  test('PA-03 §4 keeps the request through the login and reloads of the consent page [T388]', async () => {
     const browser = new UserAgent()
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const login = await browser.browse(url)
@@ -321,7 +318,7 @@ describe('§4 the authorization request', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
-  test('§4 the login page may lead to the redirect URI of a request that only names it', async () => {
+  test('§4 allows the redirect URI of the stored request in the CSP of the login page', async () => {
     const two = await TestClient.register(app, agent, {
       redirectUris: [redirectUri, 'https://second.example/cb'],
     })
@@ -333,7 +330,7 @@ describe('§4 the authorization request', () => {
   })
 
   test.each(['yes', 'no'] as const)(
-    'PA-03 §7.3 the decision %s uses it up [T386]',
+    'PA-03 §7.3 the decision %s consumes it [T386]',
     async (decision) => {
       const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
       const answer = answerTo(conf, await agent.authorize(app, url, decision))
@@ -342,7 +339,7 @@ describe('§4 the authorization request', () => {
     },
   )
 
-  test('PA-03 §7.3 a consent that is remembered uses it up too [T391]', async () => {
+  test('PA-03 §7.3 a remembered consent consumes it too [T391]', async () => {
     const client = await TestClient.register(app, agent)
     await client.tokens()
     const url = referenceUrl(client, await pushed(client))
@@ -350,7 +347,7 @@ describe('§4 the authorization request', () => {
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 of several consent pages for one request, the first decision counts [T387]', async () => {
+  test('PA-03 accepts only the first decision of several consent pages for one request [T387]', async () => {
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const pages = [await agent.browse(url), await agent.browse(url), await agent.browse(url)]
     const [first, second, third] = pages
@@ -363,7 +360,7 @@ describe('§4 the authorization request', () => {
     expect((await agent.submit(third as never, { confirm: 'no' })).status).toBe(400)
   })
 
-  test('PA-03 of 20 decisions at once on two nodes, one gets a code [T392]', async () => {
+  test('PA-03 issues a code for one of 20 concurrent decisions on two nodes [T392]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const forms = await Promise.all(
@@ -381,7 +378,7 @@ describe('§4 the authorization request', () => {
     expect(codes).toHaveLength(1)
   })
 
-  test('§2.2 it expires', async () => {
+  test('§2.2 rejects an expired reference', async () => {
     await using other = await startServer()
     const browser = new UserAgent()
     await browser.logIn(other)
@@ -394,7 +391,7 @@ describe('§4 the authorization request', () => {
     expect(late.headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('§2.2 who sees the consent page in time may take longer to decide', async () => {
+  test('§2.2 gives a user on the consent page more time to decide', async () => {
     await using other = await startServer()
     const browser = new UserAgent()
     await browser.logIn(other)
@@ -407,7 +404,7 @@ describe('§4 the authorization request', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
-  test('PA-04 what has expired is removed', async () => {
+  test('PA-04 deletes expired requests', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     await pushed(client)
@@ -418,7 +415,7 @@ describe('§4 the authorization request', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('§4 §7.4 it is judged by what the client may do by then [T378]', async () => {
+  test('§4 §7.4 applies the current rights of the client [T378]', async () => {
     const client = await TestClient.register(app, agent)
     const requestUri = await pushed(client)
     await app.server.clients.update(client.clientId, { redirectUris: ['https://new.example/cb'] })
@@ -430,7 +427,7 @@ describe('§4 the authorization request', () => {
     expect(answer.error).toBe('invalid_scope')
   })
 
-  test('§4 a request that fails at the authorization endpoint can be used again', async () => {
+  test('§4 keeps a request that fails at the authorization endpoint', async () => {
     const requestUri = await pushed(conf, { prompt: 'none' })
     const stranger = new UserAgent()
     const refused = await stranger.fetch(referenceUrl(conf, requestUri))
@@ -443,7 +440,7 @@ describe('§4 the authorization request', () => {
     )
   })
 
-  test('§4 prompt=login asks for the login once, and comes back to the consent', async () => {
+  test('§4 prompt=login asks for the login once, and then for consent', async () => {
     const browser = new UserAgent()
     await browser.logIn(app)
     // Remembered, so that nothing but the prompt asks.
@@ -459,7 +456,7 @@ describe('§4 the authorization request', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
-  describe('§4, OpenID Connect Core §3.1.2.1 prompt=login is fulfilled by a login alone', () => {
+  describe('§4, OpenID Connect Core §3.1.2.1 prompt=login is fulfilled only by a login', () => {
     const asked = async (prompt = 'login') => {
       const browser = new UserAgent()
       await browser.logIn(app)
@@ -478,19 +475,19 @@ describe('§4 the authorization request', () => {
       return new URL(login.searchParams.get('next') ?? '', app.issuer)
     }
 
-    test('a reload asks again, and so does each further look', async () => {
+    test('asks again at each reload', async () => {
       const { browser, url } = await asked()
       for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('login')
       expect(answerTo(conf, await browser.authorize(app, url))).toHaveProperty('code')
     })
 
-    test('a look by another browser, or by a program that follows links, is no login', async () => {
+    test('does not count a request of another browser or of a link follower as a login', async () => {
       const { browser, url } = await asked()
       expect(await shows(new UserAgent(), url)).toBe('login')
       expect(await shows(browser, url)).toBe('login')
     })
 
-    test('coming back from the login page without a login asks again', async () => {
+    test('asks again after a return from the login page without a login', async () => {
       const { browser, url } = await asked()
       const next = await nextOf(browser, url)
       expect(await shows(browser, next)).toBe('login')
@@ -499,7 +496,7 @@ describe('§4 the authorization request', () => {
       expect(await shows(browser, await nextOf(new UserAgent(), url))).toBe('login')
     })
 
-    test('a login for another request is none for this one, nor is one that was never asked for', async () => {
+    test('does not count a login for another request or an unrequested login', async () => {
       const { browser, url } = await asked()
       const login = await browser.browse((await asked()).url)
       const back = await browser.submit(login, { email: app.user.email, password: app.password })
@@ -512,7 +509,7 @@ describe('§4 the authorization request', () => {
       expect(await shows(browser, other)).toBe('code')
     })
 
-    test('whoever is not logged in logs in once', async () => {
+    test('asks a user who is not logged in only once', async () => {
       const { url } = await asked()
       const stranger = new UserAgent()
       const login = await stranger.browse(url)
@@ -521,7 +518,7 @@ describe('§4 the authorization request', () => {
       expect(await shows(stranger, next)).toBe('code')
     })
 
-    test('prompt=consent is asked at each look, until somebody decides', async () => {
+    test('prompt=consent is applied at each request until a decision', async () => {
       const { browser, url } = await asked('consent')
       for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('consent')
       const both = await asked('login consent')
@@ -536,7 +533,7 @@ describe('§4 the authorization request', () => {
     })
   })
 
-  test('§4 a POST to the authorization endpoint names it as well', async () => {
+  test('§4 accepts the reference in a POST to the authorization endpoint', async () => {
     const url = new URL(referenceUrl(conf, await pushed(conf, { prompt: 'consent' })))
     const page = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -545,14 +542,14 @@ describe('§4 the authorization request', () => {
     expect(page.status).toBe(200)
   })
 
-  test('MX-02 PA-02 iss in the pushed request is ignored', async () => {
+  test('MX-02 PA-02 ignores iss in the pushed request', async () => {
     const requestUri = await pushed(conf, { iss: 'https://evil.example' })
     expect(answerTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).iss).toBe(
       app.issuer,
     )
   })
 
-  test('§4 with the implicit grant the answer stands in the fragment', async () => {
+  test('§4 returns the response of the implicit grant in the fragment', async () => {
     const requestUri = await pushed(pub, { response_type: 'token' }, asPublic)
     const answer = answerTo(
       pub,
@@ -564,7 +561,7 @@ describe('§4 the authorization request', () => {
 })
 
 describe('PA-04 §2.3 floods', () => {
-  test('PA-04 §2.3 a confidential client may push 600 times a minute, wherever from [T383]', async () => {
+  test('PA-04 §2.3 allows a confidential client 600 requests a minute from any address [T383]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const statuses: number[] = []
@@ -584,7 +581,7 @@ describe('PA-04 §2.3 floods', () => {
     expect((await push(client)).status).toBe(201)
   }, 60_000)
 
-  test('PA-04 §2.3 each address may push 60 times a minute for a public client [T384]', async () => {
+  test('PA-04 §2.3 allows each address 60 requests a minute for a public client [T384]', async () => {
     await using other = await startServer({ trustedProxies: ['127.0.0.1'] })
     const client = await TestClient.register(other, new UserAgent(), { isConfidential: false })
     const from = (address: string) =>
@@ -596,7 +593,7 @@ describe('PA-04 §2.3 floods', () => {
 })
 
 describe('§5 metadata and policy', () => {
-  test('§5 the address is advertised, from the configured issuer [T372]', async () => {
+  test('§5 lists the endpoint in the metadata, below the configured issuer [T372]', async () => {
     await using other = await startServer({ basePath: '/app' })
     const metadata = await metadataOf(other)
     expect(metadata.pushed_authorization_request_endpoint).toBe(`${other.issuer}/oauth/par`)
@@ -605,7 +602,7 @@ describe('§5 metadata and policy', () => {
     expect((await push(client)).status).toBe(201)
   })
 
-  test('§5 while it is off, it is not there, and request_uri is not supported', async () => {
+  test('§5 does not exist and rejects request_uri while it is disabled', async () => {
     await using off = await startServer({ pushedAuthorizationRequests: 'off' })
     expect(await metadataOf(off)).not.toHaveProperty('pushed_authorization_request_endpoint')
     const browser = new UserAgent()
@@ -615,7 +612,7 @@ describe('§5 metadata and policy', () => {
     expect(answer.error).toBe('request_uri_not_supported')
   })
 
-  test('PA-02 §4 where it is required, a request by itself is refused once the user is known [T389]', async () => {
+  test('PA-02 §4 rejects other requests after the login if pushing is required [T389]', async () => {
     await using strict = await startServer({ pushedAuthorizationRequests: 'required' })
     expect((await metadataOf(strict)).require_pushed_authorization_requests).toBe(true)
     const browser = new UserAgent()
@@ -629,7 +626,7 @@ describe('§5 metadata and policy', () => {
     expect(empty.error).toBe('invalid_request')
   })
 
-  test('§6 a client that has registered so has to push, and others need not [T390]', async () => {
+  test('§6 requires pushing only of clients that registered for it [T390]', async () => {
     const { client, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

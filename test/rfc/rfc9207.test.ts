@@ -21,7 +21,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     return (await fetch(url)).json() as never
   }
 
-  test('§3 the metadata promises it [T397]', async () => {
+  test('§3 the metadata announces iss [T397]', async () => {
     expect(await metadata()).toMatchObject({
       issuer: app.issuer,
       authorization_response_iss_parameter_supported: true,
@@ -44,7 +44,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     },
   )
 
-  test('§2 iss stands in the fragment of an implicit answer, and in both places of an implicit error [T395]', async () => {
+  test('§2 returns iss in the fragment of an implicit response, and in both places of an implicit error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
     expect(answerTo(conf, token, 'fragment').iss).toBe(app.issuer)
     const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
@@ -52,7 +52,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, error, 'fragment').iss).toBe(app.issuer)
   })
 
-  test('§2 iss of login_required and consent_required [T394]', async () => {
+  test('§2 returns iss with login_required and consent_required [T394]', async () => {
     const stranger = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
     expect(answerTo(conf, stranger)).toMatchObject({ error: 'login_required', iss: app.issuer })
     const fresh = await TestClient.register(app, agent)
@@ -62,7 +62,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     })
   })
 
-  test('RFC 9700 §4.4 attacks MX-02 nobody who asks can choose it [T399]', async () => {
+  test('RFC 9700 §4.4 attacks MX-02 ignores iss in the request [T399]', async () => {
     const evil = 'https://evil.example'
     for (const given of [{}, { scope: 'bogus' }])
       expect(answerTo(conf, await conf.ask({ iss: evil, ...given })).iss).toBe(app.issuer)
@@ -71,7 +71,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('attacks P-1 it is configured: neither Host nor forwarded headers change it [T396]', async () => {
+  test('attacks P-1 uses the configured issuer, whatever Host and forwarded headers say [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {
@@ -84,7 +84,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
   })
 
   test.each(['iss', 'code', 'state', 'error', 'error_description', 'access_token'])(
-    'attacks MX-02 a redirect URI that has a parameter %s of its own cannot be registered',
+    'attacks MX-02 rejects the registration of a redirect URI with the parameter %s',
     async (name) => {
       for (const query of [`?${name}=x`, `?a=1&${name}=https%3A%2F%2Fevil.example`]) {
         const redirectUris = [`https://client.example/cb${query}`]

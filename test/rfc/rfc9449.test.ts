@@ -75,7 +75,7 @@ const challenged = async (response: Response): Promise<string> => {
 
 describe('§5 a token request with a proof', () => {
   test.each(['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'])(
-    '§5 the token is bound to the key, and says so: %s [T405]',
+    '§5 binds the token to the key and returns its type: %s [T405]',
     async (algorithm) => {
       const own = await newKey(algorithm)
       const { status, body } = await askMachine(own)
@@ -88,13 +88,13 @@ describe('§5 a token request with a proof', () => {
     },
   )
 
-  test('§5 without a proof it is a bearer token', async () => {
+  test('§5 issues a bearer token without a proof', async () => {
     const { body } = await askMachine()
     expect(body.token_type).toBe('Bearer')
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('§4 the proofs of the package dpop are taken', async () => {
+  test('§4 accepts proofs of the package dpop', async () => {
     await using today = await startServer({ clock: () => Date.now() })
     const client = await TestClient.register(today, new UserAgent())
     for (const algorithm of ['ES256', 'Ed25519', 'PS256', 'RS256'] as const) {
@@ -113,7 +113,7 @@ describe('§5 a token request with a proof', () => {
     }
   })
 
-  test('§5 for every grant: authorization_code and refresh_token, with refresh tokens [T411]', async () => {
+  test('§5 binds tokens of every grant: authorization_code and refresh_token [T411]', async () => {
     for (const [client, asking] of [
       [conf, {}],
       [pub, asPublic],
@@ -126,7 +126,7 @@ describe('§5 a token request with a proof', () => {
     }
   })
 
-  test('§5 a refresh with a proof binds what was not bound before', async () => {
+  test('§5 a refresh with a proof binds an unbound token', async () => {
     const first = await conf.tokens()
     expect(first.token_type).toBe('Bearer')
     const { body } = await refresh(conf, first.refresh_token, { dpop: key })
@@ -278,7 +278,7 @@ let lastAt: ProofFor
 
 describe('§4.3 checking proofs', () => {
   test.each(Object.keys(badProofs))(
-    'DP-01 at the token endpoint, refused: %s [T400]',
+    'DP-01 rejects at the token endpoint: %s [T400]',
     async (name) => {
       const at = { app, path: '/oauth/token', method: 'POST' }
       const proof = (await badProofs[name]?.(at)) ?? ''
@@ -288,7 +288,7 @@ describe('§4.3 checking proofs', () => {
   )
 
   test.each(Object.keys(badProofs))(
-    'DP-01 at a protected resource, refused: %s [T401]',
+    'DP-01 rejects at a protected resource: %s [T401]',
     async (name) => {
       const accessToken = await boundToken()
       const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
@@ -302,7 +302,7 @@ describe('§4.3 checking proofs', () => {
     },
   )
 
-  test.each(Object.keys(goodProofs))('DP-01 taken at both: %s [T406]', async (name) => {
+  test.each(Object.keys(goodProofs))('DP-01 accepts at both: %s [T406]', async (name) => {
     const make = goodProofs[name] ?? badProofs.x
     lastAt = { app, path: '/oauth/token', method: 'POST' }
     const { status, body } = await askMachine((await make?.(lastAt)) ?? '')
@@ -317,7 +317,7 @@ describe('§4.3 checking proofs', () => {
     expect(response.status).toBe(200)
   })
 
-  test('DP-01 §4.1 the name of the header is written in any case, and the scheme as well', async () => {
+  test('DP-01 §4.1 accepts the header name and the scheme in any case', async () => {
     const accessToken = await boundToken()
     const proof = () => proofBy(key, { app, path: '/oauth/ping', method: 'GET', accessToken })
     for (const [name, scheme] of [
@@ -332,7 +332,7 @@ describe('§4.3 checking proofs', () => {
     }
   })
 
-  test('DP-01 §4.3 there must not be more than one header, at either [T404]', async () => {
+  test('DP-01 §4.3 rejects more than one header at both [T404]', async () => {
     const two = [`DPoP: ${await atToken()}`, `DPoP: ${await atToken()}`]
     const basic = `Authorization: Basic ${btoa(`${conf.clientId}:${conf.clientSecret}`)}`
     const form = 'Content-Type: application/x-www-form-urlencoded'
@@ -355,7 +355,7 @@ describe('§4.3 checking proofs', () => {
     expect(used.headers.get('www-authenticate')).toContain('invalid_dpop_proof')
   })
 
-  test('§4.3 the address is the configured one, whatever host the request names [T407]', async () => {
+  test('§4.3 uses the configured URL, whatever the Host header says [T407]', async () => {
     const headers = [
       'Host: evil.example',
       'X-Forwarded-Host: evil.example',
@@ -376,7 +376,7 @@ describe('§4.3 checking proofs', () => {
     expect(await ask(`${app.issuer}/oauth/token`)).toBe(200)
   })
 
-  test('§4.3 of the REST application, for every method and with a query [T418]', async () => {
+  test('§4.3 works at the REST application for every method and with a query [T418]', async () => {
     const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
     const accessToken = body.access_token
     for (const query of ['', '?a=b']) {
@@ -402,24 +402,27 @@ describe('§7 protected resources', () => {
     ['no ath', { ath: undefined }],
     ['the hash of another token', { ath: 'x'.repeat(43) }],
     ['an ath that is no text', { ath: 1 }],
-  ])('DP-01 §7 the proof has to name the access token: %s [T402]', async (_what, claims) => {
-    const accessToken = await boundToken()
-    const response = await withKey(key, accessToken, { app }, { claims })
-    expect(await challenged(response)).toBe('401 invalid_dpop_proof')
-  })
+  ])(
+    'DP-01 §7 requires the hash of the access token in the proof: %s [T402]',
+    async (_what, claims) => {
+      const accessToken = await boundToken()
+      const response = await withKey(key, accessToken, { app }, { claims })
+      expect(await challenged(response)).toBe('401 invalid_dpop_proof')
+    },
+  )
 
-  test('DP-01 §7.1 without a proof it is refused [T417]', async () => {
+  test('DP-01 §7.1 rejects a bound token without a proof [T417]', async () => {
     const headers = { authorization: `DPoP ${await boundToken()}` }
     const response = await fetch(`${app.issuer}/oauth/ping`, { headers })
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
   })
 
-  test('DP-03 §7.1 a proof by another key is refused [T410]', async () => {
+  test('DP-03 §7.1 rejects a proof with another key [T410]', async () => {
     const response = await withKey(other, await boundToken(), { app })
     expect(await challenged(response)).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 a bound token is refused as a bearer token, with or without a proof, and in the query [T419]', async () => {
+  test('DP-03 §7.2 rejects a bound token as a bearer token, with or without a proof, and in the query [T419]', async () => {
     const accessToken = await boundToken()
     const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
     const ask = async (query: string, headers: Record<string, string>) => {
@@ -435,7 +438,7 @@ describe('§7 protected resources', () => {
     expect(await ask(query, { dpop: await proofBy(key, at) })).toBe('401 true')
   })
 
-  test('DP-03 §7.1 a bearer token is refused by the scheme DPoP [T422]', async () => {
+  test('DP-03 §7.1 rejects a bearer token in the scheme DPoP [T422]', async () => {
     const { body } = await askMachine()
     expect(await challenged(await withKey(key, body.access_token, { app }))).toBe(
       '401 invalid_token',
@@ -444,7 +447,7 @@ describe('§7 protected resources', () => {
     expect(await challenged(await withKey(key, personal, { app }))).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 an unknown and an expired token are answered by the scheme that was used [T421]', async () => {
+  test('DP-03 §7.2 answers an unknown or expired token in the scheme of the request [T421]', async () => {
     expect(await challenged(await withKey(key, 'x'.repeat(43), { app }))).toBe('401 invalid_token')
     await using later = await startServer({ tokenExpiresIn: 1 })
     const client = await TestClient.register(later, new UserAgent())
@@ -454,13 +457,13 @@ describe('§7 protected resources', () => {
     expect(await challenged(response)).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 a session beside a bound token changes nothing', async () => {
+  test('DP-03 §7.2 ignores a session beside a bound token', async () => {
     const authorization = `Bearer ${await boundToken()}`
     const response = await agent.fetch(`${app.issuer}/api/notes`, { headers: { authorization } })
     expect(response.status).toBe(401)
   })
 
-  test('§7.2 two credentials are refused: both schemes at once', async () => {
+  test('§7.2 rejects both schemes in one request', async () => {
     const accessToken = await boundToken()
     const { status } = await rawHttp(app, {
       target: '/oauth/ping',
@@ -473,13 +476,13 @@ describe('§7 protected resources', () => {
     expect(status).toBe(400)
   })
 
-  test('§7 a header DPoP beside a bearer token changes nothing', async () => {
+  test('§7 ignores a DPoP header beside a bearer token', async () => {
     const { body } = await askMachine()
     const headers = { authorization: `Bearer ${body.access_token}`, dpop: 'x' }
     expect((await fetch(`${app.issuer}/oauth/ping`, { headers })).status).toBe(200)
   })
 
-  test('§7.1 a resource of its own host is proven by that host', async () => {
+  test('§7.1 requires the host of the resource in the proof for a resource on another host', async () => {
     const resource = 'https://mcp.example.org/mcp'
     await using node = await startServer({ beside: app, resources: [{ resource }] })
     const accessToken = await boundToken()
@@ -506,7 +509,7 @@ describe('§7 protected resources', () => {
     expect(await ask(`${app.issuer}/mcp`)).toBe(401)
   })
 
-  test('§7.2 while DPoP is off, proofs are ignored, and tokens that are bound are worth nothing', async () => {
+  test('§7.2 ignores proofs and rejects bound tokens while DPoP is disabled', async () => {
     await using off = await startServer({ beside: app, dpop: 'off' })
     const accessToken = await boundToken()
     for (const scheme of ['DPoP', 'Bearer']) {
@@ -518,8 +521,8 @@ describe('§7 protected resources', () => {
   })
 })
 
-describe('§11.1 a proof is used once', () => {
-  test('DP-02 at the token endpoint and at a resource, the second use is refused [T431]', async () => {
+describe('§11.1 single use of proofs', () => {
+  test('DP-02 rejects the second use at the token endpoint and at a resource [T431]', async () => {
     const proof = await atToken()
     expect((await askMachine(proof)).status).toBe(200)
     expect(refusal(await askMachine(proof))).toBe('400 invalid_dpop_proof')
@@ -532,14 +535,14 @@ describe('§11.1 a proof is used once', () => {
     )
   })
 
-  test('DP-02 of 50 requests at once with one proof, exactly one passes [T432]', async () => {
+  test('DP-02 accepts exactly one of 50 concurrent requests with one proof [T432]', async () => {
     const proof = await atToken()
     const asked = await Promise.all(Array.from({ length: 50 }, () => askMachine(proof)))
     expect(asked.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(asked.filter(({ body }) => body.error === 'invalid_dpop_proof')).toHaveLength(49)
   })
 
-  test('DP-02 of 50 guarded requests at once on two nodes, exactly one passes [T433]', async () => {
+  test('DP-02 accepts exactly one of 50 concurrent guarded requests on two nodes [T433]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const accessToken = await boundToken()
     const dpop = await proofBy(key, { app, path: '/oauth/ping', method: 'GET', accessToken })
@@ -554,13 +557,13 @@ describe('§11.1 a proof is used once', () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(49)
   })
 
-  test('§11.1 another key may use the same jti', async () => {
+  test('§11.1 accepts the same jti with another key', async () => {
     const jti = randomUUID()
     for (const by of [key, other])
       expect((await askMachine(await atToken({ claims: { jti } }, by))).status).toBe(200)
   })
 
-  test('§11.1 what was used is forgotten once no node takes it, and a node whose clock is behind takes it no second time', async () => {
+  test('§11.1 stores a used proof until no node accepts it, so that a slow clock does not accept it again', async () => {
     await using own = await startServer()
     const clock = () => own.now() - 120_000
     await using behind = await startServer({ beside: own, issuer: own.issuer, clock })
@@ -587,7 +590,7 @@ describe('§11.1 a proof is used once', () => {
     expect(refusal(await ask())).toBe('400 invalid_dpop_proof')
   })
 
-  test('§11.1 of a jti a digest is kept, and nothing of it in the clear [T430]', async () => {
+  test('§11.1 stores only a digest of a jti [T430]', async () => {
     const jti = randomUUID()
     await askMachine(await atToken({ claims: { jti } }))
     expect(JSON.stringify(await app.query('select * from oauth2server_transient'))).not.toContain(
@@ -595,7 +598,7 @@ describe('§11.1 a proof is used once', () => {
     )
   })
 
-  test('§11.1 a request that is refused for something else has not used its proof', async () => {
+  test('§11.1 does not consume the proof of a request that is rejected for another reason', async () => {
     const proof = await atToken()
     const wrong = await askToken(conf, { ...machine, scope: 'bogus' }, { dpop: proof })
     expect(refusal(wrong)).toBe('400 invalid_scope')
@@ -603,10 +606,10 @@ describe('§11.1 a proof is used once', () => {
   })
 })
 
-describe('§5 §10 codes and refresh tokens that are bound', () => {
+describe('§5 §10 bound codes and refresh tokens', () => {
   const code = (client: TestClient, jkt = key.thumbprint) => client.code({ dpop_jkt: jkt })
 
-  test('DP-04 §10 a code that was asked for with dpop_jkt needs a proof by that key [T426]', async () => {
+  test('DP-04 §10 requires a proof with the key in dpop_jkt [T426]', async () => {
     for (const [client, asking] of [
       [conf, {}],
       [pub, asPublic],
@@ -626,17 +629,17 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     ['too long', 'x'.repeat(44)],
     ['with padding', `${'x'.repeat(42)}=`],
     ['with a line feed', `${'x'.repeat(43)}\n`],
-  ])('§10 a thumbprint that is none is refused: %s', async (_what, dpop_jkt) => {
+  ])('§10 rejects an invalid thumbprint: %s', async (_what, dpop_jkt) => {
     expect(answerTo(conf, await conf.ask({ dpop_jkt })).error).toBe('invalid_request')
   })
 
-  test('§10 an empty one says nothing, and one that is given twice is refused', async () => {
+  test('§10 ignores an empty dpop_jkt, and rejects a repeated one', async () => {
     expect((await redeem(conf, await code(conf, ''))).body.token_type).toBe('Bearer')
     const url = `${conf.url()}&dpop_jkt=${key.thumbprint}&dpop_jkt=${other.thumbprint}`
     expect((await agent.browse(url)).address).toContain('/oauth/errors')
   })
 
-  test('§10 with the implicit grant it is refused, since no token is bound there', async () => {
+  test('§10 rejects dpop_jkt with the implicit grant, which cannot bind tokens', async () => {
     const answer = await pub.ask({ response_type: 'token', dpop_jkt: key.thumbprint })
     expect(answerTo(pub, answer, 'fragment').error).toBe('invalid_request')
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
@@ -645,7 +648,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect(refusal(pushing as never)).toBe('400 invalid_request')
   })
 
-  test('DP-04 §5 the refresh token of a public client is bound to its key [T412]', async () => {
+  test('DP-04 §5 binds the refresh token of a public client to its key [T412]', async () => {
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     expect(refusal(await refresh(pub, refresh_token, { ...asPublic, dpop: other }))).toBe(
       '400 invalid_grant',
@@ -657,7 +660,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect(refusal(next)).toBe('400 invalid_grant')
   })
 
-  test('DP-04 §5 a confidential client may change its key, but not do without [T413]', async () => {
+  test('DP-04 §5 lets a confidential client change its key, but not omit the proof [T413]', async () => {
     const { refresh_token } = await boundTokens(conf)
     expect(refusal(await refresh(conf, refresh_token))).toBe('400 invalid_dpop_proof')
     const { status, body } = await refresh(conf, refresh_token, { dpop: other })
@@ -666,7 +669,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await withKey(key, body.access_token, { app })).status).toBe(401)
   })
 
-  test('§5 a lost answer is given again to the holder of the key, and to nobody else', async () => {
+  test('§5 repeats a lost response only to the holder of the key', async () => {
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     const first = await refresh(pub, refresh_token, { ...asPublic, dpop: key })
     const again = await refresh(pub, refresh_token, { ...asPublic, dpop: key })
@@ -678,7 +681,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await withKey(key, first.body.access_token, { app })).status).toBe(200)
   })
 
-  test('§5 what was bound is never given without a key again, also where DPoP was switched off', async () => {
+  test('§5 never issues an unbound token for a bound grant, even after DPoP was disabled', async () => {
     await using off = await startServer({ beside: app, issuer: app.issuer, dpop: 'off' })
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     const response = await fetch(`${off.issuer}/oauth/token`, {
@@ -694,7 +697,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await refresh(pub, refresh_token, { ...asPublic, dpop: key })).status).toBe(200)
   })
 
-  test('P-6 who presents a used refresh token of a public client without its key takes nothing along', async () => {
+  test('P-6 revokes nothing if a used refresh token of a public client comes without its key', async () => {
     await using own = await startServer()
     const browser = new UserAgent()
     const client = await TestClient.register(own, browser, { isConfidential: false })
@@ -712,7 +715,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await withKey(key, token, { app: own })).status).toBe(401)
   })
 
-  test('DP-04 §10.1 the header at the endpoint for pushed requests binds the code [T427]', async () => {
+  test('DP-04 §10.1 binds the code by the header of a pushed request [T427]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const url = referenceUrl(conf, await pushed(conf, {}, { headers: { dpop } }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -720,7 +723,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await redeem(conf, value, { dpop: key })).body.token_type).toBe('DPoP')
   })
 
-  test('DP-04 §10.1 dpop_jkt in a pushed request does as well, and both have to agree [T429]', async () => {
+  test('DP-04 §10.1 binds the code by dpop_jkt in a pushed request, which must match the header [T429]', async () => {
     const dpop_jkt = key.thumbprint
     const url = referenceUrl(conf, await pushed(conf, { dpop_jkt }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -735,7 +738,7 @@ describe('§5 §10 codes and refresh tokens that are bound', () => {
     expect((await by(key)).status).toBe(201)
   })
 
-  test('DP-01 §10.1 a wrong proof refuses the pushed request, and a proof counts once [T428]', async () => {
+  test('DP-01 §10.1 rejects a pushed request with an invalid or used proof [T428]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const ask = (proof: string) => push(conf, {}, { headers: { dpop: proof } })
     expect(refusal((await ask(await atToken())) as never)).toBe('400 invalid_dpop_proof')
@@ -761,20 +764,20 @@ describe('§8 §9 nonces', () => {
     return nonce
   }
 
-  test('DP-05 §8 a proof without a nonce is answered with one, and with it the request passes [T403]', async () => {
+  test('DP-05 §8 returns a nonce for a proof without one, and accepts the request with it [T403]', async () => {
     const first = await ask()
     expect(refusal(first)).toBe('400 use_dpop_nonce')
     const second = await ask(nonceOf(first))
     expect([second.status, second.body.token_type]).toEqual([200, 'DPoP'])
   })
 
-  test('§8.2 the answer to a request that passed has the next one [T424]', async () => {
+  test('§8.2 returns the next nonce with an accepted request [T424]', async () => {
     const answer = await ask(nonceOf(await ask()))
     expect((await ask(nonceOf(answer))).status).toBe(200)
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('DP-05 §8 the code is not used up by a request without a nonce', async () => {
+  test('DP-05 §8 does not consume the code by a request without a nonce', async () => {
     const code = await client.code()
     const first = await redeem(client, code, { dpop: key })
     expect(refusal(first)).toBe('400 use_dpop_nonce')
@@ -789,7 +792,7 @@ describe('§8 §9 nonces', () => {
     expect(third.status).toBe(200)
   })
 
-  test('DP-05 §9 at a protected resource [T425]', async () => {
+  test('DP-05 §9 requires a nonce at a protected resource [T425]', async () => {
     const { body } = await ask(nonceOf(await ask()))
     const first = await withKey(key, body.access_token, { app: strict })
     const nonce = nonceOf(first)
@@ -801,7 +804,7 @@ describe('§8 §9 nonces', () => {
     expect(await challenged(api)).toBe('401 use_dpop_nonce')
   })
 
-  test('DP-05 §8 a nonce is good for five minutes [T409]', async () => {
+  test('DP-05 §8 accepts a nonce for five minutes [T409]', async () => {
     const nonce = nonceOf(await ask())
     strict.advance(299)
     expect((await ask(nonce)).status).toBe(200)
@@ -810,7 +813,7 @@ describe('§8 §9 nonces', () => {
   })
 
   test.each(['x', 'aaaaaaaa.bbbb', ''])(
-    'DP-05 §8 one that was made up is refused: "%s" [T408]',
+    'DP-05 §8 rejects an invented nonce: "%s" [T408]',
     async (nonce) => {
       const answer = await ask(nonce)
       expect(refusal(answer)).toBe('400 use_dpop_nonce')
@@ -818,7 +821,7 @@ describe('§8 §9 nonces', () => {
     },
   )
 
-  test('DP-05 §8 one of another server is refused, also under the same key [T423]', async () => {
+  test('DP-05 §8 rejects the nonce of another server, even with the same secret key [T423]', async () => {
     await using elsewhere = await startServer({ requireDpopNonce: true })
     const stranger = await TestClient.register(elsewhere, new UserAgent())
     elsewhere.advance((strict.now() - elsewhere.now()) / 1000)
@@ -826,7 +829,7 @@ describe('§8 §9 nonces', () => {
     expect(refusal(await ask(nonce))).toBe('400 use_dpop_nonce')
   })
 
-  test('DP-05 every node takes it, after a restart and with the next secret key too', async () => {
+  test('DP-05 accepts a nonce on every node, after a restart and with the next secret key', async () => {
     const nonce = nonceOf(await ask())
     const secretKeys = [
       'another secret key of more than 32 bytes',
@@ -850,14 +853,14 @@ describe('§8 §9 nonces', () => {
     expect(response.status).toBe(200)
   })
 
-  test('§8 a proof that is wrong otherwise is refused as such, with a nonce for the next', async () => {
+  test('§8 rejects an otherwise invalid proof, and returns a nonce for the next', async () => {
     const dpop = await proofBy(key, { app: strict }, { claims: { htm: 'GET' } })
     const answer = await askToken(client, machine, { dpop })
     expect(refusal(answer)).toBe('400 invalid_dpop_proof')
     expect((await ask(nonceOf(answer))).status).toBe(200)
   })
 
-  test('§10.1 §8 a pushed request needs one as well', async () => {
+  test('§10.1 §8 requires a nonce for a pushed request', async () => {
     const at = { app: strict, path: '/oauth/par' }
     const first = await push(client, {}, { headers: { dpop: await proofBy(key, at) } })
     expect(refusal(first as never)).toBe('400 use_dpop_nonce')
@@ -867,13 +870,13 @@ describe('§8 §9 nonces', () => {
     nonceOf(second)
   })
 
-  test('§11.3 without a proof a bearer token is issued, and no nonce offered', async () => {
+  test('§11.3 issues a bearer token without a proof, and returns no nonce', async () => {
     const answer = await askToken(client, machine)
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer'])
     expect(answer.headers.get('dpop-nonce')).toBeNull()
   })
 
-  test('DP-05 scripts of other origins can read it', async () => {
+  test('DP-05 lets scripts of other origins read the nonce', async () => {
     const response = await fetch(`${strict.issuer}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(machine),
@@ -888,7 +891,7 @@ describe('§8 §9 nonces', () => {
   })
 })
 
-describe('where it is required', () => {
+describe('required DPoP', () => {
   let strict: TestServer
   let client: TestClient
   beforeAll(async () => {
@@ -897,7 +900,7 @@ describe('where it is required', () => {
   })
   afterAll(() => strict.close())
 
-  test('§5 every token request needs a proof, and nothing is spent without', async () => {
+  test('§5 requires a proof for every token request, and consumes nothing without it', async () => {
     expect(refusal(await askToken(client, machine))).toBe('400 invalid_dpop_proof')
     const code = await client.code()
     expect(refusal(await redeem(client, code))).toBe('400 invalid_dpop_proof')
@@ -907,7 +910,7 @@ describe('where it is required', () => {
     expect((await refresh(client, body.refresh_token, { dpop: key })).status).toBe(200)
   })
 
-  test('§5 the implicit grant is off, since it would issue a token that is not bound', async () => {
+  test('§5 disables the implicit grant, which would issue an unbound token', async () => {
     const answer = await client.ask({ response_type: 'token' })
     expect(answerTo(client, answer).error).toBe('unsupported_response_type')
     const metadata = await fetch(`${strict.issuer}/.well-known/oauth-authorization-server`)
@@ -917,7 +920,7 @@ describe('where it is required', () => {
     })
   })
 
-  test('§7.1 the challenge to nobody has both schemes, and no error [T420]', async () => {
+  test('§7.1 returns a challenge with both schemes and no error without a credential [T420]', async () => {
     const response = await fetch(`${strict.issuer}/oauth/ping`)
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]*"(, [a-z_]+="[^"]*")*, DPoP realm="[^"]*"(, [a-z_]+="[^"]*")*$/,
@@ -926,7 +929,7 @@ describe('where it is required', () => {
   })
 
   test.each([{ dpop: 'required' }, { securityProfile: 'fapi2' }] as const)(
-    '§7.1, RFC 9728 §5.1 the challenge of either scheme is whole: %j [T448]',
+    '§7.1, RFC 9728 §5.1 returns a complete challenge for each scheme: %j [T448]',
     async (settings) => {
       await using node = await startServer({ beside: strict, ...settings })
       const { status, headers } = await fetch(`${node.issuer}/api/notes`)
@@ -942,7 +945,7 @@ describe('where it is required', () => {
     },
   )
 
-  test('§7.1 a token that was issued before, and is not bound, is refused; a personal one is not [T511]', async () => {
+  test('§7.1 rejects an unbound token that was issued before, but accepts a personal token [T511]', async () => {
     await using before = await startServer({ beside: strict })
     const old = await TestClient.register(before, new UserAgent())
     const { body } = await askToken(old, machine)
@@ -952,7 +955,7 @@ describe('where it is required', () => {
     expect(await ping(strict, await strict.personalToken())).toBe(200)
   })
 
-  test('§5.1 RFC 9728 §2 the metadata of the resource say so', async () => {
+  test('§5.1 RFC 9728 §2 announces it in the metadata of the resource', async () => {
     const read = async ({ issuer }: TestServer) => {
       const response = await fetch(`${issuer}/.well-known/oauth-protected-resource`)
       return (await response.json()) as Record<string, unknown>
@@ -969,7 +972,7 @@ describe('where it is required', () => {
     ])
   })
 
-  test('§5.2 a client that has registered so needs a proof, where others need none [T415]', async () => {
+  test('§5.2 requires a proof of a client that registered for it, and not of others [T415]', async () => {
     const { client: made, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

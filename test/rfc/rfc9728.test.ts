@@ -42,20 +42,20 @@ const addressOf = async ({ server }: TestServer, resource: string): Promise<stri
   return /resource_metadata="([^"]*)"/.exec(challenge)?.[1]
 }
 
-describe('§3 where it stands', () => {
+describe('§3 the location', () => {
   test.each([
     ['the whole application', issuer, ['', '/app'], '/app'],
     ['a part of it', notes, ['/app/notes'], '/app/notes'],
     ['a part beside the issuer', tools, ['/tools'], '/tools'],
   ])(
-    '§3.1 %s: in front of the path, and behind it too [T438]',
+    '§3.1 %s: serves the metadata before and after the path [T438]',
     async (_, resource, inserted, path) => {
       for (const address of [...inserted.map((end) => wellKnown + end), `${path}${wellKnown}`])
         expect([address, (await at(address)).resource]).toEqual([address, resource])
     },
   )
 
-  test('nowhere else, and nothing of a resource that another host has [T442]', async () => {
+  test('serves it nowhere else, and not for a resource on another host [T442]', async () => {
     for (const path of [
       `${wellKnown}/`,
       `${wellKnown}/app/`,
@@ -68,7 +68,7 @@ describe('§3 where it stands', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('§3.1 no slash is removed but the one behind the host: two that differ by it have their own [T441]', async () => {
+  test('§3.1 removes only the slash after the host: resources that differ by another slash have their own metadata [T441]', async () => {
     const tree = { resource: `${tools}/`, name: 'Tree' }
     for (const resources of [[{ resource: tools }, tree], [tree, { resource: tools }], [tree]]) {
       await using other = await startServer({ issuer, resources })
@@ -87,7 +87,7 @@ describe('§3 where it stands', () => {
     }
   })
 
-  test('§3.1 a resource that is the host itself has the address without a path, and the issuer its own', async () => {
+  test('§3.1 serves a resource that is the host at the URL without a path, and the issuer at its own', async () => {
     for (const resource of ['https://api.example.org', 'https://api.example.org/']) {
       await using other = await startServer({ issuer, resources: [{ resource }] })
       expect(await addressOf(other, resource)).toBe(`https://api.example.org${wellKnown}`)
@@ -102,13 +102,13 @@ describe('§3 where it stands', () => {
     }
   })
 
-  test('§3.3 another spelling of an address is not answered with another resource [T445]', async () => {
+  test('§3.3 does not return another resource for another spelling of a URL [T445]', async () => {
     for (const path of ['%74ools', 'tools%2F', 'app%2Fnotes', 'app/n%6Ftes', '%61pp'])
       for (const ask of [fetch, (url: string) => app.server.fetch(new Request(url))])
         expect([path, (await ask(`${origin}${wellKnown}/${path}`)).status]).toEqual([path, 404])
   })
 
-  test('§3.1 by GET, and HEAD; no other method [T440]', async () => {
+  test('§3.1 accepts only GET and HEAD [T440]', async () => {
     const head = await fetch(`${origin}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     for (const method of ['POST', 'PUT', 'DELETE']) {
@@ -117,7 +117,7 @@ describe('§3 where it stands', () => {
     }
   })
 
-  test('§3.2 200 and application/json, for anybody, to be kept for a while [T443]', async () => {
+  test('§3.2 returns 200 and cacheable application/json to anyone [T443]', async () => {
     const answer = await fetch(`${origin}${wellKnown}/app/notes`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -127,8 +127,8 @@ describe('§3 where it stands', () => {
   })
 })
 
-describe('§2 what it says', () => {
-  test('of the whole application, by default [T434]', async () => {
+describe('§2 the contents', () => {
+  test('describes the whole application by default [T434]', async () => {
     expect(await at(wellKnown)).toMatchObject({
       resource: issuer,
       authorization_servers: [issuer],
@@ -137,7 +137,7 @@ describe('§2 what it says', () => {
     })
   })
 
-  test('of a part, what the option resources says [T435]', async () => {
+  test('describes a part as in the option resources [T435]', async () => {
     expect(await at(`${wellKnown}/app/notes`)).toMatchObject({
       resource: notes,
       authorization_servers: [issuer],
@@ -147,7 +147,7 @@ describe('§2 what it says', () => {
     })
   })
 
-  test('of the whole application too, where that is among them [T437]', async () => {
+  test('describes the whole application as in the option resources, if it is listed [T437]', async () => {
     const resource = 'https://api.example.org/'
     await using other = await startServer({
       issuer: 'https://api.example.org',
@@ -162,21 +162,21 @@ describe('§2 what it says', () => {
     )
   })
 
-  test('§3.2 a list of nothing is left out, and so is what nobody said [T444]', async () => {
+  test('§3.2 omits empty lists and missing members [T444]', async () => {
     const metadata = await at(`${wellKnown}/tools`)
     for (const name of ['scopes_supported', 'resource_name', 'resource_documentation'])
       expect(metadata).not.toHaveProperty(name)
     expect(Object.values(metadata).filter((value) => `${value}` === '')).toEqual([])
   })
 
-  test('no internal scope, and no way to present a token that is switched off [T436]', async () => {
+  test('omits internal scopes and disabled bearer methods [T436]', async () => {
     await using other = await startServer({ acceptQueryAccessToken: false })
     const metadata = (await (await fetch(`${other.issuer}${wellKnown}`)).json()) as Metadata
     expect(metadata.bearer_methods_supported).toEqual(['header'])
     expect(JSON.stringify(metadata)).not.toContain('test:scope')
   })
 
-  test('attacks P-1 it is configured: Host and forwarded headers change nothing', async () => {
+  test('attacks P-1 uses the configured issuer, whatever Host and forwarded headers say', async () => {
     const expected = await at(wellKnown)
     const answer = await fetch(`${origin}${wellKnown}`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
@@ -185,12 +185,12 @@ describe('§2 what it says', () => {
   })
 })
 
-test('§4 the metadata of the authorization server names every resource [T447]', async () => {
+test('§4 lists every resource in the metadata of the authorization server [T447]', async () => {
   const metadata = await at('/.well-known/oauth-authorization-server/app')
   expect(metadata.protected_resources).toEqual([issuer, notes, tools, elsewhere])
 })
 
-test('§5.1 a challenge leads to the metadata, which names what it was asked for [T446]', async () => {
+test('§5.1 refers to the metadata in a challenge, which contains the requested resource [T446]', async () => {
   const challenge = (await fetch(`${origin}/app/oauth/ping`)).headers.get('www-authenticate') ?? ''
   const address = /^Bearer .*resource_metadata="([^"]+)"$/.exec(challenge)?.[1] ?? ''
   expect(address).toBe(`https://api.example.org${wellKnown}/app`)
