@@ -222,7 +222,7 @@ describe('I6 personal tokens change only through their own settings page', () =>
     expect(await findings()).toContainEqual(expect.stringMatching(/^I6: /))
   })
 
-  test('what a test changes by itself is no finding', async () => {
+  test('ignores changes that the test itself makes', async () => {
     await using own = await startAttackServer()
     const { id } = await own.personalToken('b', ['r'])
     const { tokens } = own.server.server
@@ -234,7 +234,7 @@ describe('I6 personal tokens change only through their own settings page', () =>
   })
 })
 
-test('the end of a test runs it', async () => {
+test('runs at the end of a test', async () => {
   const own = await startAttackServer()
   await own.grant()
   execute(own.server.database, `delete from ${token} where authorization_id is not null`)

@@ -272,7 +272,7 @@ describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
     'com.example.app://cb',
     'com.example.app:/cb2',
     'COM.example.app:/cb',
-  ])('%s is refused', async (redirect_uri) => {
+  ])('rejects %s', async (redirect_uri) => {
     expectLocal400(await attack.authorize({ redirect_uri }, { ...native, submit: null }))
   })
 
@@ -341,7 +341,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
     ['com.example.app:', 400],
     ['com.example.app://evil.example/cb', 400],
     ['javascript.x:/alert(1)', 201],
-  ])('a private-use scheme of a public client has a dot: %s', async (uri, status) => {
+  ])('requires a dot in a private-use scheme of a public client: %s', async (uri, status) => {
     const metadata = { redirect_uris: [uri], token_endpoint_auth_method: 'none' }
     expect((await register(attack.server, metadata)).status).toBe(status)
   })
@@ -400,9 +400,12 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
     expectJson(await attack.push({}, { append: `&${pair}` }), 400, 'invalid_request')
   })
 
-  test.each(['response_mode', 'prompt', 'request', 'request_uri'])('%s twice', async (name) => {
-    await refusedEverywhere({}, `&${name}=a&${name}=a`)
-  })
+  test.each(['response_mode', 'prompt', 'request', 'request_uri'])(
+    'rejects %s sent twice',
+    async (name) => {
+      await refusedEverywhere({}, `&${name}=a&${name}=a`)
+    },
+  )
 
   test('rejects a request with only client_id[]', async () => {
     const { clientId } = conf()
@@ -468,7 +471,7 @@ describe('AZ-13 response_type, grant and unknown parameters', () => {
     ['none', 'unsupported_response_type'],
     ['constructor', 'unsupported_response_type'],
     ['token', 'unauthorized_client'],
-  ])('response_type %j', async (response_type, error) => {
+  ])('rejects response_type %j', async (response_type, error) => {
     await refused({ response_type }, error)
   })
 
@@ -497,7 +500,7 @@ describe('AZ-13 response_type, grant and unknown parameters', () => {
     expectRedirect(await own.authorize({ request_uri }), 'request_uri_not_supported')
   })
 
-  test('unknown parameters are ignored', async () => {
+  test('ignores unknown parameters', async () => {
     const answer = await attack.authorize({ foo: ['bar', 'baz'], '': 'x' })
     expect(answer.query.code).toBeDefined()
     expect(Object.keys(answer.query).sort()).toEqual(['code', 'iss', 'state'])
@@ -737,7 +740,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     }
   })
 
-  test('the login too', async () => {
+  test('does the same at the login', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({}, { agent })
     const { email, password } = attack.users.b

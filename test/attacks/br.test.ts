@@ -250,7 +250,7 @@ describe('BR-06 Header grammar', () => {
     ['its first half', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
     ['a pattern', (value) => `Bearer ${value.slice(0, -1)}_`],
     ['10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
-  ])('%s is refused', async (_, header) => {
+  ])('rejects %s', async (_, header) => {
     for (const path of [...guarded, open]) {
       const { status, headers, text } = await raw(path, [`Authorization: ${header(token)}`])
       const { error } = JSON.parse(text) as { error?: string }
@@ -413,7 +413,7 @@ describe('BR-09 Token in body / JSON', () => {
     for (const path of ['/oauth/ping', '/api/notes']) expectBearer(await send(path, init()))
   })
 
-  test('a GET with a body', async () => {
+  test('ignores the body of a GET', async () => {
     const body = formOf({ access_token: token })
     const type = 'Content-Type: application/x-www-form-urlencoded'
     for (const target of guarded) {
@@ -423,7 +423,7 @@ describe('BR-09 Token in body / JSON', () => {
     }
   })
 
-  test('a header of another name, and a cookie', async () => {
+  test('ignores another header and a cookie', async () => {
     for (const path of guarded) {
       expectBearer(await ask(path, { 'x-access-token': token, 'x-authorization': token }))
       expectBearer(await ask(path, { cookie: `access_token=${token}; authorization=${token}` }))

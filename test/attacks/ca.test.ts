@@ -98,7 +98,7 @@ describe('CA-01 Wrong secret', () => {
     ['Bearer', 'Bearer x'],
     ['url-safe alphabet', 'Basic __--'],
     ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
-  ])('a malformed Authorization header: %s', async (_, authorization) => {
+  ])('rejects a malformed Authorization header: %s', async (_, authorization) => {
     const code = await attack.code()
     const answer = await attack.token(
       { code, client_id: undefined },
@@ -167,7 +167,7 @@ describe('CA-03 More than one authentication method', () => {
     expect(alone.status).toBe(200)
   })
 
-  test('a secret twice [T518]', async () => {
+  test('rejects a repeated secret [T518]', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const client_secret = [clientSecret, clientSecret]
     const given = { code: 'x', client_id: clientId, client_secret }
@@ -232,7 +232,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
   test.each([
     ['client_secret_post', 'basic'],
     ['client_secret_basic', 'post'],
-  ] as const)('%s is registered, %s is used', async (tokenEndpointAuthMethod, auth) => {
+  ] as const)('rejects %s registered with %s used', async (tokenEndpointAuthMethod, auth) => {
     const own = await attack.client({ tokenEndpointAuthMethod })
     const right = auth === 'basic' ? 'post' : 'basic'
     await expectNoChange(attack, async () => {
@@ -244,7 +244,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     expect((await attack.token(machine, { client: own, auth: right })).status).toBe(200)
   })
 
-  test('keys are registered, a secret is used [T014]', async () => {
+  test('rejects a secret of a client with registered keys [T014]', async () => {
     const own = await attack.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
       jwks: jwksOf(await newClientKey()),
@@ -253,7 +253,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
       expectJson(await attack.token(machine, { client: own, auth }), 401, 'invalid_client')
   })
 
-  test('a public client sends any secret, even the one of its row [T003]', async () => {
+  test('rejects any secret of a public client, even the one in its row [T003]', async () => {
     const { spa } = attack.clients
     const code = await attack.code({}, { client: 'spa' })
     await expectNoChange(attack, async () => {
@@ -340,7 +340,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     })
   })
 
-  test('a client without the refresh grant gets nothing to refresh, and may not', async () => {
+  test('issues no refresh token to a client without the refresh grant, and rejects its refresh', async () => {
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
@@ -359,7 +359,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     )
   })
 
-  test('m2m calls authorize', async () => {
+  test('rejects an authorization request of m2m', async () => {
     // The client has no redirect URI; with one, it would receive the error there.
     expectLocal400(await attack.authorize({}, { client: 'm2m' }))
     const own = await attack.client({
@@ -406,7 +406,7 @@ describe('CA-07 Secret reset and client deactivation are immediate everywhere', 
       expectJson(await attack.token(machine, { client: own, at }), 401, 'invalid_client')
   })
 
-  test('an inactive owner: no token request, no token, no code, at no node; and back again', async () => {
+  test('rejects requests, tokens and codes of a client with an inactive owner at every node, until reactivation', async () => {
     await using other = await startServer({ beside: attack.server, ...attackOptions })
     const owner = await attack.newPerson()
     const own = await attack.client({
@@ -436,7 +436,7 @@ describe('CA-07 Secret reset and client deactivation are immediate everywhere', 
     expect((await attack.token({ code }, { client: own })).status).toBe(200)
   })
 
-  test('a client that an administrator switched off, and one that was deleted', async () => {
+  test('rejects a disabled and a deleted client', async () => {
     await using other = await startServer({ beside: attack.server, ...attackOptions })
     const input = { redirectUris: ['https://client.example/cb'] }
     const [off, deleted] = [await attack.client(input), await attack.client(input)]
@@ -484,7 +484,7 @@ describe('CA-09 client_id lookup is exact', () => {
     'Conf',
   ]
 
-  test('by Basic, in the body, and at the authorization endpoint', async () => {
+  test('applies by Basic, in the body, and at the authorization endpoint', async () => {
     const { conf, spa } = attack.clients
     await expectNoChange(attack, async () => {
       for (const [client, clientId] of [
@@ -505,7 +505,7 @@ describe('CA-09 client_id lookup is exact', () => {
     })
   })
 
-  test('a secret that is written otherwise in the header [T517]', async () => {
+  test('rejects another encoding of the secret in the header [T517]', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const code = await attack.code()
     const given = { code, client_id: undefined }

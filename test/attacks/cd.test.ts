@@ -29,7 +29,7 @@ const { r, w, rwAll } = scopes
 const hour = 3600
 
 describe('CD-01 Short life', () => {
-  test('one second before its end it is redeemed, one second after it is not', async () => {
+  test('redeems a code one second before its expiry, and not one second after', async () => {
     const [early, late] = [await attack.code(), await attack.code()]
     attack.server.advance(59)
     expect((await attack.token({ code: early })).status).toBe(200)
@@ -39,13 +39,13 @@ describe('CD-01 Short life', () => {
     })
   })
 
-  test('60 seconds by default, and never more than 600', async () => {
+  test('lasts 60 seconds by default, and at most 600', async () => {
     expect(attack.server.server.settings.authorizationCodeExpiresIn).toBe(60)
     const lasting = { beside: attack.server, authorizationCodeExpiresIn: 601 }
     await expect(startServer(lasting)).rejects.toThrow(/AUTHORIZATION_CODE_EXPIRES_IN/)
   })
 
-  test('another process, or one that was started since, neither loses nor lengthens it', async () => {
+  test('keeps the code and its expiry in another or restarted process', async () => {
     const [early, late] = [await attack.code(), await attack.code()]
     attack.server.advance(30)
     await using again = await startServer({
@@ -65,7 +65,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     ['after a second', 1],
     ['after its life', 61],
     ['after an hour', hour],
-  ])('%s: refused, and all that came of it is dead', async (_, seconds) => {
+  ])('%s: rejects the code and revokes everything issued from it', async (_, seconds) => {
     const code = await attack.code({ scope: `${r} ${w}` })
     const first = attack.tokensIn(await attack.token({ code }))
     const second = attack.tokensIn(await attack.refresh(first.refreshToken))
@@ -82,7 +82,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     await attack.expectDead(second)
   })
 
-  test('what the clean-up left of it still knows a replay', async () => {
+  test('detects a replay after the sweep', async () => {
     const code = await attack.code()
     const tokens = attack.tokensIn(await attack.token({ code }))
     attack.server.advance(hour)
@@ -154,7 +154,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('the tokens are of the user who agreed', async () => {
+  test('issues the tokens to the user who agreed', async () => {
     const code = await attack.code({}, { as: 'b' })
     const { body } = await attack.token({ code })
     expect(body.user).toEqual({ id: attack.users.b.id })
@@ -174,7 +174,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
 
 describe('CD-05 redirect_uri binding [T552]', () => {
   const cb = 'https://client.example/cb'
-  test('every other one is refused, and burns nothing', async () => {
+  test('rejects every other URI without consuming the code', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
     const code = await attack.code({}, { client: own })
     await expectNoChange(attack, async () => {
@@ -199,7 +199,7 @@ describe('CD-05 redirect_uri binding [T552]', () => {
     expect((await attack.token({ code }, { client: own })).status).toBe(200)
   })
 
-  test('one that was omitted may be named, and nothing else', async () => {
+  test('accepts only the omitted URI itself, or none', async () => {
     const code = await attack.code({ redirect_uri: undefined })
     await expectNoChange(attack, async () => {
       const redirect_uri = `${cb}2`
@@ -208,14 +208,14 @@ describe('CD-05 redirect_uri binding [T552]', () => {
     expect((await attack.token({ code, redirect_uri: undefined })).status).toBe(200)
   })
 
-  test('removed from the client since: the code is dead', async () => {
+  test('rejects the code after the URI was removed from the client', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
     const code = await attack.code({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
     expectJson(await attack.token({ code }, { client: own }), 400, 'invalid_grant')
   })
 
-  test('one that is added kills nothing', async () => {
+  test('keeps the code after another URI is added', async () => {
     const own = await attack.client({ redirectUris: [cb] })
     const code = await attack.code({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`, cb] })
@@ -244,7 +244,7 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
 }
 
 describe('CD-06 50 parallel redemptions, one node [T550]', () => {
-  test('one is answered; the others are replays, which revoke what it got', async () => {
+  test('answers one request; the others are replays, which revoke its tokens', async () => {
     const other = await attack.grant()
     const code = await attack.code()
     const answers = await race(code)
@@ -369,7 +369,7 @@ describe('CD-10 User or client changes between code and exchange', () => {
     })
   })
 
-  test('the user logs out, or withdraws the consent', async () => {
+  test('rejects the code after the user logs out or withdraws the consent', async () => {
     const person = await attack.newPerson()
     const { agent, csrfToken } = person
     const post = (path: string) =>
@@ -388,7 +388,7 @@ describe('CD-10 User or client changes between code and exchange', () => {
     expectJson(await attack.token({ code: loggedOut }), 400, 'invalid_grant')
   })
 
-  test('the scope is registered no more', async () => {
+  test('rejects the code after its scope is no longer registered', async () => {
     const code = await attack.code({ scope: `${r} ${w}` })
     await using fewer = await startServer({
       beside: attack.server,
@@ -413,7 +413,7 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     }
   }
 
-  test('access and refresh tokens [T083]', async () => {
+  test('applies to access and refresh tokens [T083]', async () => {
     const { clientId } = attack.clients.conf
     const issued = []
     for (let count = 0; count < samples; count += 1)
@@ -422,13 +422,13 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expectRandom(issued.map(({ refreshToken }) => refreshToken))
   })
 
-  test('authorization codes [T089]', async () => {
+  test('applies to authorization codes [T089]', async () => {
     const codes = []
     for (let count = 0; count < 60; count += 1) codes.push(await attack.code())
     expectRandom(codes)
   })
 
-  test('device codes, and references of pushed requests', async () => {
+  test('applies to device codes and references of pushed requests', async () => {
     const answers = []
     for (let count = 0; count < 60; count += 1) {
       answers.push(
@@ -447,14 +447,14 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expect(new Set(userCodes).size).toBe(userCodes.length)
   })
 
-  test('client ids and secrets, registered and reset [T530]', async () => {
+  test('applies to client IDs and secrets, after registration and reset [T530]', async () => {
     const made = []
     for (let count = 0; count < 60; count += 1) made.push(await attack.client())
     expectRandom(made.map(({ clientId }) => clientId))
     expectRandom(made.map(({ clientSecret }) => clientSecret))
   })
 
-  test('a scope at the code exchange widens nothing', async () => {
+  test('does not widen scopes by a scope at the code exchange', async () => {
     for (const scope of [`${r} ${w} ${rwAll}`, w, rwAll]) {
       const answer = await attack.token({ code: await attack.code(), scope })
       if (answer.status !== 200) expectJson(answer, 400, 'invalid_scope')

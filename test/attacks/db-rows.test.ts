@@ -415,7 +415,7 @@ describe.each(storeNames)('on %s', (name) => {
     }
   }
 
-  test('DB-05 every table is covered, or listed with the reason [T604]', () => {
+  test('DB-05 covers every table, or lists it with the reason [T604]', () => {
     const covered = [...kinds.values()].map(({ table }) => `oauth2server_${table}`)
     const listed = [...new Set([...covered, ...Object.keys(unsealed)])]
     expect(listed.filter((table) => schema.has(table)).sort()).toEqual([...schema.keys()].sort())
@@ -443,10 +443,10 @@ describe.each(storeNames)('on %s', (name) => {
     return kind
   }
 
-  test('DB-05 every kind of row is tried', () => expect([...kinds.keys()]).toEqual(names))
+  test('DB-05 tries every kind of row', () => expect([...kinds.keys()]).toEqual(names))
 
   describe.each(names)('%s', (of) => {
-    test('DB-05 each column that was written is refused, or listed with the reason [T603]', async () => {
+    test('DB-05 rejects a change of each column, or lists it with the reason [T603]', async () => {
       const kind = kindOf(of)
       expect(await accepts(kind, kind), 'as it was').toBe(true)
       const columns = columnsOf(kind)
@@ -464,7 +464,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await accepts(kind, kind), 'as it was before').toBe(true)
     })
 
-    test('DB-05 any columns of another row are refused together', async () => {
+    test('DB-05 rejects any columns of another row together', async () => {
       const kind = kindOf(of)
       const [one, other] = kind.rows
       const differing = columnsOf(kind)
@@ -481,7 +481,7 @@ describe.each(storeNames)('on %s', (name) => {
     })
   })
 
-  test('DB-05 a short-lived value ends when it was to, whatever the column says', async () => {
+  test('DB-05 expires a short-lived value as sealed, whatever its column says', async () => {
     const values = valuesOf(it)
     const name = await values.put('a value', it.app.now() + 60_000)
     await it.db.run('update oauth2server_transient set expires_at = expires_at + 100000000')

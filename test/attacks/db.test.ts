@@ -57,7 +57,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(errors()).toContain('user.tampered')
     })
 
-    test('DB-01 a user who was made by hand, or made an administrator, or active again, is refused [T599]', async () => {
+    test('DB-01 rejects a user row that was inserted, made an administrator or reactivated by hand [T599]', async () => {
       const own = await newUser()
       const before = await rowOf('user', `id = ${own.id}`)
       for (const change of ['is_admin = 1', 'email_verified = 0', 'id = id + 1']) {
@@ -73,7 +73,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await logIn(own.email)).toBe(403)
     })
 
-    test('DB-01 the id of a deleted user is not given to a new one, whatever the database counts', async () => {
+    test('DB-01 never gives the ID of a deleted user to a new one, whatever the sequence says', async () => {
       const own = await newUser()
       const session = await rowOfSession(own)
       await it.app.server.users.delete(own.id)
@@ -116,7 +116,7 @@ describe.each(storeNames)('on %s', (name) => {
     const mine = 'theAttackerChoseThisRegistrationToken'
     const digest = digestOf('registration_token', mine)
 
-    test('DB-02 a registration token that was written into the row of an owner’s client manages nothing [T600]', async () => {
+    test('DB-02 rejects a registration token that was written into the row of an owner’s client [T600]', async () => {
       const { clientId } = await it.app.client()
       await it.db.run(
         `update oauth2server_client set registration_token = '${digest}' where client_id = '${clientId}'`,
@@ -139,7 +139,7 @@ describe.each(storeNames)('on %s', (name) => {
   })
 
   describe('DB-03 Widening a token', () => {
-    test('DB-03 a token row that was made by hand is not opened by a form, and widens no other [T601]', async () => {
+    test('DB-03 does not open a forged token row in a form, so that it widens no other token [T601]', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, {
         name: 'Laptop',
@@ -164,7 +164,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await statusOf(it.app, value ?? '')).toBe(200)
     })
 
-    test('DB-03 a form does not write the scopes that were changed in the row itself', async () => {
+    test('DB-03 does not write scopes that were changed in the row by a form', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, { name: 'Phone' })
       const { id } = body as Record<string, string>
@@ -175,7 +175,7 @@ describe.each(storeNames)('on %s', (name) => {
       })
     })
 
-    test('DB-03 a refresh writes nothing that was changed in the row', async () => {
+    test('DB-03 writes nothing by a refresh that was changed in the row', async () => {
       const basic = await it.app.client()
       const issued = await granted(basic)
       for (const change of ['is_internal = 1', 'is_personal = 1', `parent_id = ${issued.id}`]) {
@@ -224,7 +224,7 @@ describe.each(storeNames)('on %s', (name) => {
       await set(one, other.client_key)
     }
 
-    test('DB-04 two clients whose keys were swapped, and their tokens, are refused', async () => {
+    test('DB-04 rejects two clients with swapped keys, and their tokens', async () => {
       const [one, other] = [await it.app.client(), await it.app.client()]
       const tokens = [await granted(one), await granted(other)]
       const machine = await tokenRequest(
@@ -250,7 +250,7 @@ describe.each(storeNames)('on %s', (name) => {
       for (const { accessToken } of tokens) expect(await statusOf(it.app, accessToken)).toBe(200)
     })
 
-    test('DB-04 a token that was moved to another client is refused [T602]', async () => {
+    test('DB-04 rejects a token that was moved to another client [T602]', async () => {
       const [one, other] = [await it.app.client(), await it.app.client()]
       const { id, accessToken, refreshToken } = await granted(one)
       const { client_key: key } = await rowOf('client', `client_id = '${other.clientId}'`)
@@ -260,7 +260,7 @@ describe.each(storeNames)('on %s', (name) => {
         expect((await refresh(basic, refreshToken)).status).toBe(400)
     })
 
-    test('DB-04 the key of a deleted client gives another client nothing of it', async () => {
+    test('DB-04 gives a client nothing by the key of a deleted client', async () => {
       const [one, other] = [await it.app.client(), await it.app.client()]
       const { id, accessToken } = await granted(one)
       const [token, client] = [
@@ -276,7 +276,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await it.app.server.clients.find(other.clientId)).toBeUndefined()
     })
 
-    test('DB-04 a disabled client, and one whose limit was lowered, cannot be changed back', async () => {
+    test('DB-04 rejects a row that was changed back after a client was disabled or narrowed', async () => {
       const basic = await it.app.client()
       const { accessToken } = await granted(basic)
       const { clients } = it.app.server

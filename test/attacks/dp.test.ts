@@ -126,7 +126,7 @@ describe('DP-01 Proof checks', () => {
       headers: { authorization: `${scheme} ${accessToken}`, dpop },
     })
 
-  test.each(Object.keys(bad))('refused: %s', async (name) => {
+  test.each(Object.keys(bad))('rejects %s', async (name) => {
     const make = bad[name] ?? (() => '')
     expect(refusal(await askToken(conf, machine, { dpop: await make(atToken()) }))).toBe(
       '400 invalid_dpop_proof',
@@ -138,7 +138,7 @@ describe('DP-01 Proof checks', () => {
     expect((await withKey(key, accessToken, { app })).status).toBe(200)
   })
 
-  test.each(Object.keys(good))('taken: %s', async (name) => {
+  test.each(Object.keys(good))('accepts %s', async (name) => {
     const make = good[name] ?? (() => '')
     expect((await askToken(conf, machine, { dpop: await make(atToken()) })).status).toBe(200)
     const accessToken = await boundToken()
@@ -154,7 +154,7 @@ describe('DP-01 Proof checks', () => {
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
   })
 
-  test('refused: no proof, a proof by another key, and the scheme Bearer', async () => {
+  test('rejects a missing proof, a proof with another key, and the scheme Bearer', async () => {
     const accessToken = await boundToken()
     const headers = { authorization: `DPoP ${accessToken}` }
     const without = await fetch(`${app.issuer}/oauth/ping`, { headers })
@@ -165,7 +165,7 @@ describe('DP-01 Proof checks', () => {
     expect(asBearer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('two headers are refused, one in capitals is taken', async () => {
+  test('rejects two headers, and accepts one in capital letters', async () => {
     const { authorization } = basicOf(conf)
     const ask = async (...proofs: readonly string[]) => {
       const answer = await rawHttp(app, {
@@ -205,7 +205,7 @@ describe('DP-01 Proof checks', () => {
     expect(await guarded('DPOP')).toBe(200)
   })
 
-  test('a refused request consumes nothing: neither the code nor a proof that was good', async () => {
+  test('consumes neither the code nor a valid proof of a rejected request', async () => {
     const code = await conf.code()
     const wrong = await proofBy(key, atToken(), { claims: { htm: 'GET' } })
     expect(refusal(await redeem(conf, code, { dpop: wrong }))).toBe('400 invalid_dpop_proof')
@@ -217,7 +217,7 @@ describe('DP-01 Proof checks', () => {
 })
 
 describe('DP-03 Bound tokens stay bound', () => {
-  test('the answer says so, and introspection names the key', async () => {
+  test('returns the token type, and the key at introspection', async () => {
     const accessToken = await boundToken()
     const response = await fetch(`${app.issuer}/oauth/introspect`, {
       method: 'POST',
@@ -233,7 +233,7 @@ describe('DP-03 Bound tokens stay bound', () => {
 
   // One answers by itself, the other lets anybody in, the third runs its guards in another order.
   test.each(['/oauth/ping', '/api/public', '/api/notes', '/api/me'])(
-    'at %s: not as Bearer, in the query, by another key, or beside a session',
+    'rejects a bound token at %s as Bearer, in the query, with another key, or beside a session',
     async (path) => {
       const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
       const accessToken = body.access_token
@@ -291,7 +291,7 @@ describe('DP-04 Code and refresh token binding', () => {
     }
   })
 
-  test('a pushed request is bound by its header; header and parameter have to agree', async () => {
+  test('binds a pushed request by its header, which must match the parameter', async () => {
     const byHeader = async (by: DpopKey, given: Record<string, string> = {}) =>
       push(conf, given, { headers: { dpop: await proofBy(by, { app, path: '/oauth/par' }) } })
     const mismatch = await byHeader(key, { dpop_jkt: other.thumbprint })
@@ -312,7 +312,7 @@ describe('DP-04 Code and refresh token binding', () => {
     expect((await redeem(conf, again.code ?? '', { dpop: key })).status).toBe(200)
   })
 
-  test('the refresh token of a public client is bound to its key', async () => {
+  test('binds the refresh token of a public client to its key', async () => {
     const first = await redeem(pub, await pub.code(), { ...asPublic, dpop: key })
     const { refresh_token } = first.body
     expect(refusal(await refresh(pub, refresh_token, { ...asPublic, dpop: other }))).toBe(
@@ -326,7 +326,7 @@ describe('DP-04 Code and refresh token binding', () => {
     expect((await withKey(key, second.body.access_token, { app })).status).toBe(200)
   })
 
-  test('a confidential client may change its key, and not do without', async () => {
+  test('lets a confidential client change its key, but not omit the proof', async () => {
     const { body } = await redeem(conf, await conf.code(), { dpop: key })
     expect(refusal(await refresh(conf, body.refresh_token))).toBe('400 invalid_dpop_proof')
     const second = await refresh(conf, body.refresh_token, { dpop: other })
@@ -355,7 +355,7 @@ describe('DP-05 Nonce', () => {
     return nonce
   }
 
-  test('without one: 400 use_dpop_nonce with the nonce to use, and the code is not consumed', async () => {
+  test('returns 400 use_dpop_nonce with a nonce without one, and keeps the code', async () => {
     const code = await client.code()
     const first = await redeem(client, code, { dpop: key })
     expect(refusal(first)).toBe('400 use_dpop_nonce')
@@ -367,7 +367,7 @@ describe('DP-05 Nonce', () => {
     expect((await refresh(client, refresh_token, { dpop: key, nonce })).status).toBe(200)
   })
 
-  test('at a resource: 401 use_dpop_nonce with the nonce to use', async () => {
+  test('returns 401 use_dpop_nonce with a nonce at a resource', async () => {
     const { body } = await ask(nonceOf(await ask()))
     const first = await withKey(key, body.access_token, { app: strict.server })
     const nonce = nonceOf(first)
@@ -376,7 +376,7 @@ describe('DP-05 Nonce', () => {
     expect(second.status).toBe(200)
   })
 
-  test('a pushed request needs one as well', async () => {
+  test('requires a nonce for a pushed request', async () => {
     const at = { app: strict.server, path: '/oauth/par' }
     const first = await push(client, {}, { headers: { dpop: await proofBy(key, at) } })
     expect(refusal(first as never)).toBe('400 use_dpop_nonce')
@@ -384,7 +384,7 @@ describe('DP-05 Nonce', () => {
     expect((await push(client, {}, { headers: { dpop } })).status).toBe(201)
   })
 
-  test('a stale one, one that was made up, and one that was altered are refused', async () => {
+  test('rejects an expired, an invented and a changed nonce', async () => {
     const nonce = nonceOf(await ask())
     const flipped = `${nonce.slice(0, -2)}${nonce.at(-2) === 'A' ? 'B' : 'A'}${nonce.at(-1)}`
     const forged = ['x', 'aaaaaaaa.bbbb', nonce.slice(1), flipped, nonce + nonce]
@@ -394,7 +394,7 @@ describe('DP-05 Nonce', () => {
     expect(refusal(await ask(nonce))).toBe('400 use_dpop_nonce')
   })
 
-  test('one of another server is refused, also under the same secret key', async () => {
+  test('rejects the nonce of another server, even with the same secret key', async () => {
     await using elsewhere = await startServer({ requireDpopNonce: true })
     const stranger = await TestClient.register(elsewhere, new UserAgent())
     elsewhere.advance((strict.server.now() - elsewhere.now()) / 1000)
@@ -402,7 +402,7 @@ describe('DP-05 Nonce', () => {
     expect(refusal(await ask(foreign))).toBe('400 use_dpop_nonce')
   })
 
-  test('every node takes it, those that started later too', async () => {
+  test('accepts a nonce on every node, also on nodes that started later', async () => {
     const nonce = nonceOf(await ask())
     await using node = await startServer({
       beside: strict.server,
@@ -426,7 +426,7 @@ describe('DP-05 Nonce', () => {
     expect((await ask(nonceOf(asked))).status).toBe(200)
   })
 
-  test('scripts of other origins can read it where they may ask, and the answer holds no code', async () => {
+  test('lets scripts of other origins read the nonce, in a response without a code', async () => {
     const code = await client.code()
     const { redirectUri: redirect_uri, pkce } = client
     const response = await fetch(`${strict.server.issuer}/oauth/token`, {

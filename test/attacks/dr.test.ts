@@ -40,7 +40,7 @@ const refused = async (metadata: unknown, headers: Record<string, string> = {}) 
 }
 
 describe('DR-01 Gate', () => {
-  test('off: 404, and absent from the metadata', async () => {
+  test('returns 404 and is absent from the metadata if disabled', async () => {
     await using closed = await startAttackServer({ dynamicRegistration: 'off' })
     const { issuer } = closed.server
     const before = await clientCount(closed)
@@ -52,7 +52,7 @@ describe('DR-01 Gate', () => {
     expect(await clientCount(closed)).toBe(before)
   })
 
-  test('with an initial access token: only the very one opens, as often as it is presented', async () => {
+  test('accepts only the initial access token, any number of times', async () => {
     await using guarded = await startAttackServer({
       dynamicRegistration: 'token',
       initialAccessToken,
@@ -100,12 +100,15 @@ describe('DR-01 Gate', () => {
     }
   })
 
-  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])('%s without an id: 405', async (method) => {
-    const before = await clientCount()
-    const answer = await fetch(`${it.server.issuer}/oauth/register`, { method })
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(await clientCount()).toBe(before)
-  })
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
+    'returns 405 for %s without an ID',
+    async (method) => {
+      const before = await clientCount()
+      const answer = await fetch(`${it.server.issuer}/oauth/register`, { method })
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+      expect(await clientCount()).toBe(before)
+    },
+  )
 })
 
 describe('DR-02 Privileged or foreign metadata', () => {
@@ -160,7 +163,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
   })
 
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
-    'a client that was handed a secret has to present it (%s)',
+    'requires the issued secret of a client (%s)',
     async (method) => {
       const information = await registered(
         it.server,
@@ -200,13 +203,13 @@ describe('DR-02 Privileged or foreign metadata', () => {
     ['a method of authentication of every object', { token_endpoint_auth_method: 'toString' }],
     ['an unknown response type', { response_types: ['__proto__'] }],
     ['a software statement', { software_statement: 'e30.e30.' }],
-  ])('%s is refused', async (_what, metadata) => {
+  ])('rejects %s', async (_what, metadata) => {
     expect(await refused({ redirect_uris: [redirectUri], ...metadata })).toMatch(
       /^400 (?:invalid_client_metadata|unapproved_software_statement)$/,
     )
   })
 
-  test('implicit while it is off is refused', async () => {
+  test('rejects the implicit grant if it is disabled', async () => {
     await using code = await startAttackServer({
       dynamicRegistration: 'open',
       allowedResponseTypes: ['code'],
@@ -285,7 +288,7 @@ describe('DR-03 Type abuse', () => {
     )
   })
 
-  test('10,000 redirect URIs are 413', async () => {
+  test('returns 413 for 10,000 redirect URIs', async () => {
     const redirect_uris = Array.from({ length: 10_000 }, (_, n) => `https://client.example/${n}`)
     expect(await refused({ redirect_uris })).toBe('413 invalid_request')
   })
@@ -296,13 +299,13 @@ describe('DR-03 Type abuse', () => {
     'application/jwt',
     'text/json',
     '',
-  ])('content type %j is refused', async (type) => {
+  ])('rejects the content type %j', async (type) => {
     const metadata = { redirect_uris: [redirectUri] }
     expect(await refused(metadata, { 'content-type': type })).toBe('400 invalid_request')
   })
 
   test.each(['\xff', '\xc3\x28', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80'])(
-    'bytes that are no UTF-8 are refused: %j',
+    'rejects invalid UTF-8: %j',
     async (bytes) => {
       const before = await clientCount()
       const answer = await rawHttp(it.server, {
@@ -358,7 +361,7 @@ describe('DR-05 Flood', () => {
     expect((await register(app, undefined, from('192.0.2.1'))).status).toBe(201)
   })
 
-  test('huge names are cut, and refused beyond 64 KiB', async () => {
+  test('truncates huge names, and rejects more than 64 KiB', async () => {
     const { body } = await register(it.server, {
       redirect_uris: [redirectUri],
       client_name: 'n'.repeat(10_000),
@@ -369,7 +372,7 @@ describe('DR-05 Flood', () => {
     )
   })
 
-  test('the table is bounded: at 10,000 that were never used the oldest give way to others, and they expire [T597]', async () => {
+  test('bounds the table: deletes the oldest beyond 10,000 unused clients, and expired ones [T597]', async () => {
     let pretended: number | undefined
     await using full = await startAttackServer({
       dynamicRegistration: 'open',
@@ -435,14 +438,14 @@ describe('DR-06 Management tokens', () => {
     expect(await rowOf(theirs.client_id)).toEqual(before)
   })
 
-  test('after DELETE: 204, then 401', async () => {
+  test('returns 204 for DELETE, and then 401', async () => {
     const information = await registered(it.server)
     expect((await manage('DELETE', information)).status).toBe(204)
     for (const method of ['GET', 'PUT', 'DELETE'] as const)
       expect(refusal(await manage(method, information, {}))).toBe('401 invalid_token')
   })
 
-  test('in the query it is nothing, and at the API neither', async () => {
+  test('rejects the token in the query and at the API', async () => {
     const information = await registered(it.server)
     const { registration_client_uri: url, registration_access_token: token } = information
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
@@ -454,7 +457,7 @@ describe('DR-06 Management tokens', () => {
     expect((await manage('GET', information)).status).toBe(200)
   })
 
-  test('a client that an administrator disabled is neither revived, changed nor deleted', async () => {
+  test('neither reactivates, changes nor deletes a client that an administrator disabled', async () => {
     const information = await registered(it.server)
     await it.server.server.administration.actOnClient(information.client_id, 'disable', {
       user: it.server.user,
@@ -540,7 +543,7 @@ describe('DR-06 Management tokens', () => {
     expect((await second.refresh(refresh_token)).body.error).toBe('unauthorized_client')
   })
 
-  test('confidential to public ends what was granted', async () => {
+  test('ends all grants of a confidential client that becomes public', async () => {
     const information = await registered(it.server, withRefresh)
     const client = asTestClient(it.server, new UserAgent(), information)
     const { access_token } = await client.tokens()

@@ -55,28 +55,25 @@ const posts: readonly (readonly [string, string])[] = [
 const isJudgement = (name: string): boolean => !/^transients\.|^sessions\.|^transaction$/.test(name)
 
 describe('DS-01 Oversize everything', () => {
-  test.each(posts)(
-    '%s: 64 KiB and no more, however they come, before anything is judged',
-    async (target, type) => {
-      const headers = [type, asConf()]
-      const body = `a=${'x'.repeat(70_000)}`
-      const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-      const small = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
-      operations.length = 0
-      for (const request of [
-        { headers, body },
-        { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
-        // Never ends, and is not waited for.
-        { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
-        // Announced, and never sent.
-        { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
-      ])
-        expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
-      expect(operations.filter(isJudgement)).toEqual([])
-    },
-  )
+  test.each(posts)('%s: rejects more than 64 KiB before any other check', async (target, type) => {
+    const headers = [type, asConf()]
+    const body = `a=${'x'.repeat(70_000)}`
+    const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    const small = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
+    operations.length = 0
+    for (const request of [
+      { headers, body },
+      { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
+      // Never ends, and is not waited for.
+      { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
+      // Announced, and never sent.
+      { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
+    ])
+      expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
+    expect(operations.filter(isJudgement)).toEqual([])
+  })
 
-  test('100 MB in chunks: refused after the first of them, and memory stays flat', async () => {
+  test('rejects 100 MB in chunks after the first ones, with constant memory', async () => {
     const { port } = new URL(it.issuer)
     const { connect } = await import('node:net')
     const socket = connect(Number(port), '127.0.0.1')
@@ -110,7 +107,7 @@ describe('DS-01 Oversize everything', () => {
     )
   })
 
-  test('more than 100 parameters', async () => {
+  test('rejects more than 100 parameters', async () => {
     const body = Array.from({ length: 20_000 }, (_, index) => `${index.toString(36)}=`).join('&')
     const some = Array.from({ length: 101 }, (_, index) => `p${index}=`).join('&')
     for (const [target, type] of posts.filter(([path]) => path !== '/oauth/register'))
@@ -130,7 +127,7 @@ describe('DS-01 Oversize everything', () => {
   })
 
   test.each(['gzip', 'deflate', 'br', 'identity'])(
-    'a body in %s is not unpacked',
+    'does not decompress a body in %s',
     async (encoding) => {
       const bomb = gzipSync(Buffer.alloc(10_000_000, 'a')).toString('latin1')
       for (const [target, type] of posts) {
@@ -141,7 +138,7 @@ describe('DS-01 Oversize everything', () => {
     },
   )
 
-  test('an address of 17 kB and a header of 100 kB: 431, and the next request is served', async () => {
+  test('returns 431 for a URL of 17 kB and a header of 100 kB, and serves the next request', async () => {
     const long = 'a'.repeat(17_000)
     for (const request of [
       { target: `/oauth/authorize?state=${long}` },
@@ -154,7 +151,7 @@ describe('DS-01 Oversize everything', () => {
     expect((await send({ target: '/login' })).status).toBe(200)
   })
 
-  test('long values that fit are answered by the protocol, and a state of 2048 bytes is taken', async () => {
+  test('processes long values within the limits, and accepts a state of 2048 bytes', async () => {
     const long = 'x'.repeat(60_000)
     const { state } = (await it.authorize({ state: 's'.repeat(2_048) })).query
     expect(state).toBe('s'.repeat(2_048))
@@ -197,7 +194,7 @@ describe('DS-02 Algorithmic complexity', () => {
     'marks upon marks': `a${'\u0301\u0323'.repeat(9_000)}`,
   }
 
-  test.each(Object.keys(bait))('a form of %s', async (name) => {
+  test.each(Object.keys(bait))('parses a form of %s quickly', async (name) => {
     const value = bait[name] ?? ''
     const fields = ['scope', 'redirect_uri', 'client_id', 'state', 'code', 'resource', 'grant_type']
     for (const field of fields) {
@@ -209,7 +206,7 @@ describe('DS-02 Algorithmic complexity', () => {
     }
   })
 
-  test.each(Object.keys(bait))('metadata of %s', async (name) => {
+  test.each(Object.keys(bait))('parses metadata of %s quickly', async (name) => {
     const value = (bait[name] ?? '').slice(0, 20_000)
     for (const member of ['client_name', 'scope', 'client_uri', 'contacts', 'redirect_uris']) {
       const isList = member === 'contacts' || member === 'redirect_uris'
@@ -223,7 +220,7 @@ describe('DS-02 Algorithmic complexity', () => {
     }
   })
 
-  test('many scopes, many names in JSON, deep JSON', async () => {
+  test('parses many scopes, many names in JSON, and deep JSON quickly', async () => {
     const scope = Array.from({ length: 12_000 }, (_, index) => index.toString(36)).join(' ')
     const machine = { grant_type: 'client_credentials', scope }
     expect(await costOf(() => it.token(machine, { client: 'm2m' }))).toBeLessThan(50)
@@ -458,7 +455,7 @@ describe('DS-05 Online guessing', () => {
     expect((await guessed.refresh(refreshToken, {}, { headers: victim })).status).toBe(200)
   })
 
-  test('1,000 wrong tokens: 429 there and never 401 for a good one, which is taken elsewhere', async () => {
+  test('returns 429 after 1,000 wrong tokens, never 401 for a valid one, which works elsewhere', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { accessToken } = await guessed.grant()
     const ping = (token: string, address: Readonly<Record<string, string>>) =>
@@ -514,7 +511,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     expect(Object.prototype.hasOwnProperty).toBeTypeOf('function')
   }
 
-  test('as names they are unknown parameters, however often', async () => {
+  test('ignores them as names of unknown parameters, also repeated', async () => {
     for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
       expect((await send({ target: `${target}?${nasty}` })).status).toBeLessThan(500)
     for (const [target] of posts) {
@@ -529,7 +526,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     isUntouched()
   })
 
-  test('in JSON they change nothing', async () => {
+  test('ignores them in JSON', async () => {
     const body = `{"__proto__":{"scope":"w","isAdmin":true},"constructor":{"prototype":{"x":1}},"redirect_uris":["https://client.example/cb"]}`
     const registered = await send({
       method: 'POST',
@@ -543,7 +540,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     isUntouched()
   })
 
-  test.each(names)('%s as a value is nothing that is known', async (name) => {
+  test.each(names)('treats the value %s as unknown', async (name) => {
     expect((await it.authorize({ scope: name })).query.error).toBe('invalid_scope')
     expect((await it.authorize({ response_type: name })).query.error).toBe(
       'unsupported_response_type',
@@ -571,7 +568,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     isUntouched()
   })
 
-  test('as the name of a client they are a text', async () => {
+  test('accepts them as the name of a client', async () => {
     for (const name of names) {
       const client = await it.client({ name })
       const page = await it.authorize({}, { client, submit: null })

@@ -81,7 +81,7 @@ const families = async ({ client }: Device): Promise<number> => {
 }
 
 describe('DV-01 Poll state machine', () => {
-  test('pending, slower by 5 seconds each time it was too early, and for good', async () => {
+  test('returns pending, and lengthens the interval by 5 seconds for each early poll', async () => {
     const codes = await pub.codes()
     expect(codes.interval).toBe(5)
     const poll = async () => refusal(await pub.poll(codes))
@@ -98,7 +98,7 @@ describe('DV-01 Poll state machine', () => {
     expect(await pollAfter(24)).toBe('400 slow_down')
   })
 
-  test('denied, expired, and once success', async () => {
+  test('returns denied, expired, and success once', async () => {
     const denied = await decided(pub, 'no')
     for (const _ of [1, 2]) expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
 
@@ -117,7 +117,7 @@ describe('DV-01 Poll state machine', () => {
     expect(await ping(app, body.access_token)).toBe(401)
   })
 
-  test('two nodes are one state machine', async () => {
+  test('shares the state between two nodes', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
@@ -135,7 +135,7 @@ describe('DV-01 Poll state machine', () => {
 describe('DV-02 user_code brute force', () => {
   const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
 
-  test('five wrong ones of a user, whatever the session and the address; a right one resets nothing', async () => {
+  test('allows five wrong codes per user in all sessions and addresses, without a reset by a right one', async () => {
     const ada = await somebody(app)
     for (const code of wrong) {
       expect((await enterCode(app, ada, code)).status).toBe(400)
@@ -179,7 +179,7 @@ describe('DV-02 user_code brute force', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(25)
   })
 
-  test('logged out, nothing can be tried at all', async () => {
+  test('rejects tries without a login', async () => {
     const { user_code } = await pub.codes()
     const guest = { agent: new UserAgent(), csrfToken: 'x' }
     for (const code of [user_code, ...wrong, ...wrong]) {
@@ -192,7 +192,7 @@ describe('DV-02 user_code brute force', () => {
     expect(refusal(await pub.poll(await pub.codes()))).toBe('400 authorization_pending')
   })
 
-  test('mistyped, unknown, expired and used are one answer', async () => {
+  test('returns the same answer for mistyped, unknown, expired and used codes', async () => {
     const expired = await pub.codes()
     app.advance(600)
     person = await somebody(app)
@@ -217,7 +217,7 @@ describe('DV-02 user_code brute force', () => {
     expect(new Set(pages).size).toBe(1)
   })
 
-  test('eight of twenty consonants; case and dashes do not matter, and live codes differ', async () => {
+  test('uses eight of twenty consonants, ignores case and dashes, and never repeats live codes', async () => {
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
     // Five tries while a code lives.
@@ -236,7 +236,7 @@ describe('DV-02 user_code brute force', () => {
       expect((await enterCode(app, person, typed)).status).toBe(200)
   })
 
-  test('at all nodes together, and with an alarm that sounds once', async () => {
+  test('counts at all nodes together, and logs one alarm', async () => {
     await using other = await startServer({
       beside: app,
       deviceAuthorization: true,
@@ -259,7 +259,7 @@ describe('DV-02 user_code brute force', () => {
 })
 
 describe('DV-04 Binding and phishing hardening', () => {
-  test('another client, or a confidential one without its secret, gets nothing and spends nothing', async () => {
+  test('rejects another client and an unauthenticated confidential one, without consuming the code', async () => {
     const stranger = await Device.register(app)
     for (const device of [pub, conf]) {
       const codes = await decided(device)
@@ -273,7 +273,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     }
   })
 
-  test('the complete address decides nothing; code, client and scopes are shown before anything is', async () => {
+  test('shows code, client and scopes for the complete URI, and never decides by itself', async () => {
     const codes = await pub.codes()
     const { search } = new URL(codes.verification_uri_complete)
     for (const query of [
@@ -301,7 +301,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect(refusal(await pub.poll(next))).toBe('400 authorization_pending')
   })
 
-  test('no page of it can be framed', async () => {
+  test('forbids frames for every page', async () => {
     const { user_code } = await pub.codes()
     for (const { headers } of [
       await openDevicePage(app, person),
@@ -314,7 +314,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     }
   })
 
-  test('another site, another session and a forged token decide nothing', async () => {
+  test('rejects decisions of another site, another session and a forged token', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     const decision = { ...hidden, confirm: 'yes' }
@@ -361,7 +361,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect(known.html).not.toContain('registered itself')
   })
 
-  test('a challenge is enforced when the code is redeemed, or refused up front', async () => {
+  test('enforces a challenge when the code is redeemed, or rejects it in the first request', async () => {
     const { challenge, verifier } = newPkce()
     const given = { code_challenge: challenge, code_challenge_method: 'S256' }
     for (const device of [pub, conf]) {
@@ -385,7 +385,7 @@ describe('DV-04 Binding and phishing hardening', () => {
 })
 
 describe('DV-05 Races and liveness', () => {
-  test('parallel polls right after the approval, at two nodes: one success, then it is revoked', async () => {
+  test('answers one of parallel polls at two nodes, and revokes its tokens on the replay', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     for (let round = 0; round < 3; round += 1) {
       const device = await Device.register(app, { isConfidential: round % 2 === 0 })
@@ -405,7 +405,7 @@ describe('DV-05 Races and liveness', () => {
     }
   })
 
-  test('an approval and the end of the code: whichever comes first', async () => {
+  test('decides between approval and expiry by what comes first', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     app.advance(600)
@@ -493,7 +493,7 @@ describe('DV-06 Flood', () => {
     expect(await rows()).toBe(0)
   })
 
-  test('a scope list of 10 kB and an unknown client', async () => {
+  test('rejects a scope list of 10 kB and an unknown client', async () => {
     const scope = Array.from({ length: 1_000 }, (_, index) => `scope:${index}`).join(' ')
     expect(refusal(await pub.ask({ scope }))).toBe('400 invalid_scope')
     const nobody = new Device(app, { clientId: 'nobody', clientSecret: '' }, false)
@@ -501,7 +501,7 @@ describe('DV-06 Flood', () => {
   })
 
   // Functions cannot be sent to other processes: such a server is one node.
-  test('a user code that is taken is drawn again', async () => {
+  test('draws another user code if one is in use', async () => {
     let isPoor = false
     let draws = 0
     await using poor = await start({

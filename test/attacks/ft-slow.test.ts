@@ -139,7 +139,7 @@ describe.each(databases)(
     }
 
     test.skipIf(isLacking)(
-      'I1, I2: 300 exchanges, of which many are under way',
+      'I1, I2: kills during 300 exchanges, many of them concurrent',
       { timeout },
       async () => {
         const [rounds, atOnce] = [10, 30]
@@ -184,7 +184,7 @@ describe.each(databases)(
     )
 
     test.skipIf(isLacking)(
-      'I2: before and after every write of the commit, and after it',
+      'I2: kills before and after every write of the commit, and after it',
       { timeout },
       async () => {
         await using kept = await keep()
@@ -282,7 +282,9 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.failed).toBeGreaterThan(0)
   })
 
-  test('read-only for a while, as a replica is before it is promoted', { timeout }, async () => {
+  test('tolerates a database that is temporarily read-only, like a replica before its promotion', {
+    timeout,
+  }, async () => {
     await using site = await newSite()
     const [row] = await site.database.query('select current_database() as name')
     const setting = `alter database ${row?.name} set default_transaction_read_only`
@@ -296,7 +298,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.failed).toBeGreaterThan(0)
   })
 
-  test('a lock on every client for 8 s: no connection is left, and who waits is put off', {
+  test('returns 503 to waiting requests while every client is locked for 8 s', {
     timeout,
   }, async () => {
     await using site = await newSite()
@@ -308,7 +310,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.kinds).toHaveProperty('503 temporarily_unavailable')
   })
 
-  test('a commit whose acknowledgement is lost is not repeated blindly', { timeout }, async () => {
+  test('does not blindly repeat a commit whose acknowledgement was lost', { timeout }, async () => {
     const database = await makeDatabase(postgres.url)
     await using deaf = await deafCable(postgres.port)
     const through = Object.assign(new URL(database.url), { port: String(deaf.port) }).href
@@ -462,7 +464,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
   }
 
   test.each(Object.keys(outages))(
-    '%s: put off within two seconds, nothing spent, and well again by itself',
+    '%s: returns 503 within two seconds, consumes nothing, and recovers',
     { timeout },
     async (name) => {
       const make = outages[name]
@@ -517,7 +519,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     },
   )
 
-  test('full: it gives what it has, and what would be new is put off', { timeout }, async () => {
+  test('full: reads existing values, and returns 503 for new ones', { timeout }, async () => {
     await ready()
     const { client } = site
     const agent = new UserAgent({ 'user-agent': browser })
@@ -541,7 +543,9 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     expect((await post(client.redemption(a, await client.code(b, agent)))).status).toBe(200)
   })
 
-  test('FLUSHALL: nothing that was spent, revoked or rotated comes back', { timeout }, async () => {
+  test('FLUSHALL: restores nothing that was consumed, revoked or rotated', {
+    timeout,
+  }, async () => {
     await ready()
     const { client, records, user } = site
     const agent = new UserAgent({ 'user-agent': browser })
@@ -609,7 +613,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
   })
 
   // Only Redis knows which proofs were used: what it forgot it cannot refuse, so their age alone ends them.
-  test('FLUSHALL: a used DPoP proof spends nothing twice, and is too old after five minutes', {
+  test('FLUSHALL: a reused DPoP proof consumes nothing twice, and expires after five minutes', {
     timeout,
   }, async () => {
     const { client, cluster } = site
@@ -654,7 +658,7 @@ describe('FT-09 Shutdown', () => {
     return { cluster, client, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
   }
 
-  test('SIGTERM under load: what was begun is answered, then the process exits with 0, and nothing is lost', {
+  test('SIGTERM under load: answers begun requests, exits with 0, and loses nothing', {
     timeout,
   }, async () => {
     await using it = await furnished()
@@ -707,7 +711,7 @@ describe('FT-09 Shutdown', () => {
     expect(row).toEqual({ n: tokens.length })
   })
 
-  test('a reader that never reads holds up neither the others nor, for long, the end', {
+  test('a client that never reads delays neither others nor the shutdown for long', {
     timeout,
   }, async () => {
     await using it = await furnished()

@@ -83,7 +83,7 @@ describe('FT-07 Two nodes at once', () => {
   const isLoggedIn = async (person: Person): Promise<boolean> =>
     (await person.get('/')).html.includes(person.user.email)
 
-  test('every step of a flow meets another node: login, consent, decision, code, refresh, revocation', async () => {
+  test('supports a flow whose every step reaches another node: login, consent, decision, code, refresh, revocation', async () => {
     const agent = new UserAgent()
     const login = await agent.browse(`${it.issuer}/login`)
     const { hidden } = formIn(await login.text())
@@ -120,7 +120,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await pingAt(it, other.issuer, refreshed.body.access_token)).toBe(401)
   })
 
-  test('a pushed request of one is known to the other, and used up for both', async () => {
+  test('shares pushed requests, and consumes them for both', async () => {
     const { agent } = await it.browser('a')
     await it.grant({ scope }, { client })
     const { clientId: client_id } = client
@@ -137,7 +137,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('a code that both redeem at once has one family, and then none', async () => {
+  test('issues one token family for a code that both redeem concurrently, and then revokes it', async () => {
     for (let round = 0; round < 3; round += 1) {
       const code = await it.code({ scope }, { client })
       const answers = await Promise.all(
@@ -158,7 +158,7 @@ describe('FT-07 Two nodes at once', () => {
     }
   })
 
-  test('logout, and the end of another session, count for the first request to the other', async () => {
+  test('applies a logout and the end of another session to the next request at the other node', async () => {
     const { onA, onB } = await somebody()
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([true, true])
     // The CSRF token is of A, and B takes it.
@@ -166,7 +166,7 @@ describe('FT-07 Two nodes at once', () => {
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([false, false])
   })
 
-  test('an application that is revoked at one is revoked at the other', async () => {
+  test('applies the revocation of an application at the other node', async () => {
     const { onA } = await somebody()
     const { accessToken, refreshToken } = await grantBy(onA)
     const code = await it.code({ scope }, { client, agent: onA.session.agent })
@@ -179,7 +179,7 @@ describe('FT-07 Two nodes at once', () => {
     expectJson(late, 400, 'invalid_grant')
   })
 
-  test('a new secret counts at once, and so does the end of the former one', async () => {
+  test('applies a new secret and the end of the former one immediately', async () => {
     const { onA, user } = await somebody()
     client = await it.client({ userId: user.id, defaultScopes: [scope] })
     expect((await tokenAt(it, other.issuer, client, machine)).status).toBe(200)
@@ -192,7 +192,7 @@ describe('FT-07 Two nodes at once', () => {
     expect((await tokenAt(it, other.issuer, { ...client, clientSecret }, machine)).status).toBe(200)
   })
 
-  test('a personal token that is narrowed or deleted at one may do no more at the other', async () => {
+  test('applies a narrowed or deleted personal token at the other node', async () => {
     const { onA, user } = await somebody()
     const made = await it.server.server.tokens.createPersonal('Laptop', user.id, {
       scopes: [scope, 'notes:write'],
@@ -219,7 +219,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await write()).toBe(401)
   })
 
-  test('who is deactivated, deleted or given another password is so everywhere', async () => {
+  test('applies a deactivation, deletion and password change everywhere', async () => {
     const { users } = it.server.server
     const { onA, onB, user } = await somebody()
     const { accessToken } = await grantBy(onA)
@@ -238,7 +238,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await pingAt(it, other.issuer, accessToken)).toBe(401)
   })
 
-  test('a client that is narrowed, disabled or deleted is so everywhere', async () => {
+  test('applies a narrowed, disabled or deleted client everywhere', async () => {
     const { clients } = it.server.server
     const { accessToken } = await it.grant({ scope: 'notes:read notes:write' }, { client })
     const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' }
@@ -264,7 +264,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await write()).toBe(401)
   })
 
-  test('limits are counted for both together', async () => {
+  test('counts limits for both together', async () => {
     const device = await Device.register(it.server)
     const from = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`
     const headers = { 'x-forwarded-for': from }
@@ -305,7 +305,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     tokenAt(it, node, client, { grant_type: 'refresh_token', refresh_token })
 
   test.each([-4, 4])(
-    'a node that is %i s off: a code is good for its minute, and no longer than that and the difference',
+    'a node that is %i s off accepts a code for its minute, plus at most the difference',
     async (seconds) => {
       skew = seconds * 1000
       const client = await newClient()
@@ -321,7 +321,7 @@ describe('FT-08 Clock skew and time jumps', () => {
   )
 
   // A clock that is given is believed. Without it, nodes on PostgreSQL share the database's: test/full/nodes/clocks.test.ts.
-  test('a node that is 120 s ahead ends codes early, and nothing that lives longer', async () => {
+  test('a node that is 120 s ahead expires codes early, but no long-lived values', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })
     const code = await it.code({ scope }, { client })
@@ -340,7 +340,7 @@ describe('FT-08 Clock skew and time jumps', () => {
   })
 
   test.each([-3_600, -120, 120, 3_600])(
-    'a node that is %i s off revives nothing that was spent, rotated or revoked',
+    'a node that is %i s off accepts nothing that was consumed, rotated or revoked',
     async (seconds) => {
       const client = await newClient()
       const code = await it.code({ scope }, { client })
@@ -365,7 +365,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     },
   )
 
-  test('a step of an hour forwards ends what it has to, and the step back revives no family', async () => {
+  test('a step of an hour forwards expires tokens, and the step back revives no family', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })
     const personal = await it.personalToken('a', [])
@@ -387,7 +387,7 @@ describe('FT-08 Clock skew and time jumps', () => {
   })
 
   // A function is an option here, so this server is one node in either project.
-  test('what the server does by itself does not run in a loop when the clock jumps', async () => {
+  test('background tasks do not loop when the clock jumps', async () => {
     let jump = 0
     let sweeps = 0
     const counting: AroundStore = ({ name }, run) => {
@@ -464,7 +464,7 @@ describe('FT-09 Client disconnects', () => {
   }
 
   test.each([0, 1, 3, 6, 10, 15, 25, 40])(
-    'a token request whose client goes away after %i ms is done, or is not: nothing in between',
+    'completes or discards a token request whose client disconnects after %i ms',
     async (wait) => {
       const client = await it.client()
       const { clientId, clientSecret } = client
@@ -493,7 +493,7 @@ describe('FT-09 Client disconnects', () => {
   )
 
   test.each([0, 3, 8, 20])(
-    'a refresh whose client goes away after %i ms can be asked for again',
+    'allows a retry of a refresh whose client disconnects after %i ms',
     async (wait) => {
       const client = await it.client()
       const { refreshToken } = await it.grant({ scope }, { client })
@@ -511,7 +511,7 @@ describe('FT-09 Client disconnects', () => {
   )
 
   test.each([0, 3, 8, 20])(
-    'a decision whose user goes away after %i ms is made once, or not at all',
+    'makes a decision whose user disconnects after %i ms once, or not at all',
     async (wait) => {
       const client = await it.client()
       const { agent, cookie } = await it.newBrowser('b')
