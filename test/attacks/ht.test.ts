@@ -104,14 +104,17 @@ describe('HT-01 Content types and body location', () => {
     return answer
   }
 
-  test.each(targets)('%s: a form, in UTF-8, by whatever case', async (target) => {
-    for (const type of taken) {
-      const { status } = await ask(target, await fieldsOf(target), [type])
-      expect(succeeded(status), type).toBe(true)
-    }
-  })
+  test.each(targets)(
+    '%s: accepts a form in UTF-8, with the content type in any case',
+    async (target) => {
+      for (const type of taken) {
+        const { status } = await ask(target, await fieldsOf(target), [type])
+        expect(succeeded(status), type).toBe(true)
+      }
+    },
+  )
 
-  test.each(targets)('%s: nothing else, and no second type', async (target) => {
+  test.each(targets)('%s: rejects every other and a second content type', async (target) => {
     const fields = await fieldsOf(target)
     await unchanged(async () => {
       for (const types of [
@@ -130,7 +133,7 @@ describe('HT-01 Content types and body location', () => {
   })
 
   test.each([...targets, '/oauth/device_authorization'])(
-    '%s: GET, PUT and DELETE are 405 with Allow: POST, and the query is never read',
+    '%s: returns 405 with Allow: POST for GET, PUT and DELETE, and never reads the query',
     async (target) => {
       const fields = await fieldsOf(target)
       const { clientId: client_id, clientSecret: client_secret } = it.clients.conf
@@ -185,7 +188,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
   }
 
   test.each(targets)(
-    '%s: a known one twice, equal or different, is invalid_request',
+    '%s: returns invalid_request for a repeated known parameter, equal or different',
     async (target) => {
       const fields: Record<string, string> = await fieldsOf(target)
       await unchanged(async () => {
@@ -205,34 +208,31 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
     },
   )
 
-  test('/oauth/device_authorization: the same', async () => {
+  test('/oauth/device_authorization: returns invalid_request for a repeated parameter', async () => {
     for (const name of ['client_id', 'scope']) {
       const twice = formOf({ client_id: it.clients.conf.clientId, [name]: ['x', 'x'] })
       expectJson(await post('/oauth/device_authorization', twice), 400, 'invalid_request')
     }
   })
 
-  test.each(targets)(
-    '%s: unknown ones are ignored, however often and however written',
-    async (target) => {
-      const more = [
-        'foo=a&foo=b',
-        'a[]=1&a[]=2',
-        'a.b=c',
-        'token[]=x&code[]=x&scope[]=x&redirect_uri[0]=x',
-        '__proto__=x&__proto__=y',
-        '=x&=y',
-        '&&&',
-        'flag',
-        'flag&flag',
-        'a;b=c',
-      ].join('&')
-      const body = `&${more}&${formOf(await fieldsOf(target))}&`
-      expect(succeeded((await post(target, body)).status)).toBe(true)
-    },
-  )
+  test.each(targets)('%s: ignores unknown parameters, also repeated ones', async (target) => {
+    const more = [
+      'foo=a&foo=b',
+      'a[]=1&a[]=2',
+      'a.b=c',
+      'token[]=x&code[]=x&scope[]=x&redirect_uri[0]=x',
+      '__proto__=x&__proto__=y',
+      '=x&=y',
+      '&&&',
+      'flag',
+      'flag&flag',
+      'a;b=c',
+    ].join('&')
+    const body = `&${more}&${formOf(await fieldsOf(target))}&`
+    expect(succeeded((await post(target, body)).status)).toBe(true)
+  })
 
-  test('an empty one is one that was left out [T022]', async () => {
+  test('treats an empty parameter as omitted [T022]', async () => {
     const { refreshToken } = await it.grant()
     const fields = await fieldsOf('/oauth/token')
     for (const empty of ['scope=', 'scope', 'refresh_token=', 'client_secret=&client_id='])
@@ -248,7 +248,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
     expect((await post('/oauth/token', formOf({ ...fields, scope: '' }))).status).toBe(200)
   })
 
-  test('no form has another separator than &', async () => {
+  test('accepts only & as the separator', async () => {
     const fields = await fieldsOf('/oauth/token')
     const { code = '' } = fields
     await unchanged(async () => {
@@ -262,7 +262,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
 })
 
 describe('HT-04 +, space and encoding symmetry', () => {
-  test('in a scope + and %20 are a space, and %2B is a plus sign, which no scope has', async () => {
+  test('decodes + and %20 in a scope as a space, and %2B as a plus sign, which scopes cannot have', async () => {
     const { r, w } = scopes
     const scopeOf = async (written: string) => {
       const answer = await it.authorize({ scope: undefined }, { append: `&scope=${written}` })
@@ -279,7 +279,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
   })
 
   test.each(['a+b', 'a b', 'a%2Bb', 'é', '%', '100%', '&=#?/', 'a%20b', '😀', '"<>\\^`{|}'])(
-    'the state %j comes back as it was',
+    'returns the state %j unchanged',
     async (state) => {
       const granted = await it.authorize({ state })
       expect([granted.query.state, granted.query.error]).toEqual([state, undefined])
@@ -297,7 +297,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
     'https://client.example/cb?x=%c3%a9&y=',
     'https://client.example/cb?a=b&c',
     'https://client.example/a%2Fb',
-  ])('the redirect URI %s is compared and sent as it is', async (redirectUri) => {
+  ])('compares and sends the redirect URI %s unchanged', async (redirectUri) => {
     const client = await it.client({ redirectUris: [redirectUri] })
     const answer = await it.authorize({}, { client })
     expect(
@@ -319,7 +319,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
     expect((await it.token({ code }, { client })).status).toBe(200)
   })
 
-  test('a secret is form-decoded in Basic, and decoded once in a body', async () => {
+  test('form-decodes a secret in Basic, and decodes it once in a body', async () => {
     const client = await it.client({ grantTypes: ['client_credentials'] })
     const machine = { grant_type: 'client_credentials' }
     const { clientId, clientSecret } = client
@@ -499,7 +499,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
   })
 
   // TLS ends at the application's proxy, and HSTS is said where TLS is: the adapters never say it.
-  test('HSTS is left to who terminates TLS', async () => {
+  test('leaves HSTS to the TLS terminator', async () => {
     expect((await get('/login')).headers.get('strict-transport-security')).toBeNull()
   })
 })
@@ -543,7 +543,7 @@ describe('HT-06 CORS [T548]', () => {
       'access-control-request-headers': 'authorization,content-type,dpop',
     })
 
-  test.each(interactive)('%s %s: not a word of it', async (method, path) => {
+  test.each(interactive)('%s %s sends no CORS headers', async (method, path) => {
     for (const origin of origins()) {
       expect(said(await ask(method, path, origin))).toEqual([])
       const asked = await question(method, path, origin)
@@ -553,7 +553,7 @@ describe('HT-06 CORS [T548]', () => {
   })
 
   test.each(open)(
-    '%s %s: any origin but null, and never with credentials',
+    '%s %s allows any origin except null, without credentials',
     async (method, path) => {
       for (const origin of origins())
         for (const answer of [
@@ -571,7 +571,7 @@ describe('HT-06 CORS [T548]', () => {
     },
   )
 
-  test('the REST application never reflects an origin', async () => {
+  test('never reflects an origin in the REST application', async () => {
     const { accessToken } = await it.grant()
     for (const path of ['/', '/api/public', '/api/me'])
       for (const origin of origins()) {
@@ -607,7 +607,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     'http://evil.example/oauth/token',
     '/oauth/token?',
     '/oauth/token#x',
-  ])('POST %s is the token endpoint or nothing', async (target) => {
+  ])('POST %s is the token endpoint or does not exist', async (target) => {
     const headers = [`Content-Type: ${form}`]
     const { clientId, clientSecret } = it.clients.m2m
     const ask = (secret: string) =>
@@ -643,7 +643,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     '//account/settings/applications/',
     '/Account/Settings/Applications/',
     '/account/settings/%61pplications/',
-  ])('GET %s is never unguarded', async (target) => {
+  ])('never serves GET %s unguarded', async (target) => {
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       const { status, text, headers } = await send({ method, target })
       expect([303, 308, 400, 401, 403, 404, 405, 204, 200]).toContain(status)
@@ -654,7 +654,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     }
   })
 
-  test('mounted under a path, it is nowhere else', async () => {
+  test('serves nothing elsewhere when mounted under a path', async () => {
     await using deep = await startAttackServer({ basePath: '/app' })
     expect((await deep.token({ grant_type: 'client_credentials' }, { client: 'm2m' })).status).toBe(
       200,
@@ -670,7 +670,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
 
   // A hook is a function, which cannot be sent to another process: such a server is one node.
   test.each(['text/html', 'application/json', '*/*'])(
-    'an error of our own, to a client that accepts %s: 500 without a word of it',
+    'returns 500 without details of an internal error to a client that accepts %s',
     async (accept) => {
       const hook = () => {
         throw new Error('SQLITE_CORRUPT: select secret from /var/lib/x at index.ts:1:1')
@@ -688,7 +688,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
   )
 
   const nasty = ['"', '\\', '\r\n', '\u0000', 'é', '😀', '\u202E', '<script>', '%00', '\u007F']
-  test.each(nasty)('error_description stays within its characters: %j [T054]', async (text) => {
+  test.each(nasty)('keeps error_description within its characters: %j [T054]', async (text) => {
     const answers = [
       await it.token({ grant_type: text }),
       await it.token({ code: text }),
@@ -736,7 +736,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     '/oauth/%FF',
     '/oauth/constructor',
     `/${'a'.repeat(9_000)}`,
-  ])('the target %.30j is answered with 4xx', async (target) => {
+  ])('returns 4xx for the target %.30j', async (target) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
       // Node closes the connection where there is no target at all.
       const answer = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
@@ -746,7 +746,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     }
   })
 
-  test('an unknown method is 4xx, also through a proxy', async () => {
+  test('returns 4xx for an unknown method, also through a proxy', async () => {
     for (const method of ['PROPFIND', 'TRACE', 'LOCK']) {
       const { status, headers } = await send({ method, target: '/oauth/token' })
       expect(status).toBe(405)

@@ -165,7 +165,7 @@ describe('IR-01 Introspection needs an authorised caller', () => {
     expect(answer.text).not.toContain('active')
   })
 
-  test('a token in the query is not read', async () => {
+  test('ignores a token in the query', async () => {
     const { accessToken } = await attack.grant()
     const headers = as('conf')
     const answer = await send(`/oauth/introspect?token=${accessToken}`, {}, { headers })
@@ -191,7 +191,7 @@ describe('IR-02 Inactive means only active:false', () => {
     ['60 kB', async () => 'x'.repeat(60_000)],
     ['a code', () => attack.code()],
     ['a client secret', async () => attack.clients.conf.clientSecret],
-    ['a personal token', async () => (await attack.personalToken()).value],
+    ['deletes a personal token', async () => (await attack.personalToken()).value],
     ['the JWT of a session', async () => (await attack.browser('a')).jwt],
     ["another client's access token", async () => (await foreign()).accessToken],
     ["another client's refresh token", async () => (await foreign()).refreshToken],
@@ -237,7 +237,7 @@ describe('IR-02 Inactive means only active:false', () => {
 
   const foreign = () => attack.grant({}, { client: 'conf2' })
 
-  test('expired, and of a user who is inactive', async () => {
+  test('is inactive for expired tokens, and those of an inactive user', async () => {
     await using other = await startAttackServer({ tokenExpiresIn: 60, ...oneProcess })
     const { accessToken, refreshToken } = await other.grant()
     const ask = (token: string) =>
@@ -272,7 +272,7 @@ describe('IR-02 Inactive means only active:false', () => {
 
   // The proxy before several nodes cannot send on what a node no longer reads.
   test.each(isOnNodes ? [70_000] : [70_000, 1_000_000])(
-    '%i bytes: 413, here and at the revocation',
+    'returns 413 for %i bytes, also at the revocation',
     async (size) => {
       for (const path of ['/oauth/introspect', '/oauth/revoke']) {
         const answer = await send(path, { token: 'x'.repeat(size) }, { headers: as('conf') })
@@ -281,7 +281,7 @@ describe('IR-02 Inactive means only active:false', () => {
     },
   )
 
-  test('active: what it is, with an end, and no member more', async () => {
+  test('returns an active token with its expiry and no additional members', async () => {
     const { accessToken, refreshToken } = await attack.grant({ scope: `${r} ${w}` })
     const { clientId } = attack.clients.conf
     const now = Math.floor(attack.server.now() / 1000)
@@ -308,7 +308,7 @@ describe('IR-02 Inactive means only active:false', () => {
     }
   })
 
-  test('the server of a resource learns of tokens for it, and of no others', async () => {
+  test('describes tokens to the server of their resource only', async () => {
     const files = 'https://files.example'
     const introspectionClients: string[] = []
     await using other = await startAttackServer({
@@ -331,7 +331,7 @@ describe('IR-02 Inactive means only active:false', () => {
 })
 
 describe('IR-03 Revocation is own-client only and idempotent', () => {
-  test("another client's tokens live, and who asks learns nothing", async () => {
+  test('keeps tokens of another client, and reveals nothing', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     const own = await machine()
     const before = await attack.state()
@@ -356,7 +356,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
   })
 
   test.each([undefined, 'access_token', 'refresh_token', 'bogus', 'x'.repeat(5_000)])(
-    'either token ends the authorization, whatever the hint: %.20s',
+    'revokes the authorization by either token, with any hint: %.20s',
     async (token_type_hint) => {
       const [one, two, other] = [await attack.grant(), await attack.grant(), await attack.grant()]
       expectDone(await revoke(one.accessToken, 'conf', { token_type_hint }))
@@ -370,7 +370,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     },
   )
 
-  test('an option narrows it to the access token', async () => {
+  test('revokes only the access token with an option', async () => {
     await using alone = await startAttackServer({ revokeAccessTokenAlone: true, ...oneProcess })
     const { accessToken, refreshToken } = await alone.grant()
     const by = { headers: as('conf', alone), server: alone }
@@ -382,7 +382,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expectBearer(await alone.ping(String(refreshed.body.access_token)), 'invalid_token')
   })
 
-  test('unknown, twice, at once, rotated: the same answer as a real one', async () => {
+  test('returns the same response for unknown, repeated, concurrent and rotated tokens', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const token of ['unknown', await attack.code(), "' or 1=1 --", 'a.b.c'])
       expectDone(await revoke(token))
@@ -405,20 +405,20 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expectJson(await attack.refresh(String(body.refresh_token)), 400, 'invalid_grant')
   })
 
-  test('a code is nothing that could be revoked: who has it can redeem it still', async () => {
+  test('does not revoke an authorization code, which can still be redeemed', async () => {
     const code = await attack.code()
     expectDone(await revoke(code))
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('a token of client_credentials, and no other of that client', async () => {
+  test('revokes a token of client_credentials, and no other of that client', async () => {
     const [one, other] = [await machine(), await machine()]
     expectDone(await revoke(one, 'm2m'))
     await expectLives(one, false)
     await expectLives(other)
   })
 
-  test('a personal token is revoked by no client, not by its own', async () => {
+  test('lets no client revoke a personal token, not even its own', async () => {
     const { id, value } = await attack.personalToken()
     expectDone(await revoke(value))
     expectDone(await revokeAsPublic(value))
@@ -440,17 +440,20 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     await expectLives(accessToken)
   })
 
-  test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s: 405, and the token lives', async (method) => {
-    const { accessToken } = await attack.grant()
-    const answer = await attack.request(`/oauth/revoke?token=${accessToken}`, {
-      method,
-      headers: as('conf'),
-    })
-    expect(answer.status).toBe(405)
-    await expectLives(accessToken)
-  })
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE'])(
+    'returns 405 for %s, and keeps the token',
+    async (method) => {
+      const { accessToken } = await attack.grant()
+      const answer = await attack.request(`/oauth/revoke?token=${accessToken}`, {
+        method,
+        headers: as('conf'),
+      })
+      expect(answer.status).toBe(405)
+      await expectLives(accessToken)
+    },
+  )
 
-  test('a token in the query is not read', async () => {
+  test('ignores a token in the query', async () => {
     const { accessToken } = await attack.grant()
     const headers = as('conf')
     const answer = await send(`/oauth/revoke?token=${accessToken}`, {}, { headers })
@@ -458,7 +461,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     await expectLives(accessToken)
   })
 
-  test('a refresh that is under way leaves nothing alive', async () => {
+  test('leaves no valid token of a concurrent refresh', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { refreshToken } = await attack.grant()
       const [refreshed, revoked] = await Promise.all([
@@ -528,14 +531,14 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     expectBearer(await failed.ping(tokens.accessToken), 'invalid_token')
   })
 
-  test('the answer of the database is lost after its commit: 503, and a retry says that it is done', async () => {
+  test('returns 503 if the response of the database is lost after the commit, and 200 for the retry', async () => {
     const { accessToken, refreshToken } = await failed.grant()
     expectOutage(await whileFailing({ at: 'transaction', when: 'after' }, refreshToken))
     expectBearer(await failed.ping(accessToken), 'invalid_token')
     expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))
   })
 
-  test('what fails within the transaction leaves nothing of it', async () => {
+  test('changes nothing if the transaction fails', async () => {
     const { accessToken, refreshToken } = await failed.grant()
     const before = await failed.state()
     expectOutage(await whileFailing({ at: 'authorizations.revoke', when: 'after' }, accessToken))
@@ -547,7 +550,7 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     expectBearer(await failed.ping(accessToken), 'invalid_token')
   })
 
-  test('a rotated token, while it cannot be looked up', async () => {
+  test('returns 503 for a rotated token that cannot be looked up', async () => {
     const { refreshToken } = await failed.grant()
     const { body } = await failed.refresh(refreshToken)
     expectOutage(await whileFailing({ at: 'tokens.findRotated', when: 'before' }, refreshToken))
@@ -555,7 +558,7 @@ describe('IR-04 A storage error is not a successful revocation', () => {
   })
 
   test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
-    'an introspection while %s fails is no verdict: 503',
+    'returns 503 for an introspection while %s fails',
     async (name) => {
       const { accessToken } = await failed.grant()
       const answer = await whileFailing(
@@ -568,7 +571,7 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     },
   )
 
-  test('while the database cannot be reached at all', async () => {
+  test('returns 503 while the database is unreachable', async () => {
     const { accessToken } = await failed.grant()
     let down = false
     await using other = await startAttackServer({

@@ -63,7 +63,7 @@ const expectRefused = (answer: Answer, why: keyof typeof messages): void => {
   expect(answer.headers.get('cache-control')).toMatch(/no-store/)
 }
 
-test('the JWT of the session, also when it was signed by hand, is taken: what follows changes it', async () => {
+test('accepts the JWT of the session, also when signed by the test, as a control for the next tests', async () => {
   for (const jwt of [session.jwt, jws(ours, claims())])
     expect((await present(jwt)).body).toMatchObject({ kind: 'session' })
 })
@@ -124,7 +124,7 @@ describe('JW-02 Key confusion [T144]', () => {
     expectRefused(await present(jws(ours, claims(), { key: key() })), 'format')
   })
 
-  test('the public key of the access tokens is no secret', async () => {
+  test('rejects the public key of access tokens as an HMAC key', async () => {
     await using signing = await startAttackServer({ accessTokenFormat: 'jwt' })
     const own = await signing.browser('a')
     await signing.code()
@@ -147,7 +147,7 @@ describe('JW-02 Key confusion [T144]', () => {
     }
   })
 
-  test('an earlier key verifies while it is one, and not when it was removed', async () => {
+  test('accepts an earlier key until it is removed', async () => {
     const earlier = 'an earlier secret key of more than 32 bytes'
     const key = sessionKey(earlier)
     await using rotated = await startAttackServer({ secretKeys: [secretKey, earlier] })
@@ -207,7 +207,7 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
     expectRefused(await present(jws(header, claims())), 'format')
   })
 
-  test('JSON serialisation instead of the compact one', async () => {
+  test('rejects JSON serialization', async () => {
     const [protectedHeader, payload, signature] = jws(ours, claims()).split('.')
     const flat = JSON.stringify({ protected: protectedHeader, payload, signature })
     const general = JSON.stringify({
@@ -222,7 +222,7 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
     }
   })
 
-  test('one that was taken lends its verdict to no other', async () => {
+  test('does not reuse the verification of another JWT', async () => {
     const good = jws(ours, claims())
     for (let round = 0; round < 3; round += 1) {
       expect((await present(good)).status).toBe(200)
@@ -267,7 +267,7 @@ describe('JW-04 exp, nbf, iat', () => {
   })
 
   test.each(['1e400', '-1e400', 'NaN', 'Infinity', '0x7fffffff', '9e999'])(
-    'exp %s',
+    'rejects exp %s',
     async (exp) => {
       const text = JSON.stringify(claims()).replace(/"exp":\d+/, `"exp":${exp}`)
       expect(text).toContain(exp)
@@ -275,14 +275,14 @@ describe('JW-04 exp, nbf, iat', () => {
     },
   )
 
-  test('a second before its end it is taken; so is an iat that another clock gave [T138]', async () => {
+  test('accepts a JWT one second before its expiry, and an iat of another clock [T138]', async () => {
     const { status } = await present(jws(ours, claims({ iat: now() - 60, exp: now() + 1 })))
     expect(status).toBe(200)
     const ahead = { iat: now() + 59, exp: now() + 120 }
     expect((await present(jws(ours, claims(ahead)))).status).toBe(200)
   })
 
-  test('the real one ends with its life', async () => {
+  test('rejects an expired JWT', async () => {
     await using other = await startAttackServer({ jwtExpiresIn: 60 })
     const { agent, jwt } = await other.browser('a')
     const headers = { authorization: `Bearer ${jwt}` }
@@ -324,12 +324,12 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     expect(body.message).toBe('The JWT token is not valid.')
   })
 
-  test('typ at+jwt makes it an access token, which it is not', async () => {
+  test('treats typ at+jwt as an unknown access token', async () => {
     for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt'])
       expectBearer(await present(jws({ ...ours, typ }, claims())), 'invalid_token')
   })
 
-  test('the JWT of a session is nothing elsewhere: no token, no code, no device code, no CSRF token [T150]', async () => {
+  test('rejects the JWT of a session as a token, code, device code and CSRF token [T150]', async () => {
     const { jwt, agent } = session
     const free = await attack.client()
     const before = await attack.state()
@@ -353,7 +353,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('nor is another credential the JWT of a session [T151]', async () => {
+  test('rejects other credentials as the JWT of a session [T151]', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const value of [refreshToken, attack.clients.conf.clientSecret, session.csrfToken])
       expectBearer(await present(value), 'invalid_token')
@@ -439,14 +439,14 @@ describe('JW-07 Header shape [T142]', () => {
     expect([status, body]).toEqual([200, { kind: 'anonymous', user: null }])
   })
 
-  test('dotted values without a session: 401, and nothing is said of them', async () => {
+  test('returns 401 without an error code for values with dots and no session', async () => {
     for (const value of [session.jwt, 'a.b', 'a.b.c', '...', jws(ours, claims({ sub: '0' }))])
       expectBearer(
         await attack.request('/api/me', { headers: { authorization: `Bearer ${value}` } }),
       )
   })
 
-  test('another header, and no word in it, as the settings say', async () => {
+  test('follows the settings for another header without a scheme', async () => {
     await using other = await startAttackServer({
       jwtAuthHeader: 'X-Session-JWT',
       jwtAuthHeaderType: null,

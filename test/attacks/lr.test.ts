@@ -91,18 +91,18 @@ describe('LR-01 login next [T535]', () => {
     '/x y',
     '"><script>alert(1)</script>',
     `/${'a'.repeat(20_000)}`,
-  ])('%j leads to the start page', async (next) => {
+  ])('redirects to the start page for %j', async (next) => {
     expect(new Set(await ledTo([next]))).toEqual(new Set(['/']))
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
-    '%j leads to the start page, also where that has a path',
+    'redirects to the start page below a path for %j',
     async (next) => {
       expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
     },
   )
 
-  test('two of them lead to the start page, whichever is harmless', async () => {
+  test('redirects to the start page if next is repeated', async () => {
     for (const two of [
       ['/a', '/b'],
       ['/a', '//evil.example'],
@@ -122,7 +122,7 @@ describe('LR-01 login next [T535]', () => {
     '/x?next=//evil.example',
     '/x#//evil.example',
     `/${'a'.repeat(10_000)}`,
-  ])('%s stays here, as it is', async (next) => {
+  ])('keeps the local path %s', async (next) => {
     expect(new Set(await ledTo([next]))).toEqual(new Set([next]))
     // As a browser reads it, which takes dots out of a path and more slashes for a path.
     expect(new URL(next, attack.issuer).origin).toBe(attack.issuer)
@@ -134,7 +134,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
   const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
   const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
 
-  test('the logout leads to the start page', async () => {
+  test('redirects to the start page after the logout', async () => {
     for (const server of [attack, based]) {
       const { agent, csrfToken } = await server.newBrowser('a')
       const body = new URLSearchParams(away)
@@ -145,7 +145,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     }
   })
 
-  test('the error view leads nowhere', async () => {
+  test('never redirects from the error view', async () => {
     const { agent } = await attack.browser('a')
     for (const who of [{}, { agent }]) {
       const page = await attack.request(`/oauth/errors?error=x&${away}`, who)
@@ -176,7 +176,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     '/account/settings/applications//evil.example',
     '//evil.example/%2f..',
     '/oauth//evil.example/..',
-  ])('a path is no address of another host: %s', async (target) => {
+  ])('does not treat a path as another host: %s', async (target) => {
     const { status, headers } = await rawHttp(attack.server, { target })
     const location = headers.get('location') ?? '/'
     expect(status).toBeLessThan(500)

@@ -40,13 +40,13 @@ describe.each(['', '/app'])(
     })
     afterAll(() => own.close())
 
-    test('it is the issuer of the metadata, which promises it', async () => {
+    test('is the issuer in the metadata, which announces it', async () => {
       const { issuer, authorization_response_iss_parameter_supported: supported } =
         await metadataOf(own)
       expect([issuer, supported]).toEqual([own.issuer, true])
     })
 
-    test('success, denial and every error', async () => {
+    test('is in success, denial and error responses', async () => {
       const answers = [
         await own.authorize(),
         await own.authorize({ prompt: 'consent' }, { submit: 'no' }),
@@ -66,7 +66,7 @@ describe.each(['', '/app'])(
       expect(answers.filter(({ query }) => 'error' in query)).toHaveLength(answers.length - 1)
     })
 
-    test('the fragment of the implicit flow, errors too', async () => {
+    test('is in the fragment of the implicit flow, also in errors', async () => {
       const implicit = { response_type: 'token' }
       const granted = await own.authorize(implicit, { client: 'imp' })
       const refused = await own.authorize({ ...implicit, scope: 'bogus' }, { client: 'imp' })
@@ -79,7 +79,7 @@ describe.each(['', '/app'])(
 )
 
 describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
-  test('in the authorization request, by link and form', async () => {
+  test('is ignored in the authorization request, by link and form', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const given = { iss: evil, issuer: evil }
       expect(issuersIn(await attack.authorize(given, { method }))).toEqual([attack.issuer])
@@ -89,7 +89,7 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
     }
   })
 
-  test.each(['yes', 'no'] as const)('on the consent form: %s', async (submit) => {
+  test.each(['yes', 'no'] as const)('is ignored on the consent form: %s', async (submit) => {
     const fields = { iss: evil }
     const answer = await attack.authorize({ prompt: 'consent' }, { submit, fields })
     expect(issuersIn(answer)).toEqual([attack.issuer])
@@ -105,14 +105,14 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
     expect(issuersIn(answer)).toEqual([attack.issuer])
   })
 
-  test('a client cannot register a redirect URI that brings its own', async () => {
+  test('cannot be in a registered redirect URI', async () => {
     for (const uri of [`https://evil.example/cb?iss=${evil}`, 'https://evil.example/cb?a=b&iss=']) {
       const { status, body } = await register(attack.server, { redirect_uris: [uri] })
       expect(`${status} ${body.error}`).toBe('400 invalid_redirect_uri')
     }
   })
 
-  test('nor by the Host that it is asked at, or says it was asked at', async () => {
+  test('does not depend on Host and forwarded headers', async () => {
     const { agent } = await attack.browser('a')
     const headers = {
       'x-forwarded-host': 'evil.example',
@@ -126,7 +126,7 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
 })
 
 describe('MX-04 Metadata is true and at the right place [T544]', () => {
-  test('an issuer with a path has it inserted, for both kinds of metadata', async () => {
+  test('inserts the path of the issuer for both kinds of metadata', async () => {
     await using own = await startAttackServer({ basePath: '/app' })
     const { origin } = new URL(own.issuer)
     const asked = async (path: string) => (await own.request(`${origin}${path}`)).body
@@ -140,7 +140,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
       expect((await own.request(`${origin}${path}`)).status).toBe(404)
   })
 
-  test('the issuer is as configured, to the letter', async () => {
+  test('contains the issuer exactly as configured', async () => {
     const { issuer } = await metadataOf(attack)
     expect(issuer).toBe(attack.issuer)
     expect(String(issuer).endsWith('/')).toBe(false)
@@ -237,7 +237,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     expect('dpop_signing_alg_values_supported' in metadata).toBe(options.dpop !== 'off')
   })
 
-  test('what it lists, works from beginning to end', async () => {
+  test('lists only endpoints that work in a whole flow', async () => {
     const { body } = await attack.request(wellKnown)
     const { agent } = await attack.browser('a')
     const asked = new URL(attack.authorizeUrl())
@@ -255,7 +255,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     expect(body.scopes_supported).not.toContain('sys:internal')
   })
 
-  test('a profile that demands more says so, and keeps it', async () => {
+  test('announces and enforces the requirements of a profile', async () => {
     await using own = await startAttackServer({
       securityProfile: 'oauth2.1',
       pushedAuthorizationRequests: 'required',

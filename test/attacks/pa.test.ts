@@ -80,7 +80,7 @@ const unchanged = async (work: () => Promise<void>): Promise<void> => {
 }
 
 describe('PA-01 Endpoint rules', () => {
-  test('the client authenticates as at the token endpoint', async () => {
+  test('requires client authentication as at the token endpoint', async () => {
     const { conf, conf2, pub } = it.clients
     await unchanged(async () => {
       expectJson(await push({}, { auth: 'none' }), 401, 'invalid_client', { triedBasic: false })
@@ -96,7 +96,7 @@ describe('PA-01 Endpoint rules', () => {
     expect((await push({}, { client: pub })).status).toBe(201)
   })
 
-  test('201, a reference of at least 128 bits, at most 600 seconds, for no cache', async () => {
+  test('returns 201 with a reference of at least 128 bits for at most 600 seconds, uncached', async () => {
     const references = new Set<string>()
     for (let count = 0; count < 20; count += 1) {
       const { status, headers, body } = await push()
@@ -114,7 +114,7 @@ describe('PA-01 Endpoint rules', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    '%s: 405 with Allow, and nothing happens',
+    'returns 405 with Allow for %s, without effect',
     async (method) => {
       const { clientId, clientSecret } = it.clients.conf
       const headers = { authorization: basic(clientId, clientSecret) }
@@ -127,13 +127,13 @@ describe('PA-01 Endpoint rules', () => {
   )
 
   test.each([`${urn}x`, 'https://client.example/request', ''])(
-    'request_uri among the parameters: %j',
+    'rejects the parameter request_uri: %j',
     async (request_uri) => {
       await unchanged(async () => expectJson(await push({ request_uri }), 400, 'invalid_request'))
     },
   )
 
-  test('a body of 1 MB, of JSON, or in the query', async () => {
+  test('rejects a body of 1 MB or JSON, and parameters in the query', async () => {
     await unchanged(async () => {
       // A proxy may be cut off while it still sends the rest of a longer one.
       const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
@@ -188,7 +188,7 @@ describe('PA-01 Endpoint rules', () => {
     await unchanged(async () => expectJson(await push(over), 400, error))
   })
 
-  test('validated as at authorize: a public client without a challenge', async () => {
+  test('validates like authorize: rejects a public client without a challenge', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     await unchanged(async () =>
       expectJson(await push(without, { client: it.clients.spa }), 400, 'invalid_request'),
@@ -197,7 +197,7 @@ describe('PA-01 Endpoint rules', () => {
 })
 
 describe('PA-02 Binding and front-channel override', () => {
-  test('the reference of one client is nothing to another, and lives on', async () => {
+  test('rejects the reference of another client, and keeps it', async () => {
     const { conf, conf2, pub } = it.clients
     const request_uri = await pushed()
     for (const { clientId: client_id } of [conf2, pub])
@@ -237,14 +237,14 @@ describe('PA-02 Binding and front-channel override', () => {
     expect(tokens.body.token_type).toBe('Bearer')
   })
 
-  test('a reference counts once', async () => {
+  test('accepts a reference once', async () => {
     const { clientId: client_id } = it.clients.conf
     const request_uri = await pushed()
     expect((await refer({ client_id, request_uri })).query.code).toBeDefined()
     expectLocal400(await refer({ client_id, request_uri }))
   })
 
-  test('who has to push cannot come without', async () => {
+  test('rejects other requests of a client that has to push', async () => {
     await using strict = await startAttackServer({ pushedAuthorizationRequests: 'required' })
     const { clientId: client_id } = strict.clients.conf
     expectRedirect(await strict.authorize(), 'invalid_request')
@@ -274,7 +274,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expectLocal400(await refer({ client_id, request_uri }))
   })
 
-  test('no name is looked up for any of them', async () => {
+  test('looks up no host name for any of them', async () => {
     const resolved: string[] = []
     await using node = await startServer({
       beside: it.server,
@@ -296,7 +296,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect(resolved).toEqual([])
   })
 
-  test('10,000 pushes: 429 with Retry-After for this client, and what was pushed ends', async () => {
+  test('returns 429 with Retry-After to this client for 10,000 requests, which expire', async () => {
     await using flooded = await startAttackServer()
     const { conf, conf2 } = flooded.clients
     // Counted where the nodes do: in Redis, or in the database.
@@ -326,7 +326,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('each address has its own 60 for a public client', async () => {
+  test('gives each address its own 60 requests for a public client', async () => {
     await using flooded = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
     const { spa: client } = flooded.clients
     const from = (address: string) =>
@@ -337,7 +337,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect((await from('192.0.2.2')).status).toBe(201)
   })
 
-  test('while pushing is off there is no such address', async () => {
+  test('does not exist while PAR is disabled', async () => {
     await using off = await startAttackServer({ pushedAuthorizationRequests: 'off' })
     const answer = await postForm(`${off.issuer}/oauth/par`, { client_id: 'x' })
     expect(answer.status).toBe(404)

@@ -33,12 +33,15 @@ const refused = (over: Over, client: Named = 'conf', server = attack): Promise<v
 const without = { code_challenge: undefined, code_challenge_method: undefined }
 
 describe('PK-01 Public client without challenge [T537]', () => {
-  test.each(['pub', 'spa'] as const)('%s, by link, form and pushed request', async (client) => {
-    await refused(without, client)
-    await refused({ code_challenge: undefined }, client)
-  })
+  test.each(['pub', 'spa'] as const)(
+    'rejects %s, by link, form and pushed request',
+    async (client) => {
+      await refused(without, client)
+      await refused({ code_challenge: undefined }, client)
+    },
+  )
 
-  test('a client that registered itself without a secret', async () => {
+  test('rejects a client that registered itself without a secret', async () => {
     const own = await attack.client({
       isConfidential: false,
       redirectUris: ['https://x.example/cb'],
@@ -47,7 +50,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     expectRedirect(answer, 'invalid_request', { redirectUri: own.redirectUri })
   })
 
-  test('OAUTH2SERVER_REQUIRE_PKCE always: every client; never: none', async () => {
+  test('applies to every client with OAUTH2SERVER_REQUIRE_PKCE=always, and to none with never', async () => {
     await using always = await startAttackServer({ requirePkce: 'always' })
     await refused(without, 'conf', always)
     await refused(without, 'evil', always)
@@ -57,7 +60,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('a client that turns public while its user decides', async () => {
+  test('rejects a client that becomes public while the user decides', async () => {
     const own = await attack.client({ redirectUris: ['https://x.example/cb'] })
     const page = await attack.authorize(without, { client: own, submit: null })
     await attack.server.server.clients.update(own.clientId, { isConfidential: false })
@@ -75,7 +78,7 @@ describe('PK-02 Only S256, spelled exactly [T538]', () => {
     },
   )
 
-  test('a plain challenge is never redeemed by itself [T253]', async () => {
+  test('never accepts a plain challenge as its own verifier [T253]', async () => {
     const { verifier } = newPkce()
     for (const code_challenge_method of ['plain', undefined])
       await refused({ code_challenge: verifier, code_challenge_method }, 'pub')
@@ -84,7 +87,7 @@ describe('PK-02 Only S256, spelled exactly [T538]', () => {
     expectJson(answer, 400, 'invalid_grant')
   })
 
-  test('given twice', async () => {
+  test('rejects repeated parameters', async () => {
     for (const append of ['&code_challenge_method=S256', '&code_challenge_method=plain']) {
       expectLocal400(await attack.authorize({}, { append }))
       expectJson(await attack.push({}, { append }), 400, 'invalid_request')
@@ -108,7 +111,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     'one character': 'a',
   })
   test.each(['conf', 'spa'] as const)(
-    'of %s: refused, and the right one still works',
+    'rejects a verifier of %s, and keeps the code for the right one',
     async (client) => {
       const code = await attack.code({}, { client })
       await expectNoChange(attack, async () => {
@@ -122,7 +125,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     },
   )
 
-  test('a verifier of another authorization of the same user and client [T248]', async () => {
+  test('rejects the verifier of another authorization of the same user and client [T248]', async () => {
     const other = newPkce()
     await attack
       .grant({ code_challenge: other.challenge }, { client: 'spa' })
@@ -151,7 +154,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
 })
 
 describe('PK-04 PKCE downgrade [T540]', () => {
-  test('a verifier for a code that has no challenge', async () => {
+  test('rejects a verifier for a code without a challenge', async () => {
     const code = await attack.code(without)
     await expectNoChange(attack, async () => {
       expectJson(await attack.token({ code }), 400, 'invalid_grant')
@@ -159,7 +162,7 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     expect((await attack.token({ code, code_verifier: undefined })).status).toBe(200)
   })
 
-  test('only the method is kept, or only the challenge is stripped of its value', async () => {
+  test('rejects a method without a challenge, or an empty challenge', async () => {
     await refused({ code_challenge: undefined })
     await refused({ code_challenge: '' })
   })
@@ -205,7 +208,7 @@ describe('PK-05 ABNF', () => {
     `${v(42)}ｖ`,
     `${v(43)}\0`,
     v(100_000 / 2),
-  ])('verifier %j, whose hash is the challenge', async (code_verifier) => {
+  ])('validates the verifier %j, whose hash is the challenge', async (code_verifier) => {
     // Whoever skips the syntax accepts it, because it fits.
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
     const code = await attack.code({ code_challenge })
@@ -216,12 +219,15 @@ describe('PK-05 ABNF', () => {
     })
   })
 
-  test.each([43, 128])('a verifier of %i characters of the whole alphabet', async (length) => {
-    const verifier = 'AZaz09-._~'.repeat(13).slice(0, length)
-    const code_challenge = createHash('sha256').update(verifier).digest('base64url')
-    const code = await attack.code({ code_challenge })
-    expect((await attack.token({ code, code_verifier: verifier })).status).toBe(200)
-  })
+  test.each([43, 128])(
+    'validates a verifier of %i characters of the whole alphabet',
+    async (length) => {
+      const verifier = 'AZaz09-._~'.repeat(13).slice(0, length)
+      const code_challenge = createHash('sha256').update(verifier).digest('base64url')
+      const code = await attack.code({ code_challenge })
+      expect((await attack.token({ code, code_verifier: verifier })).status).toBe(200)
+    },
+  )
 
   test.each([
     `${v(43)}=`,
@@ -237,14 +243,14 @@ describe('PK-05 ABNF', () => {
     `${v(42)}é`,
     `${v(42)}\0`,
     v(5_000),
-  ])('challenge %j', async (code_challenge) => {
+  ])('rejects the challenge %j', async (code_challenge) => {
     await refused({ code_challenge })
     await refused({ code_challenge }, 'pub')
   })
 })
 
 describe('PK-07 Empty is not absent-and-fine', () => {
-  test('an empty challenge', async () => {
+  test('rejects an empty challenge', async () => {
     for (const client of ['pub', 'conf'] as const) await refused({ code_challenge: '' }, client)
     await refused({ code_challenge: '', code_challenge_method: '' }, 'pub')
     await refused({ code_challenge: '', code_challenge_method: undefined }, 'pub')
@@ -257,7 +263,7 @@ describe('PK-07 Empty is not absent-and-fine', () => {
     ['spaces', ' '.repeat(43)],
     ['undefined', 'undefined'],
     ['null', 'null'],
-  ])('a verifier of %s where there is a challenge', async (_, code_verifier) => {
+  ])('rejects a verifier of %s for a challenge', async (_, code_verifier) => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       const error = code_verifier.includes('\0') ? 'invalid_request' : 'invalid_grant'
@@ -289,7 +295,7 @@ describe.each(['conf', 'imp'] as const)(
       ]
     }
 
-    test('a correct verifier without the secret', async () => {
+    test('rejects a correct verifier without the secret', async () => {
       const code = await attack.code({}, { client })
       await expectNoChange(attack, async () => {
         for (const [over, redeeming] of attempts())
@@ -298,7 +304,7 @@ describe.each(['conf', 'imp'] as const)(
       expect((await attack.token({ code }, { client })).status).toBe(200)
     })
 
-    test('nor at a refresh', async () => {
+    test('rejects a refresh without the secret', async () => {
       const { refreshToken } = await attack.grant({}, { client })
       for (const [over, redeeming] of attempts()) {
         const answer = await attack.refresh(refreshToken, over, redeeming)

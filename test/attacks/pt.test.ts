@@ -77,7 +77,7 @@ const expectNotThere = async (who: Person, sent: readonly Sent[]): Promise<void>
 }
 
 describe('PT-01 IDOR', () => {
-  test('what is of user-a is nowhere for user-b, and nothing of it changes', async () => {
+  test('returns 404 to user-b for everything of user-a, and changes nothing', async () => {
     const { id } = await attack.personalToken('a')
     const device = await idOfToken((await attack.grant()).accessToken)
     const { conf } = attack.clients
@@ -95,7 +95,7 @@ describe('PT-01 IDOR', () => {
       expect((await owner.get(path)).status).toBe(200)
   })
 
-  test('what is of another kind is nowhere on a route, for its owner too', async () => {
+  test('returns 404 for objects of another kind on a route, also to their owner', async () => {
     const { tokens, clients } = attack.server.server
     const { id: userId } = attack.users.a.user
     const personal = await attack.personalToken('a')
@@ -139,7 +139,7 @@ describe('PT-01 IDOR', () => {
     }
   })
 
-  test('the sessions, and the administration', async () => {
+  test('applies to the sessions and the administration', async () => {
     const mine = await person('b')
     const { items } = await attack.server.server.sessions.listByUser(attack.users.a.user.id, {
       after: null,
@@ -161,7 +161,7 @@ describe('PT-01 IDOR', () => {
 describe('PT-03 A token cannot mint power', () => {
   /** Of user-a, with every scope that users can give. */
   const powers: Readonly<Record<string, () => Promise<string>>> = {
-    'a personal token': async () => {
+    'deletes a personal token': async () => {
       const all = [...new Set([r, w, scopes.rwAll, scopes.email])]
       return (await attack.personalToken('a', all)).value
     },
@@ -172,7 +172,7 @@ describe('PT-03 A token cannot mint power', () => {
     },
   }
 
-  test.each(Object.entries(powers))('%s opens no page and changes nothing', async (_, make) => {
+  test.each(Object.entries(powers))('%s cannot open a page or change anything', async (_, make) => {
     const token = await make()
     const { id } = await attack.personalToken('a')
     const device = await idOfToken((await attack.grant()).accessToken)
@@ -236,7 +236,7 @@ describe('PT-03 A token cannot mint power', () => {
     expect((await asking.poll(codes)).body.error).toBe('authorization_pending')
   })
 
-  test('a browser that sends it along is asked for what the page asks for', async () => {
+  test('does not replace the page’s own credential in a browser', async () => {
     const { value } = await attack.personalToken('a', [r, w])
     const who = await person()
     const authorization = `Bearer ${value}`
@@ -316,7 +316,7 @@ describe('PT-04 Scope choice', () => {
     expect(await created([])).toEqual([])
   })
 
-  test('an edit counts for the next request on every node, the narrowing one too', async () => {
+  test('applies an edit to the next request on every node, also at fewer scopes', async () => {
     const who = await person()
     const { id, value } = await attack.personalToken('a', [r, w])
     attack.touched(id)
@@ -329,7 +329,7 @@ describe('PT-04 Scope choice', () => {
     }
   })
 
-  test('the value stays the same, and no other token is touched', async () => {
+  test('keeps the value and all other tokens', async () => {
     const who = await person()
     const [one, other] = [await attack.personalToken('a', [r, w]), await attack.personalToken('a')]
     attack.touched(one.id)
@@ -411,7 +411,7 @@ describe('PT-07 Deletion and cascades', () => {
     return counts.reduce((sum, [row]) => sum + Number(row?.n), 0)
   }
 
-  test('a personal token', async () => {
+  test('deletes a personal token', async () => {
     const who = await person()
     const { id, value } = await attack.personalToken('a')
     const { client_id: behind } = (
@@ -442,7 +442,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(again.text).toContain('name="authorization_request"')
   })
 
-  test('a client of user-m: everything of everybody, and no row is left', async () => {
+  test('deletes everything of a client of user-m, for all users and without remaining rows', async () => {
     const owner = attack.users.m.user.id
     const client = await attack.client({ name: 'Deleted', userId: owner, defaultScopes: [r] })
     const things = await live(client, 'a')
@@ -479,7 +479,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(orphans).toEqual([])
   })
 
-  test('a user who is deactivated, and active again', async () => {
+  test('suspends a deactivated user until reactivation', async () => {
     const client = await attack.client({ name: 'Paused', defaultScopes: [r] })
     const things = await live(client, 'b')
     const own = await attack.personalToken('b')
@@ -498,7 +498,7 @@ describe('PT-07 Deletion and cascades', () => {
       expect((await attack.ping(token)).status).toBe(200)
   })
 
-  test('a user who is deleted, with clients and all that hangs from them', async () => {
+  test('deletes a user with all clients and their dependent rows', async () => {
     const { server } = attack.server
     const { password } = attack.users.a
     const user = await server.users.create({ email: 'deleted@example.org', password })
@@ -519,7 +519,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(left).toEqual([])
   })
 
-  test('what an administrator deletes stays in the list of acts', async () => {
+  test('keeps the audit events of objects that an administrator deletes', async () => {
     const client = await attack.client({ name: 'Banned' })
     const { accessToken } = await attack.grant({}, { client })
     await attack.server.server.users.setAdmin(attack.users.m.user.id, true)
@@ -597,7 +597,7 @@ describe('PT-07 Deletion and cascades', () => {
 })
 
 describe('PT-08 No secret leaks', () => {
-  test('a secret is shown once, to the session that made it', async () => {
+  test('shows a secret once, to the session that created it', async () => {
     const [who, twin, other] = [
       await person(),
       new Person(attack.server, await attack.newBrowser('a'), attack.users.a.user),
@@ -628,7 +628,7 @@ describe('PT-08 No secret leaks', () => {
     await once(await who.post(`${token}rotate/`), 'access-token')
   })
 
-  test('no page, no list, no JSON has a secret, or what is kept of one', async () => {
+  test('shows neither secrets nor digests on pages, in lists and in JSON', async () => {
     const [owner, other] = [await person(), await person('b')]
     const { conf, evil, pub } = attack.clients
     const { id, value } = await attack.personalToken('a', [r, w])
@@ -689,7 +689,7 @@ describe('PT-08 No secret leaks', () => {
     }
   })
 
-  test('who registered itself reads everything back but the secret', async () => {
+  test('returns everything but the secret to a client that registered itself', async () => {
     const made = await registered(attack.server, { client_name: 'Reader' })
     attack.saw(made.client_secret, made.registration_access_token)
     const read = await manage('GET', made)
@@ -699,7 +699,7 @@ describe('PT-08 No secret leaks', () => {
     expect(read.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('an error says nothing of what was sent', async () => {
+  test('repeats nothing of the request in an error', async () => {
     const { conf } = attack.clients
     const secret = 'a-wrong-secret-that-somebody-typed'
     const answers = [

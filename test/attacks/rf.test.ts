@@ -45,7 +45,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     return [r0, r1, r2]
   }
 
-  test('each rotation gives new tokens, and ends the former access token', async () => {
+  test('issues new tokens at each rotation, and ends the former access token', async () => {
     const [r0, r1, r2] = await rotatedTwice(attack)
     const all = [r0, r1, r2].flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken])
     expect(new Set(all).size).toBe(6)
@@ -74,14 +74,14 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     }
   })
 
-  test('without leeway the latest rotated one does so too', async () => {
+  test('revokes on reuse of the latest rotated token without a leeway', async () => {
     const r0 = await strict.grant()
     const r1 = strict.tokensIn(await strict.refresh(r0.refreshToken))
     expectJson(await strict.refresh(r0.refreshToken), 400, 'invalid_grant')
     await strict.expectDead(r1)
   })
 
-  test('within the leeway it gets the same answer, never another successor', async () => {
+  test('returns the same response within the leeway, never another successor', async () => {
     const r0 = await attack.grant()
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     attack.server.advance(59)
@@ -92,7 +92,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectDead(r1)
   })
 
-  test('within the leeway with other parameters: refused, nothing revoked', async () => {
+  test('rejects other parameters within the leeway, without a revocation', async () => {
     const r0 = await attack.grant({ scope: `${r} ${w}` })
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     await expectNoChange(attack, async () => {
@@ -112,7 +112,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectAlive(r2)
   })
 
-  test('revoked is not rotated: within the leeway nothing revives it', async () => {
+  test('never revives a revoked token within the leeway', async () => {
     const r0 = await attack.grant()
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     const { clientId, clientSecret } = attack.clients.conf
@@ -184,15 +184,15 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
     } as Tokens)
   }
 
-  test('with leeway all get the same successor', async () => {
+  test('return the same successor with a leeway', async () => {
     await expectSame(attack)
   })
 
-  test('without leeway one gets it, and the others end the family', async () => {
+  test('return a successor to one without a leeway, and the others revoke the family', async () => {
     await expectOne(strict)
   })
 
-  test.each([1, 2])('%i nodes that pause between reading and rotating', async (count) => {
+  test.each([1, 2])('work on %i nodes that pause between reading and rotating', async (count) => {
     for (const [server, leeway, expectation] of [
       [attack, 60, expectSame],
       [strict, 0, expectOne],
@@ -205,7 +205,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
 })
 
 describe('RF-07 Narrowing [T560]', () => {
-  test('less for one access token, and the whole grant again; never more', async () => {
+  test('narrows one access token, restores the whole grant, and never exceeds it', async () => {
     const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const redeeming = { client: own }
     let { refreshToken } = await attack.grant({ scope: `${r} ${w}` }, redeeming)
@@ -235,7 +235,7 @@ describe('RF-07 Narrowing [T560]', () => {
     expect(await next()).toBe(all)
   })
 
-  test('the narrowed access token can do no more', async () => {
+  test('limits the narrowed access token', async () => {
     const tokens = await attack.grant({ scope: `${r} ${w}` })
     const narrowed = attack.tokensIn(await attack.refresh(tokens.refreshToken, { scope: w }))
     const { body } = await attack.request('/oauth/info', {
@@ -246,7 +246,7 @@ describe('RF-07 Narrowing [T560]', () => {
 })
 
 describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
-  test('however often it rotates, the limit ends it', async () => {
+  test('expires at the limit after any number of rotations', async () => {
     await using own = await startAttackServer({
       authorizationExpiresIn: 10 * day,
       refreshTokenExpiresIn: 4 * day,
@@ -274,7 +274,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expect((await own.refresh(next.refreshToken)).status).toBe(200)
   })
 
-  test('user deactivated: refused until they are back, and nothing is spent', async () => {
+  test('rejects the refresh of a deactivated user until reactivation, and consumes nothing', async () => {
     const person = await attack.newPerson()
     const { users } = attack.server.server
     const tokens = await attack.grant({}, { agent: person.agent })
@@ -286,7 +286,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expect((await attack.refresh(tokens.refreshToken)).status).toBe(200)
   })
 
-  test('user deleted, client deleted, its owner deactivated', async () => {
+  test('rejects the refresh of a deleted user or client, or one with an inactive owner', async () => {
     const [person, owner] = [await attack.newPerson(), await attack.newPerson()]
     const input = { redirectUris: ['https://client.example/cb'], userId: owner.id }
     const [own, deleted] = [await attack.client(input), await attack.client(input)]
@@ -307,7 +307,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     }
   })
 
-  test('a scope that the client lost is gone from the next token', async () => {
+  test('removes a scope that the client lost from the next token', async () => {
     const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const redeeming = { client: own }
     const tokens = await attack.grant({ scope: `${r} ${w}` }, redeeming)
@@ -324,7 +324,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expectJson(await attack.refresh(next.refreshToken, {}, redeeming), 400, 'invalid_scope')
   })
 
-  test('a scope that is registered no more, too', async () => {
+  test('removes a scope that is no longer registered', async () => {
     const tokens = await attack.grant({ scope: `${r} ${w}` })
     const gone = await attack.grant({ scope: w })
     await using fewer = await startServer({
@@ -339,7 +339,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
 })
 
 describe('RF-09 Where refresh tokens must not appear', () => {
-  test('implicit, client_credentials, a client that may not refresh, personal tokens', async () => {
+  test('issues none for implicit, client_credentials, a client that may not refresh, and personal tokens', async () => {
     const implicit = await attack.authorize({ response_type: 'token' }, { client: 'imp' })
     expect(implicit.fragment).toHaveProperty('access_token')
     expect(implicit.fragment).not.toHaveProperty('refresh_token')
@@ -361,7 +361,7 @@ describe('RF-09 Where refresh tokens must not appear', () => {
     for (const row of rows) expect(Object.values(row)).toEqual([null, null])
   })
 
-  test('no other credential is one', async () => {
+  test('rejects other credentials as refresh tokens', async () => {
     const { accessToken } = await attack.grant()
     const personal = await attack.personalToken()
     const machine = await attack.token({ grant_type: 'client_credentials' }, { client: 'm2m' })
@@ -383,7 +383,7 @@ describe('RF-09 Where refresh tokens must not appear', () => {
     await attack.expectAlive({ accessToken: personal.value })
   })
 
-  test('missing, empty, twice', async () => {
+  test('rejects a missing, empty or repeated refresh token', async () => {
     const { refreshToken } = await attack.grant()
     await expectNoChange(attack, async () => {
       expectJson(await attack.refresh('', {}), 400, 'invalid_request')
@@ -405,7 +405,7 @@ describe('RF-09 Where refresh tokens must not appear', () => {
     expect((await attack.refresh(refreshToken)).status).toBe(200)
   })
 
-  test('a refresh token opens no resource', async () => {
+  test('rejects a refresh token at a resource', async () => {
     const { refreshToken } = await attack.grant()
     expectBearer(await attack.ping(refreshToken), 'invalid_token')
     const query = `/api/notes?access_token=${refreshToken}`

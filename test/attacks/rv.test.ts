@@ -24,7 +24,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
     return status
   }
 
-  test('alone and beside a session cookie [T624]', async () => {
+  test('is rejected by itself and beside a session cookie [T624]', async () => {
     const { cookie } = await it.browser('a')
     const browsers = [[], [`Cookie: ${cookie}`, `User-Agent: ${browser}`]]
     for (const headers of browsers)
@@ -33,7 +33,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
           expect([400, 401], path + query).toContain(await ask(it, path + query, headers))
   })
 
-  test('beside a session and its JWT in a header of its own', async () => {
+  test('is rejected beside a session and its JWT in its own header', async () => {
     await using other = await startAttackServer({
       jwtAuthHeader: 'X-Session-JWT',
       jwtAuthHeaderType: null,
@@ -63,7 +63,7 @@ describe('RV-12 A path with a dot segment leads nowhere [T626]', () => {
     ['POST', '/oauth/./token'],
     ['POST', '/account/settings/applications/authorized/%2e/revoke/'],
     ['POST', '/account/settings/applications/authorized/%2e%2e/revoke/'],
-  ])('%s %s: 404', async (method, path) => {
+  ])('%s returns 404 for %s', async (method, path) => {
     const { cookie } = await it.browser('a')
     const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
     const { status } = await rawHttp(it.server, { method, target: pathOf(path), headers })
@@ -103,7 +103,7 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
   ]
 
   test.each(operations)(
-    '%s fails during the decision: the same form works again [T831]',
+    'accepts the same form again if %s fails during the decision [T831]',
     async (name) => {
       await using given = await setUp()
       const { server, person, device } = given
@@ -120,23 +120,20 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
     },
   )
 
-  test.each(operations.slice(0, 3))(
-    '%s fails: a code that is entered again works',
-    async (name) => {
-      await using given = await setUp()
-      const { server, person, device } = given
-      const codes = await device.codes()
-      const question = await enterCode(server, person, codes.user_code)
-      given.breaks(name)
-      const first = { ...question.hidden, confirm: 'yes' }
-      expect((await postToDevicePage(server, person, first)).status).toBe(503)
-      given.breaks(undefined)
-      expect((await decideOn(server, person, codes, 'yes')).status).toBe(200)
-      expect((await device.poll(codes)).status).toBe(200)
-    },
-  )
+  test.each(operations.slice(0, 3))('accepts the same code again if %s fails', async (name) => {
+    await using given = await setUp()
+    const { server, person, device } = given
+    const codes = await device.codes()
+    const question = await enterCode(server, person, codes.user_code)
+    given.breaks(name)
+    const first = { ...question.hidden, confirm: 'yes' }
+    expect((await postToDevicePage(server, person, first)).status).toBe(503)
+    given.breaks(undefined)
+    expect((await decideOn(server, person, codes, 'yes')).status).toBe(200)
+    expect((await device.poll(codes)).status).toBe(200)
+  })
 
-  test('of a user code that could not be looked up, no try is counted [T627]', async () => {
+  test('does not count a user code that could not be looked up [T627]', async () => {
     await using given = await setUp()
     const { server, person, device } = given
     const codes = await device.codes()
@@ -154,41 +151,44 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
 })
 
 describe('RV-14 A pushed request is spent once, whatever the response type', () => {
-  test.each(['token', 'code'])('response type %s in six tabs at once', async (response_type) => {
-    let waiting: (() => void)[] | undefined
-    // All tabs have read the request before any of them spends own.
-    const aroundStore: AroundStore = async ({ name }, run) => {
-      if (name === 'transients.take' && waiting) {
-        const all = waiting
-        await new Promise<void>((resolve) => {
-          all.push(resolve)
-          if (all.length === 6) for (const go of all) go()
-        })
+  test.each(['token', 'code'])(
+    'issues once for response type %s in six concurrent tabs',
+    async (response_type) => {
+      let waiting: (() => void)[] | undefined
+      // All tabs have read the request before any of them spends own.
+      const aroundStore: AroundStore = async ({ name }, run) => {
+        if (name === 'transients.take' && waiting) {
+          const all = waiting
+          await new Promise<void>((resolve) => {
+            all.push(resolve)
+            if (all.length === 6) for (const go of all) go()
+          })
+        }
+        return run()
       }
-      return run()
-    }
-    await using own = await startAttackServer({ aroundStore })
-    const rows = async () =>
-      Number((await own.server.query('select count(*) as n from oauth2server_token'))[0]?.n)
-    const { imp } = own.clients
-    // The consent is remembered, so each tab would be answered at once.
-    const remembered = await own.authorize({ response_type }, { client: imp })
-    expect(remembered.status).toBe(303)
-    const before = await rows()
-    const { body } = await own.push({ response_type }, { client: imp })
-    const { agent } = await own.browser('a')
-    const query = new URLSearchParams({
-      client_id: imp.clientId,
-      request_uri: String(body.request_uri),
-    })
-    waiting = []
-    const tabs = await Promise.all(
-      Array.from({ length: 6 }, () => own.request(`/oauth/authorize?${query}`, { agent })),
-    )
-    const granted = tabs.filter(({ fragment, query }) => fragment.access_token ?? query.code)
-    expect(granted).toHaveLength(1)
-    expect((await rows()) - before).toBe(response_type === 'token' ? 1 : 0)
-  })
+      await using own = await startAttackServer({ aroundStore })
+      const rows = async () =>
+        Number((await own.server.query('select count(*) as n from oauth2server_token'))[0]?.n)
+      const { imp } = own.clients
+      // The consent is remembered, so each tab would be answered at once.
+      const remembered = await own.authorize({ response_type }, { client: imp })
+      expect(remembered.status).toBe(303)
+      const before = await rows()
+      const { body } = await own.push({ response_type }, { client: imp })
+      const { agent } = await own.browser('a')
+      const query = new URLSearchParams({
+        client_id: imp.clientId,
+        request_uri: String(body.request_uri),
+      })
+      waiting = []
+      const tabs = await Promise.all(
+        Array.from({ length: 6 }, () => own.request(`/oauth/authorize?${query}`, { agent })),
+      )
+      const granted = tabs.filter(({ fragment, query }) => fragment.access_token ?? query.code)
+      expect(granted).toHaveLength(1)
+      expect((await rows()) - before).toBe(response_type === 'token' ? 1 : 0)
+    },
+  )
 
   test.each([
     ['Sec-Purpose', 'prefetch'],
@@ -196,7 +196,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
     ['Purpose', 'prefetch'],
     ['X-Moz', 'prefetch'],
     ['X-Purpose', 'preview'],
-  ])('%s: %s issues and spends nothing', async (name, value) => {
+  ])('issues and consumes nothing by %s: %s', async (name, value) => {
     const { agent } = await it.browser('a')
     for (const response_type of ['code', 'token']) {
       const { imp } = it.clients
@@ -220,7 +220,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
 
 describe('RV-15 An absolute request target with credentials is refused [T625]', () => {
   test.each(['/oauth/ping', '/oauth/token', '/login', '/api/me', '/api/public'])(
-    '%s: 400 without a leak',
+    '%s returns 400 without a leak',
     async (path) => {
       const { host } = new URL(it.issuer)
       const target = `http://user:target-password@${host}${pathOf(path)}`
@@ -237,30 +237,33 @@ describe('RV-10 A limit of authorizations holds where codes are redeemed', () =>
   const rows = (at: AttackServer) =>
     at.server.query('select id from oauth2server_authorization where revoked_at is null')
 
-  test.each(['one by one', 'all at once'])('ten codes, then ten exchanges %s', async (how) => {
-    await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
-    const codes: string[] = []
-    for (let made = 0; made < 10; made += 1) codes.push(await limited.code())
-    const answers: Answer[] = []
-    const redeem = async (code: string) => answers.push(await limited.token({ code }))
-    if (how === 'all at once') await Promise.all(codes.map(redeem))
-    else for (const code of codes) await redeem(code)
-    expect(answers.map(({ status }) => status)).toEqual(codes.map(() => 200))
-    const tokens = answers.map((answer) => limited.tokensIn(answer))
-    const pings = await Promise.all(tokens.map(({ accessToken }) => limited.ping(accessToken)))
-    expect(pings.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(await rows(limited)).toHaveLength(1)
-    const refreshed = await Promise.all(
-      tokens.map(({ refreshToken }) => limited.refresh(refreshToken)),
-    )
-    expect(refreshed.filter(({ status }) => status === 200)).toHaveLength(1)
-  })
+  test.each(['one by one', 'all at once'])(
+    'limits ten codes, then ten exchanges %s',
+    async (how) => {
+      await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
+      const codes: string[] = []
+      for (let made = 0; made < 10; made += 1) codes.push(await limited.code())
+      const answers: Answer[] = []
+      const redeem = async (code: string) => answers.push(await limited.token({ code }))
+      if (how === 'all at once') await Promise.all(codes.map(redeem))
+      else for (const code of codes) await redeem(code)
+      expect(answers.map(({ status }) => status)).toEqual(codes.map(() => 200))
+      const tokens = answers.map((answer) => limited.tokensIn(answer))
+      const pings = await Promise.all(tokens.map(({ accessToken }) => limited.ping(accessToken)))
+      expect(pings.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(await rows(limited)).toHaveLength(1)
+      const refreshed = await Promise.all(
+        tokens.map(({ refreshToken }) => limited.refresh(refreshToken)),
+      )
+      expect(refreshed.filter(({ status }) => status === 200)).toHaveLength(1)
+    },
+  )
 })
 
 describe('RV-11 A redirect URI has no parameter of the answer, in any spelling', () => {
   const queries = ['%63ode=1', 'code', 'is%73=x', 'x=1&%73tate=1', 'CODE=1', 'x;code=1']
 
-  test.each(queries)('?%s: every way to register refuses it', async (query) => {
+  test.each(queries)('rejects ?%s at every kind of registration', async (query) => {
     const uri = `https://client.example/cb?${query}`
     await expect(it.client({ redirectUris: [uri] })).rejects.toMatchObject({
       name: 'InvalidField',

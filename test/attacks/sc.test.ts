@@ -62,7 +62,7 @@ const beyond = {
 } as const
 
 describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
-  test.each(Object.entries(beyond))('%s, wherever it is asked for', async (_, scope) => {
+  test.each(Object.entries(beyond))('rejects %s at every endpoint', async (_, scope) => {
     const before = await attack.state()
     expectRedirect(await attack.authorize({ scope }), 'invalid_scope')
     expectRedirect(await attack.authorize({ scope }, { method: 'POST' }), 'invalid_scope')
@@ -83,7 +83,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
   })
 
   test.each(['sys:internal', 'bogus', 'constructor'])(
-    'no form puts %s on a personal token or an application, also when it is posted by hand',
+    'rejects %s in the forms of personal tokens and applications',
     async (scope) => {
       const user = await person()
       const { id } = await attack.personalToken('a', ['r'])
@@ -101,7 +101,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     },
   )
 
-  test('what an internal scope was listed for by code, no authorization request can have', async () => {
+  test('rejects an internal scope in an authorization request, even if code listed it for the client', async () => {
     const listed = await attack.client({
       allowedScopes: ['r', 'sys:internal'],
       defaultScopes: ['r', 'sys:internal'],
@@ -115,7 +115,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     expect(machine.body.scope).toBe('r')
   })
 
-  test('w for a client that is limited to r', async () => {
+  test('rejects w for a client that is limited to r', async () => {
     const limited = await attack.client({ allowedScopes: ['r'] })
     expectRedirect(await attack.authorize({ scope: 'r w' }, { client: limited }), 'invalid_scope')
     expectJson(await pushed({ scope: 'w' }, limited), 400, 'invalid_scope')
@@ -131,20 +131,17 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     )
   })
 
-  test.each([undefined, ''])(
-    'scope=%j: the default scopes, as the page shows them',
-    async (scope) => {
-      const client = await attack.client({ defaultScopes: ['r', 'w'] })
-      const page = await attack.authorize({ scope }, { client, submit: null })
-      expect(shown(page)).toEqual(['r', 'w'])
-      expect((await attack.grant({ scope }, { client })).scope).toBe('r w')
-      const bare = await attack.client()
-      expect(shown(await attack.authorize({ scope }, { client: bare, submit: null }))).toEqual([])
-      expect((await attack.grant({ scope }, { client: bare })).scope).toBe('')
-    },
-  )
+  test.each([undefined, ''])('uses and shows the default scopes for scope=%j', async (scope) => {
+    const client = await attack.client({ defaultScopes: ['r', 'w'] })
+    const page = await attack.authorize({ scope }, { client, submit: null })
+    expect(shown(page)).toEqual(['r', 'w'])
+    expect((await attack.grant({ scope }, { client })).scope).toBe('r w')
+    const bare = await attack.client()
+    expect(shown(await attack.authorize({ scope }, { client: bare, submit: null }))).toEqual([])
+    expect((await attack.grant({ scope }, { client: bare })).scope).toBe('')
+  })
 
-  test('where neither is registered: those of the setting, and never all', async () => {
+  test('uses the scopes of the setting if the client has none, and never all', async () => {
     await using other = await startAttackServer({ defaultScopes: ['r'] })
     const client = await other.client()
     const page = await other.authorize({ scope: undefined }, { client, submit: null })
@@ -188,7 +185,7 @@ describe('SC-02 Consent POST cannot add scope', () => {
     ['default_scopes', '&default_scopes=w', ''],
     ['scope in the query', '', '?scope=r+w'],
     ['a whole request in the query', '', '?response_type=code&scope=rw:all&prompt=none'],
-  ])('%s: what was shown is granted', async (_, changes, inQuery) => {
+  ])('%s: grants only the shown scopes', async (_, changes, inQuery) => {
     const { query } = await decided(changes, { inQuery })
     const answer = await attack.token({ code: query.code }, { client: free })
     expect([answer.status, answer.body.scope]).toEqual([200, 'r'])
@@ -198,7 +195,7 @@ describe('SC-02 Consent POST cannot add scope', () => {
     expect(String(scopes)).not.toContain('w')
   })
 
-  test('as JSON: no decision at all', async () => {
+  test('rejects a decision as JSON', async () => {
     const answer = await decided('', { type: 'application/json' })
     expect([answer.status, answer.location]).toEqual([400, undefined])
   })
@@ -210,7 +207,7 @@ describe('SC-05 Scope syntax', () => {
     ['spaces around', ' r w '],
     ['duplicates', 'r r w r r'],
     ['200 duplicates', Array(200).fill('r w').join(' ')],
-  ])('%s: collapse', async (_, scope) => {
+  ])('collapses %s', async (_, scope) => {
     expect((await attack.grant({ scope })).scope).toBe('r w')
   })
 
@@ -245,13 +242,13 @@ describe('SC-05 Scope syntax', () => {
   })
 
   test.each(['r"x', 'r\\', 'r w', '', 'r\n', 'r\u00E9', 'r\u007F', 'x'.repeat(256)])(
-    'no registry takes %j, so no challenge ever names it',
+    'rejects the registration of %j, so that no challenge contains it',
     (id) => {
       expect(() => new Scope(id)).toThrow(TypeError)
     },
   )
 
-  test('a refresh is judged by the same syntax, and spends nothing', async () => {
+  test('applies the same syntax to a refresh, which consumes nothing', async () => {
     const { refreshToken } = await attack.grant({ scope: 'r w' })
     for (const scope of ['r\tw', 'r"', 'r,w', 'r bogus'])
       expectJson(await attack.refresh(refreshToken, { scope }), 400, 'invalid_scope')
@@ -275,7 +272,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     'a member of every object': '__proto__',
   }
 
-  test.each(Object.entries(unusable))('%s: invalid_target', async (_, resource) => {
+  test.each(Object.entries(unusable))('returns invalid_target for %s', async (_, resource) => {
     const code = await attack.code()
     const before = await attack.state()
     expectRedirect(await attack.authorize({ resource }), 'invalid_target')
@@ -289,7 +286,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('two values: a token for both, and for nothing else', async () => {
+  test('issues a token for both of two resources, and for no other', async () => {
     const both = await attack.grant({ resource: [notes, mail] })
     expectBearer(await attack.ping(both.accessToken), 'invalid_token')
     const [{ resources = '' } = {}] = await attack.server.query(
@@ -305,7 +302,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     expectBearer(await attack.ping(String(narrowed.body.access_token)), 'invalid_token')
   })
 
-  test('where RFC 8707 is off, the parameter is ignored', async () => {
+  test('ignores the parameter if RFC 8707 is disabled', async () => {
     await using off = await startAttackServer({ resourceIndicators: false })
     for (const resource of [notes, '/relative', [notes, mail]] as const) {
       const { accessToken } = await off.grant({ resource })
@@ -313,7 +310,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     }
   })
 
-  test('a token of one issuer is refused by another one on the same database', async () => {
+  test('rejects a token of another issuer on the same database', async () => {
     await using other = await startAttackServer({ resources: [{ resource: notes }] })
     const token = async (resource: string): Promise<string> => {
       const given = { grant_type: 'client_credentials', resource }

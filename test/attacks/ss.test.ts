@@ -65,7 +65,7 @@ const foreign: readonly Record<string, string>[] = [
 
 describe('SS-01 Direct cross-site consent POST [T091]', () => {
   test.each([{}, { origin: 'null' }, ...foreign])(
-    'a decision on no request that was shown: 403, no code, from %j',
+    'returns 403 for a decision on an unknown request, from %j',
     async (headers) => {
       const { agent } = await attack.browser('a')
       const theirs = await attack.browser('m')
@@ -88,7 +88,7 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
     },
   )
 
-  test('an empty body decides nothing', async () => {
+  test('ignores an empty body', async () => {
     const { agent } = await attack.browser('a')
     const before = await attack.state()
     const { search } = new URL(attack.authorizeUrl({}, { client: 'evil' }))
@@ -124,7 +124,7 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
     expect(answer.query.code).toBeDefined()
   })
 
-  test.each(foreign)('a form that was shown, from %j: 403', async (headers) => {
+  test.each(foreign)('returns 403 for a shown form that is sent from %j', async (headers) => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const fields = { ...hidden, confirm: 'yes' }
@@ -138,7 +138,7 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
 })
 
 describe('SS-02 HEAD and method override', () => {
-  test('HEAD issues nothing where GET issues a code', async () => {
+  test('issues nothing for HEAD where GET issues a code', async () => {
     const { agent } = await attack.browser('a')
     await attack.code()
     const before = await attack.state()
@@ -150,7 +150,7 @@ describe('SS-02 HEAD and method override', () => {
     expect(await attack.state()).not.toEqual(before)
   })
 
-  test('no method is overridden, and a GET decides nothing', async () => {
+  test('ignores method overrides, and never decides by GET', async () => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const before = await attack.state()
@@ -188,7 +188,7 @@ describe('SS-02 HEAD and method override', () => {
 })
 
 describe('SS-03 State change by GET', () => {
-  test('nothing that an image could load changes anything', async () => {
+  test('changes nothing by any GET', async () => {
     const { agent, csrfToken } = await attack.newBrowser('a')
     const { accessToken } = await attack.grant()
     const { id } = await attack.personalToken()
@@ -232,7 +232,7 @@ describe('SS-03 State change by GET', () => {
 })
 
 describe('SS-05 Consent/interaction fixation and double submit', () => {
-  test('what user-m was shown, user-a cannot submit; nor user-a in another browser', async () => {
+  test('rejects a form of user-m from user-a, and one of another browser', async () => {
     const mine = await attack.browser('a')
     const twin = await attack.newBrowser('a')
     const theirs = await shown({}, { as: 'm' })
@@ -253,7 +253,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     expect(answer.query.code).toBeDefined()
   })
 
-  test('somebody else logs in in the same browser: the page that was open is none of theirs', async () => {
+  test('rejects an open page after another user logs in in the same browser', async () => {
     const { agent } = await attack.newBrowser('a')
     const hidden = await shown({}, { agent })
     const login = await attack.request('/login?prompt=login', { agent })
@@ -288,7 +288,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     ['yes', 'no'],
     ['no', 'yes'],
     ['no', 'no'],
-  ] as const)('%s, then back and %s: the first decision is final', async (first, second) => {
+  ] as const)('keeps the first decision after %s, then back and %s', async (first, second) => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const decided = await post('/oauth/authorize', { ...hidden, confirm: first }, { agent })
@@ -309,7 +309,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     }
   })
 
-  test('the same holds for the question about a device', async () => {
+  test('applies the same rules to devices', async () => {
     const device = await Device.register(attack.server, {})
     const codes = await device.codes({ scope: 'r' })
     attack.saw(codes.device_code)
@@ -344,7 +344,7 @@ describe('SS-06 Session fixation', () => {
     return post('/login', fields, { agent })
   }
 
-  test('a value that was chosen before the login is never adopted', async () => {
+  test('never adopts a value chosen before the login', async () => {
     const planted = 'A'.repeat(43)
     const [victim, attacker] = [await withCookie(planted), await withCookie(planted)]
     expect((await logInAs(victim, 'a')).status).toBe(303)
@@ -365,7 +365,7 @@ describe('SS-06 Session fixation', () => {
     expect(await isSignedIn(anonymous)).toBe(false)
   })
 
-  test('each login has another identifier, and the one before is dead on the server', async () => {
+  test('creates a new identifier at each login, and ends the previous one on the server', async () => {
     const { agent, identifier, jwt } = await attack.newBrowser('a')
     const seen = [identifier]
     for (const who of ['a', 'm', 'a'] as const) {
@@ -385,7 +385,7 @@ describe('SS-06 Session fixation', () => {
     expect((await attack.request('/api/me', { agent, headers: old })).status).toBe(403)
   })
 
-  test('logged out: the identifier is dead, and the next login has another', async () => {
+  test('ends the identifier at the logout, and creates a new one at the next login', async () => {
     const { agent, identifier, csrfToken } = await attack.newBrowser('a')
     expect((await post('/logout', { csrf_token: csrfToken }, { agent })).status).toBe(303)
     expect(await isSignedIn(await withCookie(identifier))).toBe(false)
@@ -536,7 +536,7 @@ describe('SS-09 Machine and browser binding', () => {
     ['behind two trusted proxies', `${owner}, 10.1.2.3`],
     ['with spoofed addresses before it', `203.0.113.9, 127.0.0.1, ${owner}`],
     ['as a mapped IPv6 address', `::ffff:${owner}`],
-  ])('%s: the session counts', async (_, forwardedFor) => {
+  ])('accepts the session for %s', async (_, forwardedFor) => {
     expect(await counts(proxied.server, session, from(forwardedFor))).toBe(true)
   })
 
@@ -549,7 +549,7 @@ describe('SS-09 Machine and browser binding', () => {
     expect(await counts(attack.server, claimed, {})).toBe(true)
   })
 
-  test('a long name of a program, and one that differs from it', async () => {
+  test('compares long user agents completely', async () => {
     const long = { ...from(owner), 'user-agent': 'x'.repeat(3_000) }
     const odd = await logIn(account(), long)
     expect(await counts(proxied.server, odd, long)).toBe(true)
@@ -562,7 +562,7 @@ describe('SS-09 Machine and browser binding', () => {
     expect(await counts(proxied.server, nameless, from(owner))).toBe(false)
   })
 
-  test('relaxed to /24 and /64', async () => {
+  test('can be relaxed to /24 and /64', async () => {
     await using app = await startServer({
       trustedProxies: ['127.0.0.1'],
       sessionIpv4Prefix: 24,

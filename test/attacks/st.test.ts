@@ -101,7 +101,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     return secrets
   }
 
-  test('neither in the database, its journal, nor the log; and the search would find it [T082]', async () => {
+  test('stores none in the database, its journal or the log, and the search finds a planted one [T082]', async () => {
     await using it = await startAttackServer({ logLevel: 'debug' })
     const secrets = await useEverything(it)
     expect(secrets.size).toBe(29)
@@ -136,7 +136,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     expect(new Set(nonces).size).toBe(4)
     for (const token of [one, other]) expect((await it.ping(token.accessToken)).status).toBe(200)
 
-    it.leaveUnaudited('rows are swapped by hand')
+    it.leaveUnaudited('The test swaps rows by hand.')
     const [a, b] = rows.map(({ id }) => Number(id))
     const { database } = it.server
     const put = (value: unknown, id: number | undefined) =>
@@ -269,7 +269,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a personal token',
+      'deletes a personal token',
       async (it) => {
         const [one, other] = await twice(() => it.personalToken('a', [scopes.r]))
         for (const { value } of [one, other]) expect((await it.ping(value)).status).toBe(200)
@@ -324,13 +324,13 @@ describe('ST-04 Random collision and unique violation', () => {
     ],
   ]
 
-  test.each(kinds)('%s: another value is drawn, nothing is overwritten', async (_what, work) => {
+  test.each(kinds)('draws another value of %s, and overwrites nothing', async (_what, work) => {
     const [one, other] = await work(await start())
     expect(one).not.toBe('')
     expect(other).not.toBe(one)
   })
 
-  test('the attempts are bounded, and the row that was there stays', async () => {
+  test('bounds the attempts, and keeps the existing row', async () => {
     const { server } = await start()
     await server.client()
     const drawn = source.drawn()
@@ -344,7 +344,7 @@ describe('ST-04 Random collision and unique violation', () => {
 describe('ST-05 Foreign keys, cascades and cleanup', () => {
   const orphans = ({ database }: TestServer) => query(database, 'pragma foreign_key_check')
 
-  test('cascades work at every connection of every node', async () => {
+  test('enforces cascades on every connection of every node', async () => {
     await using it = await startAttackServer()
     await using other = await startServer({ beside: it.server })
     for (const { server } of [it.server, other]) {
@@ -374,7 +374,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     }
   })
 
-  test('what never expires stays, and so do the tombstones of what lives', async () => {
+  test('keeps unlimited rows, and tombstones of live authorizations', async () => {
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const personal = await it.personalToken('a')
     const code = await it.code()
@@ -398,7 +398,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     expect(await statusOf(it.server, personal.value)).toBe(200)
   })
 
-  test('a clock that was set back removes nothing that lives, and revives nothing', async () => {
+  test('deletes nothing valid and revives nothing after the clock was set back', async () => {
     let offset = 0
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const { server } = it
@@ -419,7 +419,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     expect(await statusOf(skewed, accessToken)).toBe(401)
   })
 
-  test('two nodes at once, in batches, while requests are served', async () => {
+  test('sweeps on two nodes in batches while serving requests', async () => {
     const batches: number[] = []
     const counting: AroundStore = async ({ name }, run) => {
       const result = await run()
@@ -486,7 +486,7 @@ describe('ST-06 Time representation', () => {
     // Beyond 31 bits of seconds.
     ['UTC', Date.UTC(2038, 0, 19, 3, 14, 0)],
     ['UTC', Date.UTC(2100, 0, 1)],
-  ])('%s at %i: epochs in UTC, and lives of the same length', async (timeZone, at) => {
+  ])('stores UTC epochs and equal lifetimes in %s at %i', async (timeZone, at) => {
     process.env.TZ = timeZone
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const { server } = it
@@ -551,7 +551,7 @@ describe('ST-06 Time representation', () => {
     expect((await it.ping(lasting.value)).status).toBe(401)
   })
 
-  test('expires_in is a whole number, and never negative', async () => {
+  test('returns expires_in as a whole number that is never negative', async () => {
     await using it = await startAttackServer({ tokenExpiresIn: 10, refreshTokenLeeway: 60 })
     const { refreshToken, answer } = await it.grant()
     expect(answer.body.expires_in).toBe(10)

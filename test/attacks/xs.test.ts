@@ -152,7 +152,7 @@ describe('XS-01 Stored XSS in every field', () => {
     }
   })
 
-  test('a scope id, and an e-mail address', async () => {
+  test('escapes a scope ID and an e-mail address', async () => {
     expectShown(
       await consentPage({ scope: hostileScope }, { client: 'imp' }),
       hostileScope,
@@ -168,21 +168,18 @@ describe('XS-01 Stored XSS in every field', () => {
     expect(shownText(html).filter((line) => line === email)).toHaveLength(2)
   })
 
-  test.each(hostileTexts)(
-    'JSON is JSON, and no browser takes it for anything else: %s',
-    async (text) => {
-      const name = [...text].slice(0, 40).join('')
-      const { agent, jwt } = await attack.browser('b')
-      const { clientId } = await attack.client({ name, userId: attack.users.b.user.id })
-      const headers = { accept: 'application/json', authorization: `Bearer ${jwt}` }
-      const answer = await attack.request(at.client(clientId), { agent, headers })
-      expect(answer.body.name).toBe(name)
-      expect(answer.headers.get('content-type')).toBe('application/json')
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    },
-  )
+  test.each(hostileTexts)('sends JSON with a type that browsers do not sniff: %s', async (text) => {
+    const name = [...text].slice(0, 40).join('')
+    const { agent, jwt } = await attack.browser('b')
+    const { clientId } = await attack.client({ name, userId: attack.users.b.user.id })
+    const headers = { accept: 'application/json', authorization: `Bearer ${jwt}` }
+    const answer = await attack.request(at.client(clientId), { agent, headers })
+    expect(answer.body.name).toBe(name)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
 
-  test('what a client says of itself when it registers', async () => {
+  test('escapes the metadata of a registered client', async () => {
     const likeThis = await registered(attack.server, { client_name: harmless, contacts: ['x'] })
     attack.saw(likeThis.client_secret, likeThis.registration_access_token)
     const asking = ({
@@ -224,7 +221,7 @@ describe('XS-02 Reflected input', () => {
     if (text.includes('<html')) expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   }
 
-  test.each(hostileTexts)('the error view: %s', async (text) => {
+  test.each(hostileTexts)('escapes %s in the error view', async (text) => {
     const of = (error: string, error_description: string) => {
       const error_uri = `javascript:${error}`
       const query = { error, error_description, error_uri, state: error, redirect_uri: error }
@@ -236,48 +233,55 @@ describe('XS-02 Reflected input', () => {
     expect(page.text).not.toMatch(/javascript:(?!alert\(1\)<)|error_uri/)
   })
 
-  test.each(hostileTexts)('each parameter of an authorization request: %s [T095]', async (text) => {
-    const names = [
-      ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state'],
-      ...['prompt', 'code_challenge', 'code_challenge_method', 'request', 'resource', 'foo'],
-    ]
-    for (const name of names) {
-      for (const as of ['a', null] as const) {
-        const page = await attack.authorize({ [name]: text }, { as, submit: null })
-        expect(page.status).toBeLessThan(500)
-        expectInert(page)
-        // What a client is told is told it encoded.
-        if (page.location !== undefined && name === 'state') expect(page.query.state).toBe(text)
+  test.each(hostileTexts)(
+    'escapes each parameter of an authorization request: %s [T095]',
+    async (text) => {
+      const names = [
+        ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state'],
+        ...['prompt', 'code_challenge', 'code_challenge_method', 'request', 'resource', 'foo'],
+      ]
+      for (const name of names) {
+        for (const as of ['a', null] as const) {
+          const page = await attack.authorize({ [name]: text }, { as, submit: null })
+          expect(page.status).toBeLessThan(500)
+          expectInert(page)
+          // What a client is told is told it encoded.
+          if (page.location !== undefined && name === 'state') expect(page.query.state).toBe(text)
+        }
       }
-    }
-  })
+    },
+  )
 
-  test.each(hostileTexts)('the login, the device page, and a 404: %s', async (text) => {
-    const query = new URLSearchParams({ next: text, email: text, prompt: text, error: text })
-    const login = await attack.request(`/login?${query}`)
-    expectInert(login)
-    expect(unescaped(login.text)).not.toContain(text)
-    const fields = { ...formIn(login.text).hidden, next: `/${text}`, email: text, password: text }
-    const failed = await attack.request('/login', {
-      method: 'POST',
-      body: new URLSearchParams(fields),
-    })
-    expect(failed.status).toBe(403)
-    expectInert(failed)
+  test.each(hostileTexts)(
+    'escapes %s on the login page, the device page and a 404',
+    async (text) => {
+      const query = new URLSearchParams({ next: text, email: text, prompt: text, error: text })
+      const login = await attack.request(`/login?${query}`)
+      expectInert(login)
+      expect(unescaped(login.text)).not.toContain(text)
+      const fields = { ...formIn(login.text).hidden, next: `/${text}`, email: text, password: text }
+      const failed = await attack.request('/login', {
+        method: 'POST',
+        body: new URLSearchParams(fields),
+      })
+      expect(failed.status).toBe(403)
+      expectInert(failed)
 
-    const me = await attack.browser('a')
-    const asked = `?${new URLSearchParams({ user_code: text, ui_locales: text })}`
-    const pages = [
-      await openDevicePage(attack.server, me, asked),
-      await postToDevicePage(attack.server, me, { csrf_token: '', user_code: text }),
-    ]
-    for (const { html, headers } of pages) expectInert({ text: html, headers, location: undefined })
-    const path = `/oauth/${encodeURIComponent(text)}`
-    expectInert(await attack.request(path, { headers: { accept: 'text/html' } }))
-  })
+      const me = await attack.browser('a')
+      const asked = `?${new URLSearchParams({ user_code: text, ui_locales: text })}`
+      const pages = [
+        await openDevicePage(attack.server, me, asked),
+        await postToDevicePage(attack.server, me, { csrf_token: '', user_code: text }),
+      ]
+      for (const { html, headers } of pages)
+        expectInert({ text: html, headers, location: undefined })
+      const path = `/oauth/${encodeURIComponent(text)}`
+      expectInert(await attack.request(path, { headers: { accept: 'text/html' } }))
+    },
+  )
 
   test.each(['/oauth/<script>alert(1)</script>', '/oauth/"><img/src=x>', "/oauth/'x'"])(
-    'an address as no browser sends it: %s',
+    'escapes a URL that no browser sends: %s',
     async (target) => {
       const { status, text } = await rawHttp(attack.server, { target })
       expect(status).toBe(404)
@@ -285,7 +289,7 @@ describe('XS-02 Reflected input', () => {
     },
   )
 
-  test('no endpoint speaks JSONP', async () => {
+  test('supports JSONP at no endpoint', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`
     for (const path of ['/oauth/revoke', '/oauth/introspect', '/oauth/token', '/oauth/ping']) {
@@ -322,7 +326,7 @@ describe('XS-03 URI fields rendered as links', () => {
     'https://evil.example/\u0000',
   ]
 
-  test.each(dangerous)('%j: at no registration, in no form', async (uri) => {
+  test.each(dangerous)('rejects %j at every registration and in every form', async (uri) => {
     const before = await attack.state()
     for (const name of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri']) {
       const metadata = { redirect_uris: ['https://client.example/cb'], [name]: uri }
@@ -339,7 +343,7 @@ describe('XS-03 URI fields rendered as links', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('a link of a client is one that gives nothing away, and no image of it is loaded', async () => {
+  test('renders links of a client without a referrer, and loads none of its images', async () => {
     const made = await registered(attack.server, {
       client_uri: 'https://linked.example/?a=b&c=d',
       tos_uri: 'https://linked.example/terms',
@@ -376,7 +380,7 @@ describe('XS-04 Server-side template or expression evaluation', () => {
     '@(7*7)',
   ]
 
-  test.each(expressions)('%s is refused, or there as it is', async (text) => {
+  test.each(expressions)('rejects %s, or shows it unchanged', async (text) => {
     expectRedirect(await attack.authorize({ scope: text }), 'invalid_scope')
     expectRedirect(await attack.authorize({ response_type: text }), 'unsupported_response_type')
     expectLocal400(await attack.authorize({ client_id: text }))
@@ -422,7 +426,7 @@ describe('XS-04 Server-side template or expression evaluation', () => {
 })
 
 describe('XS-06 Consent page tells the truth', () => {
-  test('a client that registered itself under the name of a known one', async () => {
+  test('marks a client that registered itself under the name of a known one', async () => {
     const made = await registered(attack.server, { client_name: 'Conf' })
     attack.saw(made.client_secret, made.registration_access_token)
     const client = {
@@ -442,7 +446,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(known).not.toContain(en.consent.selfRegistered(brand))
   })
 
-  test('verified is who was verified, as long as they are called what they were called', async () => {
+  test('keeps the verification of a client only with the same name', async () => {
     const { clients } = attack.server.server
     const client = await attack.client({ name: 'Real Bank' })
     await clients.mark(client.clientId, { isVerified: true })
@@ -455,7 +459,7 @@ describe('XS-06 Consent page tells the truth', () => {
     ['https://xn--80ak6aa92e.example/cb', 'xn--80ak6aa92e.example'],
     ['https://client.example:8443/cb?x=https://bank.example', 'client.example:8443'],
     ['https://bank.example.evil.example/cb', 'bank.example.evil.example'],
-  ])('%s: where the user is sent is shown as the network writes it', async (redirectUri, host) => {
+  ])('shows the network form of the redirect host for %s', async (redirectUri, host) => {
     const website = 'https://bank.example/'
     const client = await attack.client({ redirectUris: [redirectUri], website })
     const text = shown(await consentPage({}, { client }))
@@ -463,7 +467,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(text).not.toContain(`${en.consent.destination} bank.example `)
   })
 
-  test('a name in letters of several alphabets, and a website in others', async () => {
+  test('warns about a name and a website with mixed alphabets', async () => {
     const client = await attack.client({ name: 'Р\u0430yPal', website: 'https://раураl.example/' })
     const html = await consentPage({}, { client })
     expect(shown(html)).toContain(en.consent.mixesAlphabets)
@@ -473,7 +477,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(shown(await consentPage({}, { client: plain }))).not.toContain(en.consent.mixesAlphabets)
   })
 
-  test('every scope that is granted, the default ones too, who grants it, and that it lasts [T080]', async () => {
+  test('shows every granted scope, also default ones, the user, and that the grant lasts [T080]', async () => {
     const many = ['r', 'w', 'rw:all', 'user:email', 'notes:read', 'notes:write']
     const client = await attack.client({ defaultScopes: ['r', 'w'] })
     const ids = (html: string) =>
@@ -497,7 +501,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(shown(nothing)).toContain('It gets no further permission.')
   })
 
-  test('a program on this very computer may be any program [T497]', async () => {
+  test('warns that a program on this computer may be any program [T497]', async () => {
     const redirectUris = ['http://localhost/cb', 'http://127.0.0.1/cb']
     const [redirect_uri = ''] = redirectUris
     const made = await registered(attack.server, {
@@ -532,7 +536,7 @@ describe('XS-07 Consent skipping', () => {
     return client
   }
 
-  test('what was agreed to is not asked again; whatever is more is', async () => {
+  test('does not ask again for agreed scopes, but asks for more', async () => {
     const client = await agreed({ name: 'Agreed' }, 'r w')
     for (const scope of ['r w', 'w r', 'r', 'w', 'r r'])
       expect(await isAsked({ scope }, { client }), scope).toBe(false)
@@ -540,7 +544,7 @@ describe('XS-07 Consent skipping', () => {
       expect(await isAsked({ scope }, { client }), scope).toBe(true)
   })
 
-  test('agreed by this user, to this client, and to no other [T499]', async () => {
+  test('remembers consent only for this user and client [T499]', async () => {
     const client = await agreed({ name: 'One' })
     const other = await attack.client({ name: 'One' })
     expect(await isAsked({}, { client })).toBe(false)
@@ -552,14 +556,14 @@ describe('XS-07 Consent skipping', () => {
     ['a public one', 'https://client.example/cb'],
     ['one on a loopback address', 'http://127.0.0.1/cb'],
     ['one with a scheme of its own', 'com.example.app:/cb'],
-  ])('%s is always asked about', async (_, uri) => {
+  ])('always asks for %s', async (_, uri) => {
     const client = await agreed({ isConfidential: false, redirectUris: [uri] })
     expect(await isAsked({}, { client })).toBe(true)
     const answer = await attack.authorize({ prompt: 'none' }, { client })
     expect(answer.query).toMatchObject({ error: 'consent_required' })
   })
 
-  test('so is one that registered itself, though it has a secret [T081]', async () => {
+  test('always asks for a client that registered itself, even with a secret [T081]', async () => {
     const { evil } = attack.clients
     await attack.grant({}, { client: evil })
     expect(await isAsked({}, { client: evil })).toBe(true)
@@ -567,7 +571,7 @@ describe('XS-07 Consent skipping', () => {
     expectRedirect(answer, 'consent_required', { redirectUri: evil.redirectUri })
   })
 
-  test('a client that becomes public loses what it was granted', async () => {
+  test('ends the consent of a client that becomes public', async () => {
     const client = await agreed({})
     const { clients } = attack.server.server
     await clients.update(client.clientId, { isConfidential: false })
@@ -575,7 +579,7 @@ describe('XS-07 Consent skipping', () => {
     expect(await isAsked({}, { client })).toBe(true)
   })
 
-  test('consent that was taken back is asked for again', async () => {
+  test('asks again after a revocation', async () => {
     const client = await agreed({})
     const person = new Person(attack.server, await attack.browser('a'), attack.users.a.user)
     expect(await isAsked({}, { client })).toBe(false)
