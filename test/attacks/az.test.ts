@@ -29,7 +29,9 @@ const conf = (): AttackClient => attack.clients.conf
 const client = (input: Partial<ClientInput>): Promise<AttackClient> =>
   attack.client({ name: 'Another', ...input })
 
-/** Sends the request by link for a logged-in user and by form for an anonymous one; expects LOCAL400 and no stored row. */
+/**
+ * Sends the request by link for a logged-in user and by form for an anonymous one; expects LOCAL400 and no stored row.
+ */
 const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
   expectNoChange(attack, async () => {
     for (const [as, method] of [

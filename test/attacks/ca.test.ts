@@ -49,7 +49,7 @@ describe('CA-01 Wrong secret', () => {
       for (const [id, secret] of wrong) {
         const headers = { authorization: basic(id, secret) }
         const byHeader = await attack.token({ code }, { client: 'imp', auth: 'none', headers })
-        // client_id in the body would contradict.
+        // A client_id in the body would contradict the header.
         const alone = await attack.token(
           { code, client_id: undefined },
           { client: 'imp', auth: 'none', headers },
@@ -84,7 +84,7 @@ describe('CA-01 Wrong secret', () => {
     const [known = 0, unknown = 0] = Object.values(times).map(
       (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
     )
-    // A password hash on only one of the two paths would take a hundred times as long.
+    // If only one of the two paths hashed a password, it would take a hundred times as long.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
 
@@ -347,7 +347,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     })
     const { answer } = await attack.grant({}, { client: own })
     expect(answer.body).not.toHaveProperty('refresh_token')
-    // Nor with what it got before.
+    // It cannot use tokens that it got before either.
     const other = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const { refreshToken } = await attack.grant({}, { client: other })
     const { clients } = attack.server.server
@@ -360,7 +360,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
   })
 
   test('rejects an authorization request of m2m', async () => {
-    // The client has no redirect URI; with one, it would receive the error there.
+    // The client has no redirect URI, so the error cannot be sent to it.
     expectLocal400(await attack.authorize({}, { client: 'm2m' }))
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
@@ -495,7 +495,7 @@ describe('CA-09 client_id lookup is exact', () => {
         for (const auth of ['basic', 'post', 'none'] as const) {
           const answer = await attack.token({ code: 'x' }, { client: other, auth })
           expect([400, 401], `${auth} ${JSON.stringify(clientId)}`).toContain(answer.status)
-          // A control character is no client id at all.
+          // A client ID cannot contain a control character.
           if (answer.status === 400) expectJson(answer, 400, 'invalid_request')
           else expectJson(answer, 401, 'invalid_client')
           if (!/[\0\n]/.test(clientId)) expect(answer.status).toBe(401)
@@ -519,7 +519,7 @@ describe('CA-09 client_id lookup is exact', () => {
       const answer = await attack.token(given, { auth: 'none', headers: raw(text) })
       expectJson(answer, 401, 'invalid_client')
     }
-    // Form-decoded, it is the same (RFC 6749 §2.3.1).
+    // Both are the same after form-decoding (RFC 6749 §2.3.1).
     const [first = ''] = clientSecret
     const encoded = `%${first.charCodeAt(0).toString(16)}${clientSecret.slice(1)}`
     const answer = await attack.token(given, {

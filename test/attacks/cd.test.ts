@@ -74,7 +74,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     attack.server.advance(seconds)
     expectJson(await attack.token({ code }), 400, 'invalid_grant')
     for (const tokens of [first, second]) await attack.expectDead(tokens)
-    // Of the same user and client; after an hour they live by their refresh tokens.
+    // These belong to the same user and client. After an hour, only their refresh tokens are valid.
     for (const { refreshToken } of [other, others])
       expect((await attack.refresh(refreshToken)).status).toBe(200)
     await attack.server.server.sweep()
@@ -225,7 +225,7 @@ describe('CD-05 redirect_uri binding [T552]', () => {
 
 const many = 50
 
-/** The same redemption many times at the same moment, over sockets of their own. */
+/** Sends the same redemption many times concurrently, each over its own socket. */
 const race = async (code: string): Promise<readonly { status: number; body: object }[]> => {
   const { clientId, clientSecret, redirectUri: redirect_uri } = attack.clients.conf
   const fields = {
@@ -301,7 +301,7 @@ describe('CD-07 Same race across two nodes with a slow store', () => {
 
 describe('CD-10 User or client changes between code and exchange', () => {
   type Server = AttackServer['server']['server']
-  /** A person who agreed to an own client of another person, and what is done then. */
+  /** A user who consented to the client of another user, and the change that follows. */
   test.each<
     [
       string,
@@ -402,7 +402,7 @@ describe('CD-10 User or client changes between code and exchange', () => {
 describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
   const samples = 300
 
-  /** At least 128 bits of the alphabet, no two alike, and no place that hardly differs. */
+  /** Expects at least 128 bits of the alphabet, no duplicates, and variation at every position. */
   const expectRandom = (values: readonly string[]) => {
     expect(new Set(values).size).toBe(values.length)
     const [first = ''] = values

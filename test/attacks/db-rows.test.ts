@@ -24,8 +24,8 @@ import {
   storeNames,
 } from './support/database-writer.ts'
 
-// Every column of every table that carries a seal: changed, removed, copied, swapped, and with others at once.
-// A column that may be written is listed with the reason, and so is a table without a seal.
+// Changes, removes, copies and swaps every column of every sealed table, also together with other columns. Columns that
+// may be changed and tables without a seal are listed with the reason.
 
 const unsealed: Readonly<Record<string, string>> = {
   oauth2server_audit: 'audit verify finds what was changed: test/records/audit-chain.test.ts',
@@ -132,7 +132,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
   const sessions = await pair(async (which) => {
     const { cookie, identifier } = await logIn({ ...app, user: users[which] })
     const { address } = await row('session', `id = '${digestOf('session', identifier)}'`)
-    // As if the second browser had another address.
+    // Simulate another address for the second browser.
     return {
       cookie,
       row: await row('session', `id = '${digestOf('session', identifier)}'`),
@@ -176,7 +176,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
             const isThere =
               (await server.users.find(Number(id))) &&
               (await server.users.findByEmail(String(email)))
-            // The slow comparison, for a user who is there alone.
+            // Use the slow comparison only for one existing user.
             if (isThere && (await server.users.withPassword(String(email), app.password)))
               return true
           }
@@ -355,7 +355,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         table: 'signing_key',
         rows: signingKeys as unknown as Kind['rows'],
         accepts: async (changed) => {
-          // The process looks at the table every half a minute.
+          // The process reads the table every half a minute.
           app.advance(31)
           const answer = await fetch(`${app.issuer}/oauth/jwks`)
           const { keys: published } = (await answer.json()) as { keys: { kid: string }[] }
@@ -394,7 +394,7 @@ describe.each(storeNames)('on %s', (name) => {
       )
   }
 
-  /** Replaces the two rows of the kind by these. Returns whether the server then accepts anything of them. */
+  /** Replaces the two rows of a kind. Returns whether the server then accepts any of their values. */
   const accepts = async (kind: Kind, { rows }: Pick<Attack, 'rows'>): Promise<boolean> => {
     const table = `oauth2server_${kind.table}`
     const before = await it.db.run(`select * from ${table}`)
@@ -404,7 +404,7 @@ describe.each(storeNames)('on %s', (name) => {
     try {
       await replaceAll(table, [...rest, ...rows])
     } catch {
-      // The database itself refuses: a column that must not be null.
+      // The database itself rejects null in this column.
       await replaceAll(table, before)
       return false
     }

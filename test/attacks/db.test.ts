@@ -14,7 +14,7 @@ import {
   storeNames,
 } from './support/database-writer.ts'
 
-// The attacker writes the database, but does not have the secret key.
+// The attacker can write to the database, but does not have the secret key.
 
 describe.each(storeNames)('on %s', (name) => {
   let it: AttackedServer
@@ -78,7 +78,7 @@ describe.each(storeNames)('on %s', (name) => {
       const session = await rowOfSession(own)
       await it.app.server.users.delete(own.id)
       const table = 'oauth2server_user'
-      // Where the database draws ids, the attacker sets its counter.
+      // The attacker resets the sequence from which the database assigns IDs.
       await (name === 'SQLite'
         ? it.db.run(
             `update sqlite_sequence set seq = ${Number(own.id) - 1} where name = '${table}'`,

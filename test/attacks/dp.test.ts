@@ -46,7 +46,7 @@ const boundToken = async (): Promise<string> => {
   return body.access_token
 }
 
-/** Status and error of a refused guarded request, once its challenge was checked. */
+/** Checks the challenge of a rejected guarded request, and returns its status and error. */
 const challenged = async (response: Response): Promise<string> => {
   const challenge = response.headers.get('www-authenticate') ?? ''
   expect(challenge).toMatch(/^DPoP /)
@@ -134,7 +134,7 @@ describe('DP-01 Proof checks', () => {
     const accessToken = await boundToken()
     const response = await use(accessToken, await make(atPing(accessToken)))
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
-    // And the right one passes afterwards.
+    // The right one is accepted afterwards.
     expect((await withKey(key, accessToken, { app })).status).toBe(200)
   })
 
@@ -231,7 +231,7 @@ describe('DP-03 Bound tokens stay bound', () => {
     })
   })
 
-  // One answers by itself, the other lets anybody in, the third runs its guards in another order.
+  // The first answers by itself, the second allows anonymous callers, and the third runs its guards in another order.
   test.each(['/oauth/ping', '/api/public', '/api/notes', '/api/me'])(
     'rejects a bound token at %s as Bearer, in the query, with another key, or beside a session',
     async (path) => {
@@ -417,7 +417,7 @@ describe('DP-05 Nonce', () => {
       })
       expect(response.status).toBe(200)
     }
-    // And those that the later one gives, the earlier takes.
+    // The earlier node accepts those of the later one too.
     const asked = await fetch(`${node.issuer}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(machine),

@@ -31,7 +31,7 @@ const clientCount = async ({ server }: AttackServer = it): Promise<number> =>
 const rowOf = async (clientId: string) =>
   (await it.server.query(`select * from oauth2server_client where client_id = '${clientId}'`))[0]
 
-/** A registration that has to be refused, and to write nothing. */
+/** Expects that a registration is rejected and writes nothing. */
 const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
   const before = await clientCount()
   const answer = await register(it.server, metadata, headers)
@@ -69,7 +69,7 @@ describe('DR-01 Gate', () => {
       `${initialAccessToken}x`,
       initialAccessToken.slice(0, -1),
       initialAccessToken.toUpperCase(),
-      // Good everywhere else: what lets somebody in at the API opens no registration.
+      // These tokens are valid elsewhere, but do not allow a registration.
       personal,
     ]
     for (const token of strangers) {
@@ -94,7 +94,7 @@ describe('DR-01 Gate', () => {
       expect(body.client_secret).toMatch(/^[A-Za-z0-9]{22,}$/)
       expect(body.client_id_issued_at).toBe(Math.floor(app.now() / 1000))
       expect(body.client_secret_expires_at).toBe(0)
-      // Shown once.
+      // The secret is shown once.
       expect((await manage('GET', body)).body).not.toHaveProperty('client_secret')
       expect(await clientCount(guarded)).toBe(before + times)
     }
@@ -342,7 +342,7 @@ describe('DR-05 Flood', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(600)
     }
-    // Whoever adds an address of their own invention is still the peer of the proxy.
+    // A sender who adds a forged address still has the same peer address at the proxy.
     const spoofed = await register(app, undefined, from('198.51.100.7, 192.0.2.1'))
     expect(spoofed.status).toBe(429)
     expect((await register(app, undefined, from('192.0.2.2'))).status).toBe(201)
@@ -389,7 +389,7 @@ describe('DR-05 Flood', () => {
     const before = await clientCount(full)
     pretended = 10_000
     let late = await registered(full.server)
-    // They are counted once in 20 registrations.
+    // The server counts them after every 20 registrations.
     const isTold = () => full.server.log.some(({ event }) => event === 'registration.full')
     for (let more = 0; !isTold() && more < 20; more += 1) late = await registered(full.server)
     expect((await manage('GET', unused)).status).toBe(401)

@@ -25,7 +25,7 @@ describe('DS-01 Oversize everything', () => {
       socket.on('data', (text: string) => {
         heard += text
       })
-      // Half of them never end their headers, the others their body.
+      // Half of the requests never complete their headers, and the others never complete their body.
       socket.write('POST /oauth/token HTTP/1.1\r\nHost: localhost\r\n')
       if (index % 2 === 0)
         socket.write(
@@ -111,7 +111,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
     const growth = heap() - before
     expect(await it.state()).toEqual(rows)
     expect(await transients()).toEqual([waiting])
-    // The log of the test is kept in memory, and nothing else: a kilobyte a request would be 6 MB.
+    // Only the log of the test stays in memory; a kilobyte per request would be 6 MB.
     expect(growth).toBeLessThan(6_000_000)
   })
 })

@@ -20,7 +20,7 @@ const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
 const json = 'Content-Type: application/json'
 
 let it: AttackServer
-/** Operations of the store since they were last looked at. */
+/** The store operations since the last call. */
 const operations: string[] = []
 beforeAll(async () => {
   const aroundStore: AroundStore = ({ name }, run) => {
@@ -37,7 +37,7 @@ const asConf = () => {
   return `Authorization: ${basic(clientId, clientSecret)}`
 }
 
-/** Where a form is sent to, and the type of its body. */
+/** The URL of a form and the type of its body. */
 const posts: readonly (readonly [string, string])[] = [
   ['/oauth/token', urlencoded],
   ['/oauth/revoke', urlencoded],
@@ -51,7 +51,7 @@ const posts: readonly (readonly [string, string])[] = [
   ['/logout', urlencoded],
 ]
 
-// The limit counts every request, whatever its body.
+// The limit counts every request, independent of its body.
 const isJudgement = (name: string): boolean => !/^transients\.|^sessions\.|^transaction$/.test(name)
 
 describe('DS-01 Oversize everything', () => {
@@ -64,9 +64,9 @@ describe('DS-01 Oversize everything', () => {
     for (const request of [
       { headers, body },
       { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
-      // Never ends, and is not waited for.
+      // The body never ends, and the server must not wait for it.
       { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
-      // Announced, and never sent.
+      // The body is announced but never sent.
       { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
     ])
       expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
@@ -168,7 +168,7 @@ describe('DS-01 Oversize everything', () => {
 })
 
 describe('DS-02 Algorithmic complexity', () => {
-  /** Milliseconds of this process, at best: others may have the machine meanwhile. */
+  /** The minimum processor time in milliseconds, since other processes may use the machine. */
   const costOf = async (work: () => Promise<unknown>): Promise<number> => {
     let best = Number.POSITIVE_INFINITY
     for (let times = 0; times < 5 && best >= 50; times += 1) {
@@ -274,7 +274,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
     const tables = await it.server.query("select name from sqlite_master where type = 'table'")
     const counts: Record<string, number> = {}
     for (const { name } of tables) {
-      // What others did before is recorded a moment later; failed logins are bounded by the minute.
+      // Events of earlier requests are recorded later, and failed logins are combined.
       const which =
         name === 'oauth2server_audit' ? "where is_routine = 0 and event <> 'login.failed'" : ''
       const [row] = await it.server.query(`select count(*) as n from "${name}" ${which}`)
@@ -334,7 +334,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
     const before = await rowsOf()
     for (let index = 1; index <= many; index += 1) await work(index)
     const after = await rowsOf()
-    // One counter for an address in a minute, however often it comes.
+    // There is one counter per address and minute, for any number of requests.
     const { oauth2server_transient: counters = 0, ...rest } = after
     const { oauth2server_transient: were = 0, ...then } = before
     expect(rest).toEqual(then)
@@ -375,7 +375,7 @@ describe('DS-05 Online guessing', () => {
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await ask(accessToken)).body.active).toBe(true)
-    // Another client is not concerned.
+    // Another client is not affected.
     expect((await ask('guess', clients.conf2)).status).toBe(200)
     expect(log.some(({ event }) => event === 'request.failed')).toBe(false)
   })
@@ -428,7 +428,7 @@ describe('DS-05 Online guessing', () => {
         headers: { 'x-forwarded-for': `203.0.113.${index % 250}, 192.0.2.1` },
       }),
     )
-    // What is on its way when the limit is reached was let in before.
+    // Requests that are in progress when the limit is reached were already admitted.
     expect(counts[401]).toBeGreaterThanOrEqual(100)
     expect(counts[401]).toBeLessThan(160)
     expect(Object.keys(counts)).toEqual(['401', '429'])

@@ -36,7 +36,7 @@ const start = async (options: TestOptions = {}): Promise<AttackServer> => {
 type Person = Pick<LoggedIn, 'agent' | 'csrfToken'> & { readonly user: User }
 
 let made = 0
-/** A new user, signed in in a browser at an address of its own; without a password, which takes its time. */
+/** Creates a user and a session at its own address; without a password, since hashing is slow. */
 const somebody = async (
   { issuer, server }: TestServer,
   { from = address(), user: given }: { from?: string; user?: User } = {},
@@ -59,14 +59,14 @@ beforeAll(async () => {
 })
 afterAll(() => it?.close())
 beforeEach(async () => {
-  // Far from what earlier tests have counted.
+  // Use a time far from the counters of earlier tests.
   app.advance(randomInt(1, 1_000) * 3_600)
   person = await somebody(app)
   pub = await Device.register(app)
   conf = await Device.register(app, { isConfidential: true, name: 'Set-top Box' })
 })
 
-/** Codes on which the person has decided. */
+/** Creates device codes on which the user has decided. */
 const decided = async (device: Device, confirm: 'yes' | 'no' = 'yes'): Promise<DeviceCodes> => {
   const codes = await device.codes()
   expect((await decideOn(app, person, codes, confirm)).status).toBe(200)
@@ -113,7 +113,7 @@ describe('DV-01 Poll state machine', () => {
     const { status, body } = await pub.poll(allowed)
     expect([status, await ping(app, body.access_token)]).toEqual([200, 200])
     expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
-    // Who proves everything for a code that is spent is a replay.
+    // A redeemed code with full proof is a replay.
     expect(await ping(app, body.access_token)).toBe(401)
   })
 
@@ -148,7 +148,7 @@ describe('DV-02 user_code brute force', () => {
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     const again = await somebody(app, { user: ada.user })
     expect((await enterCode(app, again, user_code)).status).toBe(429)
-    // Nobody else is locked out, and the code that was not tried is as good as before.
+    // Other users are not blocked, and the untried code is still valid.
     expect((await enterCode(app, await somebody(app), user_code)).status).toBe(200)
     app.advance(600)
     const later = await somebody(app, { user: ada.user })
@@ -207,7 +207,7 @@ describe('DV-02 user_code brute force', () => {
       used.user_code,
       refused.user_code,
     ]) {
-      // Each by another user, since no user has that many attempts.
+      // Use a different user each time, since one user does not have that many tries.
       const { status, html } = await enterCode(app, await somebody(app), code)
       const said = html
         .replaceAll(/ value="[^"]*"/g, '')
@@ -220,7 +220,7 @@ describe('DV-02 user_code brute force', () => {
   test('uses eight of twenty consonants, ignores case and dashes, and never repeats live codes', async () => {
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
-    // Five tries while a code lives.
+    // Five tries are allowed within the lifetime of a code.
     expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
     const codes = []
     for (let count = 0; count < 30; count += 1) codes.push((await pub.codes()).user_code)
@@ -244,7 +244,7 @@ describe('DV-02 user_code brute force', () => {
     })
     const heard = () =>
       [...app.log, ...other.log].filter(({ event }) => event === 'user_code.guessed').length
-    // A window of its own, of which nothing is over.
+    // Begin a new window.
     app.advance(600 - ((app.now() / 1000) % 600))
     for (let guest = 0; guest < 11; guest += 1) {
       const stranger = await somebody(app)
@@ -293,7 +293,7 @@ describe('DV-04 Binding and phishing hardening', () => {
       expect(asked.html).toContain(shown)
     app.advance(5)
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // Nor does a consent that is remembered.
+    // A remembered consent does not decide either.
     await decideOn(app, person, codes)
     expect((await pub.poll(codes)).status).toBe(200)
     const next = await pub.codes()
@@ -337,7 +337,7 @@ describe('DV-04 Binding and phishing hardening', () => {
   test('says on the page that a client that registered itself is unverified', async () => {
     const { clientId } = it.clients.evil
     const asked = await new Device(app, { clientId, clientSecret: '' }, false).ask()
-    // It did not register the grant, and cannot phish with it.
+    // The client did not register the grant, so it cannot use it for phishing.
     expect([asked.status, asked.body.error]).toEqual([401, 'invalid_client'])
     const proven = await new Device(app, it.clients.evil, true).ask()
     expect([proven.status, proven.body.error]).toEqual([400, 'unauthorized_client'])
@@ -400,7 +400,7 @@ describe('DV-05 Races and liveness', () => {
       for (const answer of answers.filter(({ status }) => status !== 200))
         expect(refusal(answer)).toBe('400 invalid_grant')
       expect(await families(device)).toBe(1)
-      // Whoever came second has proved everything: a replay.
+      // The second request has full proof, so it is a replay.
       expect(await ping(app, succeeded[0]?.body.access_token ?? '')).toBe(401)
     }
   })
@@ -500,12 +500,12 @@ describe('DV-06 Flood', () => {
     expect(refusal(await nobody.ask({ scope }))).toBe('401 invalid_client')
   })
 
-  // Functions cannot be sent to other processes: such a server is one node.
+  // Functions cannot be sent to other processes, so this server has one node.
   test('draws another user code if one is in use', async () => {
     let isPoor = false
     let draws = 0
     await using poor = await start({
-      // Eight letters are drawn with 24 bytes: the first two times the same.
+      // Eight letters need 24 random bytes: repeat them for the first two draws.
       random: (bytes) => {
         const random = crypto.getRandomValues(new Uint8Array(bytes))
         if (!isPoor || bytes !== 24) return random

@@ -31,18 +31,18 @@ import { figures, isPostponed, settle, startTraffic, succeeded } from '../suppor
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** Milliseconds: dozens of restarts take their time on a busy machine. */
+/** A timeout in milliseconds for dozens of restarts on a busy machine. */
 const timeout = 300_000
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** A lost answer may be asked for again for as long as an outage lasts, and a code waits as long. */
+/** The leeway for a lost response and the lifetime of a code cover an outage. */
 const patient = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
 }
 
-/** Asks again where the node puts it off: the database may still be busy with what the dead one left. */
+/** Retries after 503: the database may still be busy with the transactions of the killed node. */
 const sendUntilServed = async (form: Form): Promise<Answer> => {
   const answer = await send(form)
   if (answer.status !== 503) return answer
@@ -50,10 +50,10 @@ const sendUntilServed = async (form: Form): Promise<Answer> => {
   return sendUntilServed(form)
 }
 
-/** The answer, or undefined where it was lost. */
+/** Returns the response, or undefined if it was lost. */
 const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
 
-/** Where nodes keep what they know. */
+/** The stores of the nodes. */
 interface Kept extends AsyncDisposable {
   readonly cluster: Cluster
   ask(sql: string): Promise<Rows>
@@ -99,12 +99,12 @@ describe.each(databases)(
     const redeemed = '1 1 0'
     const revoked = '1 0 1'
 
-    /** The program of one node that is killed and started again, and what a client finds then. */
+    /** Kills a node, starts it again, and returns what a client finds. */
     const inPlace = async ({ cluster, ask, expectIntact }: Kept) => {
       const records = await openRecords(cluster)
       const { client } = await createUserAndClient(records, { allowedScopes: ['notes:read'] })
       await records.close()
-      /** Families, their tokens, and how many are revoked. */
+      /** Counts token families, their tokens, and the revoked ones. */
       const familyOf = async (code: string) => {
         const [row] = await ask(
           `select count(distinct a.id) as families, count(t.id) as tokens, count(a.revoked_at) as revoked
@@ -113,11 +113,11 @@ describe.each(databases)(
         )
         return [row?.families, row?.tokens, row?.revoked].map(Number).join(' ')
       }
-      /** I1 and I2 of a code, once its node is there again. */
+      /** Checks I1 and I2 of a code after its node was restarted. */
       const endOf = async (node: Node, code: string, answer: Answer | undefined) => {
         await expectIntact()
         const family = await familyOf(code)
-        // Spent, and its tokens are there; or neither.
+        // The code is consumed and its tokens exist, or neither.
         expect([untouched, redeemed]).toContain(family)
         if (answer) {
           expect([answer.status, family]).toEqual([200, redeemed])
@@ -130,7 +130,7 @@ describe.each(databases)(
           expect(await ping(node, retry.body.access_token)).toBe(200)
           return 'untouched'
         }
-        // The answer was lost; who proves everything again looks like a thief, and ends the orphan.
+        // The response was lost, so a retry with full proof is a replay, which revokes the lost tokens.
         expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
         expect(await familyOf(code)).toBe(revoked)
         return 'orphan'
@@ -154,7 +154,7 @@ describe.each(databases)(
             const begun = await Promise.all(
               codes.map((code) => prepare(client.redemption(node, code))),
             )
-            // At a moment when some are answered, some are written, and some have just begun.
+            // Kill when some requests are answered, some are written, and some have just begun.
             const enough = randomInt(1, atOnce)
             let answered = 0
             const victim = node
@@ -230,10 +230,10 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
-  /** Milliseconds after the end of the outage in which errors may still be answered. */
+  /** Milliseconds after an outage during which errors are still allowed. */
   const limit = 6_000
 
-  /** Load before, while and after something happens; then everything that must hold. */
+  /** Runs load before, during and after an event, and then checks the invariants. */
   const duringLoad = async (site: Site, happens: () => Promise<void>) => {
     const pids = site.nodes.map(({ program }) => program.pid)
     const traffic = await startTraffic(site)
@@ -245,12 +245,12 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     const happened = figures(traffic.samples, recovered)
     const settled = await settle(site, aftermath)
     console.log('FT-03:', happened, settled)
-    // Put off and nothing else: no verdict, no 500, nobody left hanging.
+    // Only 503 responses: no rejections, no 500, no timeouts.
     const wrong = traffic.samples.filter((sample) => !succeeded(sample) && !isPostponed(sample))
     expect(kinds(wrong)).toEqual({})
     expect(happened.recovery).toBeLessThanOrEqual(limit)
     expect(happened.slowest).toBeLessThan(8_000)
-    // By itself: the processes are those that there were.
+    // The same processes recover by themselves.
     expect(site.nodes.map(({ program }) => [program.pid, program.exit])).toEqual(
       pids.map((pid) => [pid, undefined]),
     )
@@ -322,7 +322,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     })
     const { client, agent } = site
     const [first, second] = [site.node(0), site.node(1)]
-    // The last thing before the commit, of all that a redemption does.
+    // This is the last operation before the commit of a redemption.
     const learnt = await client.code(second, agent)
     await first.order()
     await post(client.redemption(first, learnt))
@@ -334,7 +334,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     await first.order({ at: last, does: 'pause', milliseconds: 1_000, time })
     const sent = post(client.redemption(first, code))
     await delay(500)
-    // What it says from now on is heard, and it hears nothing: the commit among it.
+    // From now on, the database receives statements including the commit, but the node receives no responses.
     deaf.stopAnswers()
     const outcome = await sent
     expect(isPostponed(outcome)).toBe(true)
@@ -348,7 +348,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
       )
       return rows
     }
-    // Committed, or not at all; and in no case twice.
+    // It was committed or not, but never twice.
     expect([[], [{ revoked: false, tokens: 1 }]]).toContainEqual(await familyOf())
     const wasCommitted = (await familyOf()).length === 1
     const retry = await post(client.redemption(second, code))
@@ -363,7 +363,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   })
 })
 
-/** Stands between a node and its database: what the node sends arrives, and what it is answered can be lost. */
+/** A proxy between a node and its database that can drop the responses. */
 const deafCable = async (to: number) => {
   const ends = new Set<Socket>()
   let isDeaf = false
@@ -416,9 +416,9 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
   const look = ({ url }: Node, token: unknown): Promise<Outcome> =>
     call({ url: `${url}/oauth/ping`, headers: bearer(token) })
   const took = ({ began, ended }: Outcome): number => ended - began
-  /** Milliseconds for anybody, whatever Redis does: two seconds, and the machine's own time. */
+  /** The maximum response time in milliseconds: two seconds, plus a margin for a slow machine. */
   const longest = 3_000
-  /** With Redis: a node without it is ready too, and says that it lacks it. */
+  /** Waits until a node is ready with Redis: without Redis, it is ready too and reports that. */
   const ready = async (of = site) => {
     for (const { url } of of.nodes) {
       const isWhole = async () =>
@@ -491,7 +491,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
           expect(isPostponed(answer), `${answer.status} ${answer.error}`).toBe(true)
           expect(took(answer)).toBeLessThan(longest)
         }
-        // What is kept in SQL does not miss it, and is sent to every node.
+        // Requests that only need SQL still work on every node.
         for (const node of [a, b]) {
           expect((await fetch(`${node.url}/health/ready`)).status).toBe(200)
           const seen = await look(node, tokens.access_token)
@@ -505,7 +505,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
         await end()
         await ready(of)
         if (name === 'stopped') {
-          // This Redis keeps nothing: what it forgot is spent.
+          // This Redis has no persistence: values that it lost are gone.
           for (const code of codes)
             expect((await post(client.redemption(b, code))).error).toBe('invalid_grant')
         } else
@@ -592,7 +592,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     for (const node of [b, a]) {
       const again = await post(client.redemption(node, used))
       expect([again.status, again.error]).toEqual([400, 'invalid_grant'])
-      // Full proof for a spent code is a replay, which SQL still knows.
+      // A redeemed code with full proof is a replay, which SQL still detects.
       expect((await look(node, fromUsed.body.access_token)).status).toBe(401)
       expect((await post(client.redemption(node, unused))).error).toBe('invalid_grant')
       expect((await look(node, revoked.access_token)).status).toBe(401)
@@ -604,7 +604,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       )
       const late = await agent.fetch(`${node.url}/oauth/authorize?${reference}`)
       expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
-      // With the counter of wrong user codes goes every code that could be guessed.
+      // The loss of the counter of wrong user codes does no harm, since all user codes are lost too.
       expect((await device.poll(codes, {}, { issuer: node.url })).body.error).toBe('invalid_grant')
     }
     // Sessions and consents are in SQL.
@@ -612,7 +612,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     expect(asked.headers.get('location')).toContain('code=')
   })
 
-  // Only Redis knows which proofs were used: what it forgot it cannot refuse, so their age alone ends them.
+  // Only Redis knows the used proofs: after their loss, only the age of a proof ends it.
   test('FLUSHALL: a reused DPoP proof consumes nothing twice, and expires after five minutes', {
     timeout,
   }, async () => {
@@ -678,7 +678,7 @@ describe('FT-09 Shutdown', () => {
     }
     const workers = Array.from({ length: 12 }, worker)
     await delay(1_000)
-    // One that is still in the middle when the signal comes.
+    // This request is still in progress when the signal arrives.
     const code = await client.code(node, new UserAgent())
     await node.order({
       at: 'before authorizations.insertOnce',
@@ -695,7 +695,7 @@ describe('FT-09 Shutdown', () => {
     expect(outcomes.filter(({ status }) => status === 200).length).toBeGreaterThan(10)
     for (const { status, ended } of outcomes.filter((one) => one.status !== 200)) {
       expect(['cut', 503]).toContain(status)
-      // Refused by a process that is going, or gone; nobody before.
+      // Only connections during and after the shutdown may be refused.
       expect(ended).toBeGreaterThan(signalled - 50)
     }
     const last = await paused

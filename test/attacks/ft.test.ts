@@ -21,9 +21,9 @@ import {
 const form = 'application/x-www-form-urlencoded'
 const scope = 'notes:read'
 
-// What needs processes that are killed, databases that are stopped and Redis that forgets is in ft-slow.test.ts.
+// ft-slow.test.ts contains the cases that kill processes, stop databases and flush Redis.
 
-/** A request to whichever node. */
+/** Sends a request to any node. */
 const tokenAt = (
   it: AttackServer,
   node: string,
@@ -52,7 +52,7 @@ describe('FT-07 Two nodes at once', () => {
   let client: AttackClient
   beforeAll(async () => {
     it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
-    // The same public address, as nodes behind one name have; and neither keeps anything of its own.
+    // The nodes have the same public URL and no state of their own.
     other = await startServer({
       beside: it.server,
       issuer: it.issuer,
@@ -70,7 +70,7 @@ describe('FT-07 Two nodes at once', () => {
 
   const toB = (url: string): string => url.replace(it.issuer, other.issuer)
   const machine = { grant_type: 'client_credentials' }
-  /** Somebody at a browser of node A, who also goes to node B with it. */
+  /** A user whose browser sends requests to both nodes. */
   const somebody = async (): Promise<{ onA: Person; onB: Person; user: User }> => {
     const onA = await Person.stranger(it.server)
     return { onA, onB: new Person(other, onA.session, onA.user), user: onA.user }
@@ -109,7 +109,7 @@ describe('FT-07 Two nodes at once', () => {
     })
     expect(refreshed.status).toBe(200)
     expect(await pingAt(it, it.issuer, issued.body.access_token)).toBe(401)
-    // It is remembered: the other node asks no more.
+    // The consent is remembered, so the other node does not ask again.
     const again = await agent.fetch(toB(it.authorizeUrl({ scope }, { client })))
     expect(again.headers.get('location')).toContain('code=')
     await it.request('/oauth/revoke', {
@@ -161,7 +161,7 @@ describe('FT-07 Two nodes at once', () => {
   test('applies a logout and the end of another session to the next request at the other node', async () => {
     const { onA, onB } = await somebody()
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([true, true])
-    // The CSRF token is of A, and B takes it.
+    // Node B accepts the CSRF token of node A.
     expect((await onB.post('/logout')).status).toBe(303)
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([false, false])
   })
@@ -281,7 +281,7 @@ describe('FT-07 Two nodes at once', () => {
 describe('FT-08 Clock skew and time jumps', () => {
   let it: AttackServer
   let other: TestServer
-  /** Milliseconds that the clock of B is ahead. */
+  /** Milliseconds by which the clock of B is ahead. */
   let skew = 0
   beforeAll(async () => {
     it = await startAttackServer()
@@ -320,7 +320,8 @@ describe('FT-08 Clock skew and time jumps', () => {
     },
   )
 
-  // A clock that is given is believed. Without it, nodes on PostgreSQL share the database's: test/full/nodes/clocks.test.ts.
+  // The server trusts a clock in its options. Without one, nodes on PostgreSQL use the clock of the database:
+// test/full/nodes/clocks.test.ts.
   test('a node that is 120 s ahead expires codes early, but no long-lived values', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })
@@ -346,7 +347,7 @@ describe('FT-08 Clock skew and time jumps', () => {
       const code = await it.code({ scope }, { client })
       const spent = await it.token({ code }, { client })
       skew = seconds * 1000
-      // Also where the node is sure that it was never issued yet.
+      // This holds even if the node considers the token as issued in the future.
       expectJson(
         await tokenAt(it, other.issuer, client, redemption(it, client, code)),
         400,
@@ -357,7 +358,7 @@ describe('FT-08 Clock skew and time jumps', () => {
       const next = await it.refresh(family.refreshToken, {}, { client })
       const last = await it.refresh(String(next.body.refresh_token), {}, { client })
       skew = seconds * 1000
-      // Its successor was redeemed: whatever the time, this is a replay.
+      // Its successor was redeemed, so this is a replay at any time.
       expectJson(await refreshAt(other.issuer, client, family.refreshToken), 400, 'invalid_grant')
       for (const node of [it.issuer, other.issuer])
         for (const { body } of [next, last, spent])
@@ -372,7 +373,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     const { agent } = await it.newBrowser('b')
     skew = 3_600_000
     expect(await pingAt(it, other.issuer, accessToken)).toBe(401)
-    // No mass expiry: what lives for days does.
+    // Long-lived values do not expire.
     expect(await pingAt(it, other.issuer, personal.value)).toBe(200)
     expect(await (await agent.fetch(`${other.issuer}/`)).text()).toContain(it.users.b.email)
     const refreshed = await refreshAt(other.issuer, client, refreshToken)
@@ -386,7 +387,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     expect(next.body.expires_in).toBe(3_600)
   })
 
-  // A function is an option here, so this server is one node in either project.
+  // An option is a function, so this server has one node in both projects.
   test('background tasks do not loop when the clock jumps', async () => {
     let jump = 0
     let sweeps = 0
@@ -405,17 +406,17 @@ describe('FT-08 Clock skew and time jumps', () => {
     }
     await delay(1_000)
     expect(sweeps).toBeGreaterThan(0)
-    // Two and a quarter seconds: each run asks once, and once more where it removed something.
+    // In 2.25 seconds, each run reads once, and once more if it removed rows.
     expect(sweeps).toBeLessThanOrEqual(6)
     expect(jumping.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
 describe('FT-09 Client disconnects', () => {
-  /** Milliseconds after which a request that nobody waits for is over. */
+  /** Milliseconds after which an abandoned request has ended. */
   const settled = isOnNodes ? 600 : 200
 
-  /** Sends a request and goes away so many milliseconds after its last byte. */
+  /** Sends a request and disconnects the given number of milliseconds after its last byte. */
   const abandon = (
     { issuer }: AttackServer,
     path: string,
@@ -441,7 +442,9 @@ describe('FT-09 Client disconnects', () => {
 
   let it: AttackServer
   let pause = 0
-  /** Slows writes down, so that going away meets them in the middle; on nodes it is the network that does. */
+  /**
+   * Slows writes down, so that the disconnect happens during a write. With several nodes, the network is slow enough.
+   */
   const slowly: AroundStore = async ({ name }, run) => {
     if (pause > 0 && /insert|rotate|grant|put|take/.test(name)) await delay(pause)
     return run()
@@ -486,7 +489,7 @@ describe('FT-09 Client disconnects', () => {
       ]).toContainEqual(await familiesOf(client))
       const retry = await it.token({ code }, { client })
       const isFirst = retry.status === 200
-      // The answer was lost; who proves everything again looks like a thief, and ends the family.
+      // The response was lost, so a retry with full proof is a replay, which revokes the family.
       if (!isFirst) expectJson(retry, 400, 'invalid_grant')
       expect(await familiesOf(client)).toEqual({ families: 1, tokens: isFirst ? 1 : 0 })
     },
@@ -526,7 +529,7 @@ describe('FT-09 Client disconnects', () => {
       const again = await it.submit(page, agent, { confirm: 'yes' })
       if (again.query.code === undefined) expect(again.status).toBe(400)
       else expect((await it.token({ code: again.query.code }, { client })).status).toBe(200)
-      // Whatever became of it, the user can begin anew.
+      // The user can start again in any case.
       expect((await it.code({ scope }, { client, agent })).length).toBeGreaterThan(20)
     },
   )

@@ -26,7 +26,7 @@ afterAll(() => it?.close())
 
 const asConf = () => basic(it.clients.conf.clientId, it.clients.conf.clientSecret)
 
-/** What a confidential client posts to, and fields that are answered with success. */
+/** The endpoints for a confidential client, with fields of a successful request. */
 const endpoints: Record<string, () => Promise<Record<string, string>>> = {
   '/oauth/token': async () => ({
     grant_type: 'authorization_code',
@@ -72,7 +72,7 @@ describe('HT-01 Content types and body location', () => {
     `${form};charset=utf-8`,
     `${form}; charset=UTF-8`,
     `${form}; charset="utf-8"`,
-    // Blanks around a value are no part of it (RFC 9110 §5.5).
+    // Whitespace around a value is not part of it (RFC 9110 §5.5).
     `  ${form}  `,
   ]
   const refused = [
@@ -197,7 +197,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
           for (const other of [own, `${own}x`, '']) {
             const twice = formOf({ ...rest, [name]: [own, other] })
             expectJson(await post(target, twice), 400, 'invalid_request')
-            // Written in another way it is the same name.
+            // Another spelling is the same name.
             const letter = `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`
             const written = `${formOf({ ...rest, [name]: own })}&${letter}=${other}`
             expectJson(await post(target, written), 400, 'invalid_request')
@@ -304,7 +304,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
       answer.location?.startsWith(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}`),
     ).toBe(true)
     const { code } = answer.query
-    // Another spelling of the same address is another one.
+    // Another spelling of the same URL is a different redirect URI.
     for (const other of [
       redirectUri.replace('+', '%20'),
       redirectUri.replace('%20', '+'),
@@ -428,7 +428,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     '404': () => get('/oauth/nothing'),
   }
 
-  /** What every answer of the server has. */
+  /** The headers of every response of the server. */
   const expectHeaders = ({ status, headers, text }: Answer) => {
     expect(headers.get('cache-control')).toMatch(/\bno-store\b/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -498,7 +498,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     }
   })
 
-  // TLS ends at the application's proxy, and HSTS is said where TLS is: the adapters never say it.
+  // The application's proxy terminates TLS and sends HSTS, so the adapters never do.
   test('leaves HSTS to the TLS terminator', async () => {
     expect((await get('/login')).headers.get('strict-transport-security')).toBeNull()
   })
@@ -621,7 +621,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     expect([308, 400, 401, 404, 405]).toContain(wrong.status)
     expect([200, 308, 400, 404, 405]).toContain(right.status)
     expect(right.status === 200).toBe(wrong.status === 401)
-    // Where it leads elsewhere, then to the canonical address of this very server.
+    // A redirect may only lead to the canonical URL of this server.
     if (right.status === 308) expect(right.headers.get('location')).toMatch(/^\/oauth\/token/)
   })
 
@@ -648,7 +648,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
       const { status, text, headers } = await send({ method, target })
       expect([303, 308, 400, 401, 403, 404, 405, 204, 200]).toContain(status)
       if (status === 303) expect(headers.get('location')).toMatch(/^\/login\?/)
-      // An empty answer to OPTIONS tells no more than that there is something.
+      // An empty response to OPTIONS only reveals that the path exists.
       if (status === 200)
         expect([method, text]).toEqual(['OPTIONS', expect.stringMatching(/^[A-Z, ]*$/)])
     }
@@ -668,7 +668,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     expect((await deep.request(`${origin}/appoauth/token`, { method: 'POST' })).status).toBe(404)
   })
 
-  // A hook is a function, which cannot be sent to another process: such a server is one node.
+  // A hook is a function, which cannot be sent to another process, so this server has one node.
   test.each(['text/html', 'application/json', '*/*'])(
     'returns 500 without details of an internal error to a client that accepts %s',
     async (accept) => {
@@ -738,7 +738,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     `/${'a'.repeat(9_000)}`,
   ])('returns 4xx for the target %.30j', async (target) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
-      // Node closes the connection where there is no target at all.
+      // Node closes the connection of a request without a target.
       const answer = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
       expect(answer.status).toBeGreaterThanOrEqual(400)
       expect(answer.status).toBeLessThan(500)

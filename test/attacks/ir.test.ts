@@ -17,14 +17,14 @@ import {
 } from './support/attack-server.ts'
 
 const { r, w } = scopes
-/** Also in the project `nodes`, where each request meets another process. */
+/** Also runs in the project `nodes`, where each request reaches another process. */
 let attack: AttackServer
 beforeAll(async () => {
   attack = await startAttackServer()
 })
 afterAll(() => attack.close())
 
-/** What has a function among its options is one process everywhere: three more would take their time to start. */
+/** A server with a function among its options always runs in one process. */
 const oneProcess: TestOptions = { aroundStore: (_, run) => run() }
 
 interface Sending {
@@ -76,7 +76,7 @@ const expectDone = ({ status, headers, body }: Answer): void => {
   expect([status, body]).toEqual([200, {}])
   expect(headers.get('cache-control')).toBe('no-store')
 }
-/** As often as there are nodes, so that each is asked. */
+/** Repeats a request once per node, so that each node receives it. */
 const times = [1, 2, 3] as const
 const expectLives = async (token: string, lives = true): Promise<void> => {
   for (const _ of times) {
@@ -139,7 +139,7 @@ describe('IR-01 Introspection needs an authorised caller', () => {
       },
     ],
   ])('%s: 401', async (_, ask) => {
-    // Whether the token is there or not.
+    // The token may exist or not.
     for (const token of [(await attack.grant()).accessToken, 'unknown']) {
       const answer = await ask(token)
       expectJson(answer, 401, 'invalid_client')
@@ -270,7 +270,7 @@ describe('IR-02 Inactive means only active:false', () => {
     }
   })
 
-  // The proxy before several nodes cannot send on what a node no longer reads.
+  // The proxy in front of several nodes cannot forward a body that a node stopped reading.
   test.each(isOnNodes ? [70_000] : [70_000, 1_000_000])(
     'returns 413 for %i bytes, also at the revocation',
     async (size) => {
@@ -313,7 +313,7 @@ describe('IR-02 Inactive means only active:false', () => {
     const introspectionClients: string[] = []
     await using other = await startAttackServer({
       resources: [{ resource: files, introspectionClients }],
-      // And here the list can still grow.
+      // The list can still grow here.
       ...oneProcess,
     })
     introspectionClients.push(other.clients.conf2.clientId)
@@ -395,7 +395,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
 
     const again = await attack.grant()
     const { body } = await attack.refresh(again.refreshToken)
-    // An access token that a refresh took away ends nothing any more; the refresh token that was rotated does.
+    // An access token that a refresh ended revokes nothing; the rotated refresh token still does.
     expectDone(await revoke(again.accessToken))
     await expectLives(String(body.access_token))
     expectDone(await revoke(again.refreshToken, 'conf2'))
@@ -477,9 +477,9 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
 })
 
 describe('IR-04 A storage error is not a successful revocation', () => {
-  /** Where the store fails, and whether it does so before or after its work. */
+  /** The store operation that fails, and whether it fails before or after its work. */
   let failing: { readonly at: string; readonly when: 'before' | 'after' } | undefined
-  /** One node, wherever this runs: functions cannot be sent to another process. */
+  /** One node in every project, since functions cannot be sent to another process. */
   let failed: AttackServer
   beforeAll(async () => {
     failed = await startAttackServer({
@@ -543,7 +543,7 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     const before = await failed.state()
     expectOutage(await whileFailing({ at: 'authorizations.revoke', when: 'after' }, accessToken))
     const after = await failed.state()
-    // Either there is no transaction, and it is done as a whole; or it is undone as a whole.
+    // Without a transaction the operation is done as a whole; with one, it is rolled back as a whole.
     const isDone = (await failed.ping(accessToken)).status === 401
     if (!isDone) expect(after).toEqual(before)
     expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))

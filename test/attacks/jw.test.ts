@@ -27,7 +27,7 @@ const base64 = (value: unknown): string =>
 
 type Hash = 'sha256' | 'sha384' | 'sha512'
 
-/** A JWS of these very parts, of whatever key; text stands as it is. */
+/** Creates a JWS of these parts with any key. Text is used unchanged. */
 const jws = (
   header: unknown,
   payload: unknown,
@@ -38,14 +38,14 @@ const jws = (
 }
 
 const ours = { alg: 'HS256', typ: 'session+jwt' }
-/** Claims of the session's own JWT, changed; undefined removes one. */
+/** Returns the claims of the session's JWT with changes; undefined removes a claim. */
 const claims = (changed: Record<string, unknown> = {}): Record<string, unknown> => ({
   ...claimsOf(session.jwt),
   ...changed,
 })
 const now = (): number => Math.floor(attack.server.now() / 1000)
 
-/** What the session's browser is answered when it sends this behind `Bearer`. */
+/** Returns the response to the session's browser for this value in the scheme Bearer. */
 const present = (jwt: string, path = '/api/me'): Promise<Answer> =>
   attack.request(path, { agent: session.agent, headers: { authorization: `Bearer ${jwt}` } })
 
@@ -159,7 +159,7 @@ describe('JW-02 Key confusion [T144]', () => {
 })
 
 describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
-  /** Who signs with a key of their own and says where it is. */
+  /** An attacker who signs with an own key and names its location. */
   const own = 'a key of the attacker of more than 32 bytes'
   let asked = 0
   const site = createServer((_request, response) => {
@@ -357,7 +357,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const value of [refreshToken, attack.clients.conf.clientSecret, session.csrfToken])
       expectBearer(await present(value), 'invalid_token')
-    // A valid token decides by itself, and the session is not asked.
+    // A valid token decides by itself, without the session.
     expect((await present(accessToken)).body.kind).toBe('access_token')
   })
 
@@ -382,7 +382,7 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
 })
 
 describe('JW-07 Header shape [T142]', () => {
-  /** What is answered to this very header, with the cookie of the session. */
+  /** Returns the response to this header with the cookie of the session. */
   const raw = async (authorization: string | undefined, path = '/api/me') => {
     const headers = [`Cookie: ${session.cookie}`, `User-Agent: ${browser}`]
     const line = authorization === undefined ? [] : [`Authorization: ${authorization}`]

@@ -16,7 +16,7 @@ afterAll(async () => {
   await based.close()
 })
 
-/** Everything to which the login leads for a `next`: whoever is logged in, and whoever logs in by the form. */
+/** Returns all redirects of the login for a `next`: of a logged-in user, and after the form. */
 const ledTo = async (
   next: readonly string[],
   server: AttackServer = attack,
@@ -40,7 +40,7 @@ const ledTo = async (
   failed.set('password', 'wrong')
   const send = (body: URLSearchParams) =>
     server.request('/login', { agent: stranger, method: 'POST', body })
-  // A wrong password now and then is no guessing.
+  // A few wrong passwords do not reach the limit.
   server.server.advance(120)
   const afterFailure = formIn((await send(failed)).text).hidden.next
   const answers = [await send(forged)]
@@ -124,7 +124,7 @@ describe('LR-01 login next [T535]', () => {
     `/${'a'.repeat(10_000)}`,
   ])('keeps the local path %s', async (next) => {
     expect(new Set(await ledTo([next]))).toEqual(new Set([next]))
-    // As a browser reads it, which takes dots out of a path and more slashes for a path.
+    // Resolve it as a browser does, which removes dots and keeps additional slashes in a path.
     expect(new URL(next, attack.issuer).origin).toBe(attack.issuer)
   })
 })
@@ -193,7 +193,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     ['an address', 'https://evil.example/?next=//evil.example'],
     ['another request in it', '%26client_id%3Devil%26redirect_uri%3Dhttps%3A%2F%2Fevil.example'],
     ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
-    // The URL Standard encodes this one in a query.
+    // The URL Standard encodes this character in a query.
     ['an apostrophe', "it's", 'it%27s'],
   ])('a request comes back from the login byte by byte: %s', async (_, state, back = state) => {
     const { clientId } = attack.clients.imp
@@ -207,7 +207,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     const target = `/oauth/authorize?${before}${back}`
     expect(hidden.next).toBe(target)
     const { user, password } = attack.users.b
-    // A wrong password now and then is no guessing.
+    // A few wrong passwords do not reach the limit.
     attack.server.advance(120)
     const send = (word: string) =>
       attack.request('/login', {
@@ -215,7 +215,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
         method: 'POST',
         body: new URLSearchParams({ ...hidden, email: user.email, password: word }),
       })
-    // A password that is wrong at first loses nothing of it.
+    // A wrong password at first keeps the request unchanged.
     expect(formIn((await send('wrong')).text).hidden.next).toBe(target)
     const answer = await send(password)
     expect(answer.location).toBe(target)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** Every `iss` that stands in the query, or in the fragment, of where an answer leads. */
+/** Returns every `iss` in the query or the fragment of a redirect. */
 const issuersIn = ({ location = '' }: Answer, place: 'search' | 'hash' = 'search') =>
   new URLSearchParams(new URL(location)[place].slice(1)).getAll('iss')
 
@@ -155,7 +155,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     expect((await metadataOf(attack)).code_challenge_methods_supported).toEqual(['S256'])
   })
 
-  /** How a client of the fixtures would try each grant type; what is supported gets further than its type. */
+  /** Tries each grant type with a client of the fixtures; supported ones get past the type check. */
   const probes: Record<string, Record<string, string>> = {
     authorization_code: { code: 'x' },
     refresh_token: { refresh_token: 'x' },

@@ -60,7 +60,7 @@ const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
   return String(body.request_uri)
 }
 
-/** What the browser is sent to, by itself: nothing but the client and the reference. */
+/** The URL for the browser, which contains only the client ID and the reference. */
 const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
   const { agent } = await at.browser('a')
   const url = `${at.issuer}/oauth/authorize?${formOf(over)}`
@@ -68,7 +68,7 @@ const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
   return isConsentPage(page) ? at.submit(page, agent, { confirm: 'yes' }) : page
 }
 
-/** What was refused has to leave everything as it was. */
+/** Expects that a rejected request changes nothing. */
 const unchanged = async (work: () => Promise<void>): Promise<void> => {
   const before = await it.state()
   const requests = () =>
@@ -135,7 +135,7 @@ describe('PA-01 Endpoint rules', () => {
 
   test('rejects a body of 1 MB or JSON, and parameters in the query', async () => {
     await unchanged(async () => {
-      // A proxy may be cut off while it still sends the rest of a longer one.
+      // The connection of a proxy may be closed while it still sends the rest of a longer body.
       const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
       expectJson(await push({ state: long }), 413, 'invalid_request')
       const { clientId, clientSecret } = it.clients.conf
@@ -299,7 +299,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
   test('returns 429 with Retry-After to this client for 10,000 requests, which expire', async () => {
     await using flooded = await startAttackServer()
     const { conf, conf2 } = flooded.clients
-    // Counted where the nodes do: in Redis, or in the database.
+    // Count in the store of the nodes: Redis or the database.
     const opened = await flooded.server.place.options.transients?.open()
     const transients = opened ?? flooded.server.server.store.transients
     const limits = new Limits(transients, flooded.server.now)

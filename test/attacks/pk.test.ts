@@ -19,7 +19,7 @@ afterAll(() => attack.close())
 
 type Named = 'conf' | 'pub' | 'spa' | 'evil'
 
-/** By link, form and pushed request: no consent page, no code. */
+/** Expects neither a consent page nor a code, by link, form and pushed request. */
 const refused = (over: Over, client: Named = 'conf', server = attack): Promise<void> =>
   expectNoChange(server, async () => {
     const { redirectUri } = server.clients[client]
@@ -142,7 +142,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     for (let time = 0; time < 19; time += 1) {
       expectJson(await attack.token({ code: survives, code_verifier }), 400, 'invalid_grant')
       expectJson(await attack.token({ code: dies, code_verifier }), 400, 'invalid_grant')
-      // Neither another client nor whoever fails to authenticate, nor with another redirect URI.
+      // Requests of another client, without authentication, or with another redirect URI do not count.
       await attack.token({ code: survives, code_verifier }, { client: 'conf2' })
       await attack.token({ code: survives, code_verifier }, { client: 'spa' })
       await attack.token({ code: survives, code_verifier, redirect_uri: 'https://x.example' })
@@ -209,7 +209,7 @@ describe('PK-05 ABNF', () => {
     `${v(43)}\0`,
     v(100_000 / 2),
   ])('validates the verifier %j, whose hash is the challenge', async (code_verifier) => {
-    // Whoever skips the syntax accepts it, because it fits.
+    // Without the syntax check, the verifier would be accepted, because it matches.
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
     const code = await attack.code({ code_challenge })
     await expectNoChange(attack, async () => {

@@ -18,7 +18,7 @@ import {
 } from './support/attack-server.ts'
 
 const { r, w, internal } = scopes
-/** Also in the project `nodes`, where each request meets another process. */
+/** Also runs in the project `nodes`, where each request reaches another process. */
 let attack: AttackServer
 beforeAll(async () => {
   attack = await startAttackServer()
@@ -28,7 +28,7 @@ afterAll(() => attack.close())
 const person = async (name: UserName = 'a', server = attack): Promise<Person> =>
   new Person(server.server, await server.browser(name), server.users[name].user)
 
-/** As often as there are nodes, so that each is asked. */
+/** Repeats a request once per node, so that each node receives it. */
 const times = [1, 2, 3] as const
 
 const info = async (token: string): Promise<Answer> =>
@@ -59,7 +59,7 @@ const ofClient = (id: string): readonly Sent[] => [
   [at.reset(id), {}],
 ]
 
-/** Sends each as a page does, and as a script does. All of them must be answered like what is not there. */
+/** Sends each request like a page and like a script. All responses must be like those for missing objects. */
 const expectNotThere = async (who: Person, sent: readonly Sent[]): Promise<void> => {
   const script = new Script(attack.server, who.session)
   const before = await attack.state()
@@ -89,7 +89,7 @@ describe('PT-01 IDOR', () => {
       ...ofClient(conf.clientId),
       [at.revokeApplication(conf.clientId), {}],
     ])
-    // And there for their owner.
+    // They exist for their owner.
     const owner = await person()
     for (const path of [at.token(id), at.view(device), at.client(conf.clientId)])
       expect((await owner.get(path)).status).toBe(200)
@@ -159,7 +159,7 @@ describe('PT-01 IDOR', () => {
 })
 
 describe('PT-03 A token cannot mint power', () => {
-  /** Of user-a, with every scope that users can give. */
+  /** A token of user-a with every scope that users can choose. */
   const powers: Readonly<Record<string, () => Promise<string>>> = {
     'deletes a personal token': async () => {
       const all = [...new Set([r, w, scopes.rwAll, scopes.email])]
@@ -214,7 +214,7 @@ describe('PT-03 A token cannot mint power', () => {
         expectBearer(await attack.request(`${path}${query}`, { ...init, headers: asScript }))
       }
     }
-    // Nor does it decide what its user is asked.
+    // It does not decide a consent request of its user either.
     const { hidden } = formIn(consent.text)
     for (const [path, fields] of [
       ['/oauth/authorize', { ...hidden, confirm: 'yes' }],
@@ -340,7 +340,7 @@ describe('PT-04 Scope choice', () => {
 })
 
 describe('PT-07 Deletion and cascades', () => {
-  /** Everything that can hang from a client and a user, alive. */
+  /** Creates every kind of row that depends on a client and a user. */
   const live = async (client: AttackClient, name: UserName) => {
     const asking = { client, as: name } as const
     const tokens = await attack.grant({ scope: r }, asking)
@@ -384,7 +384,7 @@ describe('PT-07 Deletion and cascades', () => {
     for (const _ of times)
       for (const token of tokens) expectBearer(await attack.ping(token), 'invalid_token')
   }
-  /** Nothing of it gives anybody anything, by whatever name it is refused. */
+  /** Expects that all of these credentials are rejected. */
   const expectNoGrant = async (
     things: Live,
     client: AttackClient,
@@ -423,7 +423,7 @@ describe('PT-07 Deletion and cascades', () => {
     attack.touched(id)
     expect((await who.post(at.token(id), { delete: 'yes' })).status).toBe(303)
     await expectDead([value])
-    // The client that stood behind it went along, and nothing else did.
+    // Only its own client was deleted too.
     expect(await attack.server.server.clients.find(behind)).toBeUndefined()
     expect((await who.get(at.token(id))).status).toBe(404)
   })
@@ -541,7 +541,7 @@ describe('PT-07 Deletion and cascades', () => {
     await attack.server.server.users.setAdmin(attack.users.m.user.id, false)
   })
 
-  // Functions cannot be sent to other processes, so this is one node wherever it runs.
+  // Functions cannot be sent to other processes, so this server has one node.
   test.each<[string, (server: AttackServer, client: AttackClient) => Promise<unknown>]>([
     ['the client is deleted', ({ server }, { clientId }) => server.server.clients.delete(clientId)],
     ['the user is deleted', ({ server, users }) => server.server.users.delete(users.b.user.id)],
@@ -586,7 +586,7 @@ describe('PT-07 Deletion and cascades', () => {
       resolve()
       const { status, body, text } = await sent
       if (body.access_token === undefined) expect([400, 401], text).toContain(status)
-      // Whoever is inactive is only not let in: what they hold is worth something when they are active again.
+      // A deactivation only suspends: the user's tokens are valid again after reactivation.
       else {
         expect(what).toBe('the user is deactivated')
         expectBearer(await paused.ping(String(body.access_token)), 'invalid_token')
@@ -606,7 +606,7 @@ describe('PT-08 No secret leaks', () => {
     const once = async (made: { status: number; location: string | null }, id: string) => {
       expect(made.status).toBe(303)
       const path = made.location ?? ''
-      // Nobody else is shown it, however often they look.
+      // No one else ever sees it.
       expect((await twin.get(path)).copied(id)).toBeUndefined()
       expect((await other.get(path)).status).toBe(404)
       const page = await who.get(path)

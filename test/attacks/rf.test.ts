@@ -61,7 +61,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     for (const which of [0, 1] as const) {
       const other = await attack.grant({}, redeeming.client ? { client: redeeming.client } : {})
       const family = await rotatedTwice(attack, redeeming)
-      // R1 was rotated into the current one: within the leeway it still gets that.
+      // R1 was rotated into the current token, which it still gets within the leeway.
       if (which === 1) attack.server.advance(61)
       expectJson(
         await attack.refresh(family[which].refreshToken, {}, redeeming),
@@ -145,7 +145,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
       return answer.value
     })
   }
-  /** A node that takes its time between reading the token and rotating it. */
+  /** A node that waits between reading a token and rotating it. */
   const slowBeside = (server: AttackServer, leeway: number) =>
     startServer({
       beside: server.server,
@@ -177,7 +177,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
       ({ status, body }) => status === 400 && body.error === 'invalid_grant',
     )
     expect(refused).toHaveLength(many - 1)
-    // The losers have presented a rotated token with full proof.
+    // The other requests presented a rotated token with full proof.
     await server.expectDead({
       accessToken: String(won?.body.access_token),
       refreshToken: String(won?.body.refresh_token),

@@ -86,7 +86,7 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
       server,
       person,
       device,
-      /** Lets an operation fail from now on. */
+      /** Makes an operation fail from now on. */
       breaks(name: string | RegExp | undefined) {
         broken = name
       },
@@ -137,7 +137,7 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
     await using given = await setUp()
     const { server, person, device } = given
     const codes = await device.codes()
-    // With the limits counted in the store, and counted by this node alone.
+    // Once with counters in the store, and once with counters of this node.
     for (const name of ['transients.get', /^transients/])
       for (let times = 0; times < 10; times += 1) {
         given.breaks(name)
@@ -155,7 +155,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
     'issues once for response type %s in six concurrent tabs',
     async (response_type) => {
       let waiting: (() => void)[] | undefined
-      // All tabs have read the request before any of them spends own.
+      // All tabs have read the request before one of them consumes it.
       const aroundStore: AroundStore = async ({ name }, run) => {
         if (name === 'transients.take' && waiting) {
           const all = waiting
@@ -170,7 +170,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
       const rows = async () =>
         Number((await own.server.query('select count(*) as n from oauth2server_token'))[0]?.n)
       const { imp } = own.clients
-      // The consent is remembered, so each tab would be answered at once.
+      // The consent is remembered, so each tab would get a response immediately.
       const remembered = await own.authorize({ response_type }, { client: imp })
       expect(remembered.status).toBe(303)
       const before = await rows()

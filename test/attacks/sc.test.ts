@@ -21,7 +21,7 @@ const notes = 'https://api.example/notes'
 const mail = 'https://mail.example'
 
 let attack: AttackServer
-/** A client without a limit of its own, a public one and one that acts for itself too. */
+/** A client without its own limits, a public client, and one with client_credentials. */
 let free: AttackClient
 beforeAll(async () => {
   attack = await startAttackServer({ resources: [{ resource: notes }, { resource: mail }] })
@@ -51,7 +51,7 @@ const shown = ({ text }: Pick<Answer, 'text'>): readonly string[] =>
     ([, id = '']) => id,
   )
 
-/** What must not be asked for, by whomever. */
+/** Scopes that no client may request. */
 const beyond = {
   unknown: 'r bogus',
   'an internal one': 'sys:internal',
@@ -147,14 +147,14 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     const page = await other.authorize({ scope: undefined }, { client, submit: null })
     expect(shown(page)).toEqual(['r'])
     expect((await other.grant({ scope: undefined }, { client })).scope).toBe('r')
-    // What the setting names is no reason to go beyond the limit of a client.
+    // The setting does not extend the limit of a client.
     const limited = await other.client({ allowedScopes: ['w'] })
     expect((await other.grant({ scope: undefined }, { client: limited })).scope).toBe('')
   })
 })
 
 describe('SC-02 Consent POST cannot add scope', () => {
-  /** The page for `r` of a client that may ask for more, and what is sent in its place. */
+  /** Shows the page for `r` of a client that may request more, and submits a changed form. */
   const decided = async (
     changes: string,
     { inQuery = '', type = 'application/x-www-form-urlencoded' } = {},
@@ -276,7 +276,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     const code = await attack.code()
     const before = await attack.state()
     expectRedirect(await attack.authorize({ resource }), 'invalid_target')
-    // One that is known does not save it.
+    // A known resource beside it makes no difference.
     expectRedirect(await attack.authorize({ resource: [notes, resource] }), 'invalid_target')
     expectJson(await pushed({ resource }), 400, 'invalid_target')
     const machine = { grant_type: 'client_credentials', resource }
@@ -295,7 +295,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     expect(String(resources)).toContain(notes)
     expect(String(resources)).toContain(mail)
     expect(String(resources)).not.toContain(attack.issuer)
-    // A refresh cannot reach what was not granted.
+    // A refresh cannot get a resource that was not granted.
     const here = { resource: attack.issuer }
     expectJson(await attack.refresh(both.refreshToken, here), 400, 'invalid_target')
     const narrowed = await attack.refresh(both.refreshToken, { resource: mail })
@@ -322,7 +322,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     const beside = { beside: other.server, scopes: [new Scope('r'), new Scope('w')] }
     await using twin = await startServer({ ...beside, basePath: '/twin' })
     for (const value of [restricted, elsewhere]) expect(await ping(twin, value)).toBe(401)
-    // With another secret key there is no twin at all.
+    // With another secret key, the token is unknown.
     const secretKeys = ['another secret key of more than 32 bytes']
     await expect(startServer({ ...beside, secretKeys })).rejects.toThrow(/key/)
   })

@@ -32,7 +32,7 @@ const shown = async (over: Over = {}, asking: Asking = {}): Promise<Record<strin
   return hidden
 }
 
-/** A form that some page sends from the browser of a user. */
+/** Sends a form from a page in the browser of a user. */
 const post = (
   path: string,
   fields: Record<string, string> | string,
@@ -53,7 +53,7 @@ const isSignedIn = async (
   { email }: { readonly email: string } = attack.users.a.user,
 ): Promise<boolean> => (await attack.request('/', { agent })).text.includes(email)
 
-/** What a browser says of a form that another site sent. */
+/** The headers of a form that another site sent. */
 const foreign: readonly Record<string, string>[] = [
   { origin: 'https://evil.example' },
   { origin: 'http://localhost:1' },
@@ -130,7 +130,7 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
     const fields = { ...hidden, confirm: 'yes' }
     const refused = await post('/oauth/authorize', fields, { agent, headers })
     expect([refused.status, refused.location]).toEqual([403, undefined])
-    // Our own forms have the origin null, under the referrer policy of our own pages.
+    // Forms of this server have the origin null because of its referrer policy.
     const ours = { 'sec-fetch-site': 'same-origin', origin: 'null' }
     const answer = await post('/oauth/authorize', fields, { agent, headers: ours })
     expect(answer.query.code).toBeDefined()
@@ -181,7 +181,7 @@ describe('SS-02 HEAD and method override', () => {
     const target = attack.authorizeUrl().slice(attack.issuer.length)
     const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
     const answer = await rawHttp(attack.server, { method, target, headers })
-    // Node itself refuses a word that is no method.
+    // Node itself rejects an unknown method.
     if (method === 'FOO') expect(answer.status).toBe(400)
     else expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
   })
@@ -221,7 +221,7 @@ describe('SS-03 State change by GET', () => {
       }
       for (const path of shownToo) {
         const answer = await attack.request(`${path}?${fields}&delete=1`, { agent, method })
-        // The administrators' page is not there for user-a.
+        // The administration page does not exist for user-a.
         expect(answer.status, path).toBe(path === at.admin ? 404 : 200)
       }
     }
@@ -435,7 +435,7 @@ describe('SS-07 Login CSRF', () => {
       expect([answer.status, answer.location]).toEqual([403, undefined])
       expect(await isSignedIn(victim, user)).toBe(false)
     }
-    // SameSite=Lax: such a request has no cookie at all, and must not bring one that takes the place of another.
+    // SameSite=Lax: such a request has no cookie, and the response must not overwrite the browser's cookie.
     const bare = await post('/login', { ...hidden, ...credentials }, { headers: foreign[0] ?? {} })
     expect([bare.status, bare.headers.getSetCookie()]).toEqual([403, []])
     expect(await attack.state()).toEqual(before)
@@ -461,10 +461,10 @@ describe('SS-07 Login CSRF', () => {
   })
 })
 
-/** The headers by which a proxy tells where a request came from. */
+/** The headers with which a proxy reports the sender of a request. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
 
-/** Whether a session counts in a request with these headers: on pages, and with its JWT. */
+/** Returns whether a session is accepted with these headers, on pages and with its JWT. */
 const counts = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: Pick<LoggedIn, 'cookie' | 'jwt'>,
@@ -545,7 +545,7 @@ describe('SS-09 Machine and browser binding', () => {
     for (const headers of [from(owner), from('127.0.0.1'), { 'x-real-ip': owner }])
       expect(await counts(attack.server, mine, headers)).toBe(true)
     const claimed = await logIn({ issuer: attack.issuer, ...attack.users.a }, from(owner))
-    // The address of the connection was noted, and not what was claimed.
+    // The address of the connection was recorded, not the claimed one.
     expect(await counts(attack.server, claimed, {})).toBe(true)
   })
 
@@ -616,7 +616,7 @@ describe('SS-10 Termination', () => {
     const enter = () => logIn({ issuer: attack.issuer, user, password })
     const sessions = [await enter(), await enter()] as const
     attack.saw(...sessions.flatMap(({ identifier, jwt }) => [identifier, jwt]))
-    // Both nodes have seen them: whatever they keep in memory is there now.
+    // Both nodes have processed them, so their caches are filled.
     expect(await alive(sessions)).toEqual([true, true, true, true])
     await end(sessions, user)
     expect(await alive(sessions)).toEqual([false, false, otherLives, otherLives])
@@ -683,7 +683,7 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
   test.each<[string, string, Asking['client'] | undefined]>([
     ['https://client.example/cb', 'https://client.example', undefined],
     ['http://127.0.0.1:9/cb', 'http://127.0.0.1:9', 'pub'],
-    // Chromium takes no IPv6 address as a source.
+    // Chromium does not accept IPv6 addresses as CSP sources.
     ['http://[::1]:9/cb', 'http:', 'pub'],
     ['com.example.app:/cb', 'com.example.app:', 'pub'],
   ])('the redirect to %s after the form is not blocked', async (redirect_uri, source, client) => {
@@ -691,7 +691,7 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
     const over = { redirect_uri, prompt: 'consent' }
     const page = await attack.authorize(over, { ...asking, submit: null })
     expect(formAction(page)).toBe(`'self' ${source}`)
-    // Straight after the login, too, where the consent is remembered.
+    // Also right after the login, if the consent is remembered.
     const login = await attack.authorize(over, { ...asking, as: null })
     expect(isLoginPage(login)).toBe(true)
     expect(formAction(login)).toBe(`'self' ${source}`)

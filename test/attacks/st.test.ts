@@ -22,14 +22,14 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     secret,
     encodeURIComponent(secret),
     Buffer.from(secret).toString('hex'),
-    // Wherever it stands in a longer text, one of the three is there.
+    // At any position in a longer text, one of the three encodings occurs.
     ...[0, 1, 2].map((offset) => {
       const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
       return bytes.toString('base64').slice(offset === 0 ? 0 : 4, -4)
     }),
   ]
 
-  /** Everything that is issued or sent anywhere, by its name. */
+  /** Every issued or sent secret, by its name. */
   const useEverything = async (it: AttackServer): Promise<Map<string, string>> => {
     const { server, clients } = it
     const secrets = new Map<string, string>()
@@ -58,7 +58,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     const refreshed = await it.refresh(refreshToken)
     keep('next access token', refreshed.body.access_token)
     keep('next refresh token', refreshed.body.refresh_token)
-    // What was refused or misused is logged too.
+    // Rejected and misused values are logged too.
     await it.token({ code })
     await it.token({ code, code_verifier: keep('wrong verifier', 'wrong'.repeat(10)) })
     const wrong = { ...clients.conf, clientSecret: keep('wrong secret', 'a wrong client secret') }
@@ -112,7 +112,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
       names.map(async (name) => [name, await readFile(join(folder, name), 'latin1')] as const),
     )
     const everywhere = [...places, ['the log', JSON.stringify(log)] as const]
-    // Everything was really written, and would be found.
+    // Check that everything was written, so that the search could find it.
     expect(everywhere.map(([, text]) => text).join('')).toContain(it.users.a.email)
     expect(JSON.stringify(log)).toContain('authorization_code.reused')
     const found = everywhere.flatMap(([place, text]) =>
@@ -152,7 +152,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     put(rows[0]?.access_token, a)
     put(rows[1]?.access_token, b)
     for (const token of [one, other]) expect((await it.ping(token.accessToken)).status).toBe(200)
-    // Another user in the row is another claim.
+    // Another user in the row changes the claims.
     execute(database, `update oauth2server_token set user_id = ${it.users.b.id} where id = ${a}`)
     expect((await it.ping(one.accessToken)).status).toBe(401)
     expect((await it.ping(other.accessToken)).status).toBe(200)
@@ -168,12 +168,12 @@ describe('ST-04 Random collision and unique violation', () => {
     return it
   }
   afterEach(async () => {
-    // Otherwise the repetition was not met, and the test has shown nothing.
+    // Otherwise no value was repeated, and the test would prove nothing.
     expect(source.left).toBe(0)
     await it?.close()
   })
 
-  /** What the work drew is drawn again, first of all. */
+  /** Repeats the random bytes of earlier work first. */
   const twice = async <T>(
     work: () => Promise<T>,
     choose = (drawn: readonly Uint8Array[]) => drawn,
@@ -216,7 +216,7 @@ describe('ST-04 Random collision and unique violation', () => {
     [
       'a code',
       async (it) => {
-        // Consent is remembered: nothing but the code is drawn.
+        // Consent is remembered, so only the code uses random bytes.
         await it.code()
         const [one, other] = await twice(() => it.code())
         for (const code of [one, other]) expect((await it.token({ code })).status).toBe(200)
@@ -386,7 +386,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
       await it.server.server.sweep()
     }
     expect(count(it.server.database, 'oauth2server_rotated_refresh_token')).toBe(5)
-    // The code of five weeks ago, presented with full proof, is still known for a replay.
+    // The code of five weeks ago with full proof is still recognized as a replay.
     expect((await it.token({ code })).body.error).toBe('invalid_grant')
     expect((await it.refresh(latest)).body.error).toBe('invalid_grant')
     it.server.advance(40 * day)
@@ -412,7 +412,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     expect(await skewed.server.sweep()).toBe(0)
     expect(await it.state()).toEqual(state)
     expect((await it.ping(accessToken)).status).toBe(200)
-    // What has ended and was removed is no more, whatever the time is said to be.
+    // Deleted rows stay deleted at any time.
     server.advance(400 * day)
     await server.server.sweep()
     offset = -400 * day * 1000
@@ -450,9 +450,9 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     }
     const removed = await sweeping
     expect(removed.reduce((sum, one) => sum + one)).toBe(rows)
-    // The largest part of the sweeper.
+    // The maximum batch of the sweeper.
     expect(Math.max(...batches)).toBeLessThanOrEqual(1_000)
-    // Writes come in between the batches.
+    // Other writes happen between the batches.
     expect(latencies.length).toBeGreaterThan(3)
     expect(Math.max(...latencies)).toBeLessThan(2_000)
     expect((await it.ping(accessToken)).status).toBe(200)
@@ -479,11 +479,11 @@ describe('ST-06 Time representation', () => {
   test.each([
     ['Asia/Kathmandu', Date.UTC(2026, 10, 21)],
     ['UTC', Date.UTC(2026, 10, 21)],
-    // Half a minute before the hour that does not exist, and before the one that comes twice.
+    // Half a minute before the missing hour and before the repeated hour of daylight saving time.
     ['Europe/Berlin', Date.UTC(2027, 2, 28, 0, 59, 30)],
     ['Europe/Berlin', Date.UTC(2027, 9, 31, 0, 59, 30)],
     ['America/St_Johns', Date.UTC(2027, 2, 14, 5, 29, 30)],
-    // Beyond 31 bits of seconds.
+    // A time beyond 31 bits of seconds.
     ['UTC', Date.UTC(2038, 0, 19, 3, 14, 0)],
     ['UTC', Date.UTC(2100, 0, 1)],
   ])('stores UTC epochs and equal lifetimes in %s at %i', async (timeZone, at) => {
@@ -562,7 +562,7 @@ describe('ST-06 Time representation', () => {
       access_token: body.access_token,
       expires_in: 1,
     })
-    // Given again while the refresh token is as good as new, the access token is not.
+    // In a repeated response, the refresh token is fresh, but the access token has aged.
     it.server.advance(30)
     const late = await it.refresh(refreshToken)
     expect(late.status).toBe(200)

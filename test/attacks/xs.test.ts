@@ -22,7 +22,7 @@ import {
 } from './support/attack-server.ts'
 
 const harmless = 'Harmless'
-/** Characters that a scope may have, and that mean something in markup. */
+/** Characters that are allowed in a scope and special in markup. */
 const hostileScope = "<script>alert('x')</script>&{{7*7}}"
 
 let attack: AttackServer
@@ -44,14 +44,14 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** No more markup than where the texts are harmless; the text is there as text, and nothing evaluated it. */
+/** Expects the same markup as for harmless texts, with the payload as text and never evaluated. */
 const expectShown = (html: string, text: string, likeThis: string): void => {
   expect(skeleton(html)).toEqual(skeleton(likeThis))
   expect(unescaped(html)).toContain(text)
   expect(html).not.toMatch(/\b49\b/)
 }
 
-/** All that a page shows, on one line. */
+/** Returns the text of a page on one line. */
 const shown = (html: string): string => textOf(/<body>[\s\S]*<\/body>/.exec(html)?.[0] ?? '')
 
 const consentPage = async (
@@ -74,7 +74,7 @@ describe('XS-01 Stored XSS in every field', () => {
     const email = `xs-${users}@example.org`
     const user = await server.users.create({ email, password, isAdmin: true })
     const account = { issuer: attack.issuer, user, password }
-    // No header has a line break, and this one is kept with the session and the authorization.
+    // A header cannot contain a line break, and this one is stored with the session and the authorization.
     const userAgent = { 'user-agent': text, accept: 'text/html' }
     const person = new Person(attack.server, await logIn(account, userAgent), user)
     const name = [...text].slice(0, 40).join('')
@@ -145,7 +145,7 @@ describe('XS-01 Stored XSS in every field', () => {
     for (const [page, html] of Object.entries(await pagesWith(text))) {
       const like = likeThis[page] ?? ''
       expect(skeleton(html), page).toEqual(skeleton(like))
-      // What a browser calls itself is shown as one of a few words, or not at all.
+      // Pages only show known names of browsers.
       if (page === 'sessions') expect(unescaped(html)).not.toContain(text)
       else expect(unescaped(html), page).toContain(name)
       expect(html).not.toMatch(/\b49\b/)
@@ -245,7 +245,7 @@ describe('XS-02 Reflected input', () => {
           const page = await attack.authorize({ [name]: text }, { as, submit: null })
           expect(page.status).toBeLessThan(500)
           expectInert(page)
-          // What a client is told is told it encoded.
+          // Values in redirects are encoded.
           if (page.location !== undefined && name === 'state') expect(page.query.state).toBe(text)
         }
       }
@@ -492,10 +492,10 @@ describe('XS-06 Consent page tells the truth', () => {
     }
     const theirs = await consentPage({ scope: 'r' }, { client, as: 'b' })
     expect(shown(theirs)).toContain(`${en.consent.user} ${attack.users.b.user.email}`)
-    // Asked again for more, the page names the whole, and not what is new alone.
+    // If a client requests more later, the page shows all scopes and not only the new ones.
     await attack.grant({ scope: 'r' }, { client })
     expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['r', 'w'])
-    // And nothing where nothing is granted.
+    // It shows nothing if nothing is granted.
     const nothing = await consentPage({ scope: undefined }, { client: await attack.client() })
     expect(ids(nothing)).toEqual([])
     expect(shown(nothing)).toContain('It gets no further permission.')

@@ -45,7 +45,10 @@ export const remember = (server: TestServer): Memory => {
   }
 }
 
-/** Checks the invariants of the catalogue on what a server has stored and logged. @throws Error that names each broken one */
+/**
+ * Checks the invariants of the catalogue on what a server has stored and logged.
+ * @throws Error that names each broken one
+ */
 export const audit = async (server: TestServer): Promise<void> => {
   const rows = await read(server)
   const broken = [
