@@ -11,7 +11,7 @@ test('hashes passwords in a thread with lower priority, and keeps that of the pr
   const before = getPriority(process.pid)
   await new PasswordHasher().check('x', undefined)
   expect(getPriority(process.pid)).toBe(before)
-  // Other systems have no priority for one thread.
+  // Other systems have no priorities of threads.
   if (process.platform !== 'linux') return
   const threads = await readdir('/proc/self/task')
   const lowered = threads.filter(

@@ -53,7 +53,7 @@ describe('passwords', () => {
     expect(() => busy.requireRoom(stranger)).toThrow(PasswordHashingBusy)
     for (const other of [elsewhere, known]) busy.requireRoom({ ...stranger, ...other })
     const refused = (await outcomes).filter((result) => result.status === 'rejected')
-    // One or two run, by the cores of the machine, and 200 wait.
+    // One or two run, depending on the cores of the machine, and 200 wait.
     expect([3, 4]).toContain(refused.length)
     for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordHashingBusy)
     expect(await busy.check('x', cheap, stranger)).toBe(false)

@@ -75,10 +75,10 @@ describe('KeyRing', () => {
     expect([today, sameDay, nextDay].map((sealed) => bytesOf(sealed).readUInt16BE())).toEqual([
       0, 0, 1,
     ])
-    // Another ring, whose clock is elsewhere, opens all of them.
+    // Another key ring with a different clock opens all of them.
     for (const sealed of [today, sameDay, nextDay])
       expect(keys.open('token', sealed, claims)).toBe('secret')
-    // Under the key of another day none opens.
+    // None opens with the key of another day.
     const moved = bytesOf(today)
     moved.writeUInt16BE(1)
     expect(
@@ -151,7 +151,7 @@ describe('KeyRing', () => {
     const seal = keys.sealRow(claims)
     expect(keys.isIntact(seal, claims)).toBe(true)
     expect(keys.isIntact(seal, ['access_token', 'digest', 7, null, false])).toBe(false)
-    // A seal that holds something is no row seal, whatever its claims.
+    // A seal with a plaintext is not a row seal.
     expect(keys.isIntact(keys.seal('row', 'x', claims), claims)).toBe(false)
     expect(keys.isIntact(keys.seal('token', '', claims), claims)).toBe(false)
   })

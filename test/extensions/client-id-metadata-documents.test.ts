@@ -39,7 +39,7 @@ const start = (options: TestOptions = {}): Promise<TestServer> =>
 const callback = 'https://client.example/callback'
 
 let paths = 0
-/** Serves a document that describes a client, at an address of its own, which is the id. */
+/** Serves a client document and returns its URL, which is the client ID. */
 const publish = (
   more: Readonly<Record<string, unknown>> = {},
   {
@@ -69,13 +69,13 @@ const pathOf = (clientId: string): string => new URL(clientId).pathname
 const timesAsked = (clientId: string): number =>
   site.requests.filter(({ url }) => url === pathOf(clientId)).length
 
-/** A client and the browser of its user: one device of many. */
+/** A client and the browser of its user on one device. */
 const device = (
   clientId: string,
   { redirectUri = callback, agent = new UserAgent(), server = app } = {},
 ): TestClient => new TestClient(server, agent, { clientId, clientSecret: '', redirectUri }, 'none')
 
-/** What the error page says, when a user follows a link. */
+/** Returns the text of the error page after a user follows a link. */
 const errorPage = async (
   clientId: string,
   given: Readonly<Record<string, string | undefined>> = {},
@@ -442,7 +442,7 @@ describe('the whole flow', () => {
     const html = await (await client.agent.browse(client.url())).text()
     expect(html).toContain(new URL(clientId).host)
     expect(html).toContain('Nobody here has checked it')
-    // Somebody else's site is no site of theirs (§8.1).
+    // A link to another site is dropped (§8.1).
     expect(html).not.toContain('well-known.example')
     const own = publish({ client_uri: site.url('/about'), logo_uri: site.url('/logo.svg') })
     const page = await (await client.agent.browse(device(own).url())).text()
@@ -572,7 +572,7 @@ describe('§8.4 a document that changes', () => {
     app.advance(10)
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
     expect(await clientOf(clientId)).toMatchObject({ redirectUris: [moved], name: 'Renamed' })
-    // A code that is bound to a redirect URI which is gone is worthless.
+    // A code is invalid if its redirect URI was removed.
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     const { text } = await errorPage(clientId, { redirect_uri: callback })
     expect(text).toContain('not registered')
@@ -623,7 +623,7 @@ describe('§8.4 a document that changes', () => {
     const tokens = await client.tokens()
     const before = await clientOf(clientId)
     await app.server.clients.mark(clientId, { isDisabled: true })
-    // Somebody agrees at the very moment.
+    // A user agrees at the same moment.
     await app.server.clients.keep(before)
     expect((await clientOf(clientId)).isDisabled).toBe(true)
     publish({ client_name: 'Another' }, { path: pathOf(clientId) })
@@ -634,7 +634,7 @@ describe('§8.4 a document that changes', () => {
       expect(await ping(app, tokens.access_token)).toBe(401)
     }
     expect((await clientOf(clientId)).isDisabled).toBe(true)
-    // Not even where nobody uses it any more, and such clients are swept away.
+    // Not even if it is unused and such clients are swept.
     await app.server.authorizedApplications.revoke(app.user.id, clientId)
     app.advance(40 * 86_400)
     while ((await app.server.sweep()) > 0);
@@ -732,7 +732,7 @@ describe('§5.1 an unavailable document', () => {
     const away = await client.refresh(refresh_token)
     expect(refusal(away)).toBe('503 temporarily_unavailable')
     expect(away.headers.get('retry-after')).toBe('5')
-    // Nothing was lost meanwhile.
+    // Nothing was lost.
     publish({}, { path: pathOf(clientId) })
     app.advance(4)
     expect((await client.refresh(refresh_token)).status).toBe(200)
@@ -812,10 +812,10 @@ describe('§5.2, §9.1 the number of fetches', () => {
     for (let index = 0; index < 75; index += 1) answers.push(await name(index))
     expect(site.requests.length - begin).toBe(60)
     expect(answers.filter((answer) => answer.startsWith('too many')).length).toBeGreaterThan(5)
-    // It is no verdict on the client.
+    // This is not a rejection of the client.
     expect(answers).toContain('too many 429')
     expect(answers).not.toContain('too many 401')
-    // Others are not in their way: a document that is known needs no request.
+    // Other clients are not affected, since a cached document needs no request.
     app.advance(60)
     const clientId = publish()
     expect(await isShown(clientId)).toBe('/login')

@@ -10,7 +10,7 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// What GitHub's documents say of its secret scanning partner programme is the protocol.
+// The protocol is documented in GitHub's secret scanning partner programme.
 
 const keyId = 'f9525bf080f75b3506ca1ead061add62b8633a346606dc5fe544e29231c6ee0d'
 const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -211,7 +211,7 @@ describe('who may report', () => {
     const token = await open.personalToken()
     const from = (address: string, headers = {}) =>
       post(open, JSON.stringify([item(token)]), { 'x-forwarded-for': address, ...headers })
-    // Who says that it is signed has to prove it.
+    // A request with signature headers must have a valid signature.
     expect((await from('192.0.2.9', { 'github-public-key-identifier': keyId })).status).toBe(403)
     expect(await statusOf(open, token)).toBe(200)
     expect((await from('192.0.2.1')).status).toBe(200)
@@ -373,7 +373,7 @@ describe('what is found', () => {
     expect(await labelsOf(third)).toEqual(['true_positive'])
     expect([await status(second), await status(third)]).toEqual([200, 401])
     app.advance(3601)
-    // It is no secret of anybody's any more.
+    // It is no longer a valid secret.
     expect(await labelsOf(second)).toEqual(['false_positive'])
   })
 

@@ -15,7 +15,7 @@ describe('arctic', () => {
 
   const endpoint = (name: string) => `${app.issuer}/oauth/${name}`
 
-  /** The code that the user comes back with, to a client that checks its state. */
+  /** Returns the code of the redirect after a check of the state. */
   const codeFrom = async (url: URL, state: string): Promise<string> => {
     const answer = await agent.authorize(app, url)
     expect(`${answer.origin}${answer.pathname}`).toBe(redirectUri)

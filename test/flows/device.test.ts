@@ -8,7 +8,7 @@ import { newClient } from './libraries/new-client.ts'
 import { oauth4webapi } from './libraries/oauth4webapi.ts'
 import { openidClient } from './libraries/openid-client.ts'
 
-// Apart from the other flows in libraries.test.ts, since both libraries poll every five seconds: all at once.
+// Separate from libraries.test.ts, since both libraries poll every five seconds, so these tests run concurrently.
 
 describe.concurrent.each(
   [oauth4webapi, openidClient].flatMap((library) =>

@@ -4,7 +4,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { ping, UserAgent } from '../support/user-agent.ts'
 import { serverAt } from './libraries/oauth4webapi.ts'
 
-// Apart from the other flows in libraries.test.ts: openid-client knows the implicit grant of OpenID Connect alone.
+// Separate from libraries.test.ts, since openid-client supports only the implicit grant of OpenID Connect.
 
 describe('oauth4webapi, the implicit grant', () => {
   let app: TestServer

@@ -33,14 +33,14 @@ const initialAccessToken = 'an-initial-access-token-of-this-test'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Sets the server's clock by that of this machine, by which the libraries sign and check. */
+/** Sets the server's clock to that of this machine, which the libraries use. */
 const setClock = (app: TestServer): void => app.advance((Date.now() - app.now()) / 1000)
 
-// The same as an option. A function cannot be sent to other processes, so in the project `nodes`, where three more
-// for each of these servers would take minutes, they stay in this one.
+// The clock is a function, which cannot be sent to other processes. So these servers run in this process in the project
+// `nodes` too.
 const alone = { clock: () => Date.now() }
 
-/** A server, and a user who is logged in there. */
+/** A server with a logged-in user. */
 const start = async (
   options: TestOptions = {},
 ): Promise<{ readonly app: TestServer; readonly agent: UserAgent }> => {
@@ -107,7 +107,7 @@ describe.each(
         issuer: app.issuer,
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: expect.arrayContaining([method]),
-        // With it the libraries insist on `iss`.
+        // With this metadata the libraries require `iss`.
         authorization_response_iss_parameter_supported: true,
       })
       const { url, finish } = await client.begin({ scope: 'notes:read user:email' })
@@ -226,7 +226,7 @@ describe.each(
     const used = client.request(tokens.access_token, `${app.issuer}/oauth/ping`)
     expect(await refusalOf(used)).toBe('401 bearer invalid_token')
     expect(await refusalOf(client.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
-    // §2.2: what is no token is no error.
+    // §2.2: an invalid token is not an error.
     await client.revoke(tokens[kind])
   })
 

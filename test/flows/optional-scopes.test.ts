@@ -15,7 +15,7 @@ afterAll(() => app.close())
 
 const scope = 'notes:read notes:write user:email'
 
-/** A client whose users may keep `notes:write` and `user:email` to themselves. */
+/** Registers a client with the optional scopes `notes:write` and `user:email`. */
 const register = (input = {}): Promise<TestClient> =>
   TestClient.register(app, agent, { optionalScopes: ['notes:write', 'user:email'], ...input })
 
@@ -43,7 +43,7 @@ const post = (hidden: Record<string, string>, fields: Fields, query = ''): Promi
     body: new URLSearchParams([...Object.entries(hidden), ...fields] as [string, string][]),
   })
 
-/** Allows what is ticked; answers what the client got in the end. */
+/** Allows the ticked scopes, and returns the scopes of the client's token. */
 const allow = async (
   client: TestClient,
   ticked: readonly string[],

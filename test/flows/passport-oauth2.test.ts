@@ -44,7 +44,7 @@ const startWebsite = async (
       authorizationURL: `${app.issuer}/oauth/authorize`,
       tokenURL: `${app.issuer}/oauth/token`,
       clientID,
-      // The library sends whatever stands here in the body, and what is empty is absent.
+      // The library sends these values in the body, and omits empty ones.
       clientSecret: how === 'client_secret_post' ? clientSecret : '',
       ...(how === 'client_secret_basic' ? { customHeaders: basic } : {}),
       callbackURL: `${url}/callback`,
@@ -62,7 +62,7 @@ const startWebsite = async (
       done(null, { id: user.id, clientName: client.name, accessToken, refreshToken })
     },
   )
-  // Who it is says the server, as with every provider of this library.
+  // The server identifies the user, as with every provider of this library.
   strategy.userProfile = (accessToken, done) => {
     fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${accessToken}` } })
       .then((answer) => answer.json())
@@ -85,7 +85,7 @@ const startWebsite = async (
   }
 }
 
-/** The library beneath, which strategies refresh with. */
+/** The underlying library, with which strategies refresh tokens. */
 interface TokenRequests {
   getOAuthAccessToken(
     value: string,
@@ -133,7 +133,7 @@ describe('passport-oauth2', () => {
   })
   afterAll(() => app.close())
 
-  /** Where a browser ends that began at the website. */
+  /** Returns the final URL of a browser that starts at the website. */
   const logIn = async (site: Website, confirm: 'yes' | 'no' = 'yes') => {
     const agent = new UserAgent()
     const start = await agent.fetch(`${site.url}/login`)
@@ -179,7 +179,7 @@ describe('passport-oauth2', () => {
   test('reports a code that is sent twice as rejected', async () => {
     await using site = await startWebsite(app, 'client_secret_post', { pkce: false })
     const { agent, callback } = await logIn(site)
-    // A new state, as the first one was used.
+    // Use a new state, since the first one was used.
     const start = await agent.fetch(`${site.url}/login`)
     const { searchParams } = new URL(start.headers.get('location') ?? '')
     callback.searchParams.set('state', searchParams.get('state') ?? '')

@@ -119,7 +119,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(JSON.stringify(refused.body)).not.toMatch(/redis/i)
     expect(await ping(b, access_token)).toBe(200)
-    // The client's redirect URI is proven, so it may be told in the place of the browser.
+    // The client's redirect URI is verified, so it receives the error.
     const asked = await client.agent.fetch(authorizeUrl(a.issuer, { client_id: client.clientId }))
     expect([303, 503]).toContain(asked.status)
     expect(asked.headers.get('location') ?? '').not.toMatch(/login|code=/)
@@ -186,7 +186,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     await emptyRedis()
     a.advance(1)
     expect(await present()).toBe(401)
-    // It is the proof that has expired, and not the token.
+    // The proof has expired, not the token.
     expect((await withKey(key, accessToken, { app: a })).status).toBe(200)
   })
 

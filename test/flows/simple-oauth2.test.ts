@@ -4,7 +4,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { newPkce, UserAgent } from '../support/user-agent.ts'
 
-// The library needs a secret, so there is no public client with it.
+// The library requires a secret, so it does not support public clients.
 describe.each([
   { by: 'client_secret_basic', authorizationMethod: 'header' },
   { by: 'client_secret_post', authorizationMethod: 'body' },
@@ -19,7 +19,7 @@ describe.each([
   })
   afterAll(() => app.close())
 
-  // Its paths are those of this server by default: /oauth/authorize, /oauth/token, /oauth/revoke.
+  // The default paths of the library are those of this server: /oauth/authorize, /oauth/token, /oauth/revoke.
   const configured = async (input = {}) => {
     const { clientId: id, clientSecret: secret } = await app.client(input)
     return {

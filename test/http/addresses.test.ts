@@ -5,7 +5,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** Answers what the path says. */
+/** Answers as the path says. */
 const endpoint = (
   path: string,
   names: readonly string[],

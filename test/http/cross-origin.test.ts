@@ -17,7 +17,7 @@ afterAll(() => app.close())
 
 const evil = 'https://evil.example'
 
-/** The headers by which a browser decides, where there are any. */
+/** Returns the CORS headers of a response. */
 const said = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')))
 
@@ -53,7 +53,7 @@ const open = [
   ['/openapi.json', 'GET'],
 ] as const
 
-/** What a user looks at, only a page of ours asks for, or no web page has to do with. */
+/** Paths for users, for pages of the server, and for other programs than web pages. */
 const closed = [
   ['/oauth/authorize?client_id=x', 'GET'],
   ['/oauth/authorize', 'POST'],

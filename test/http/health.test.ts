@@ -3,7 +3,7 @@ import { StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { startServer, type TestOptions } from '../support/server.ts'
 
-/** A server whose store, and keeper of short-lived values, the test can take away. */
+/** A server whose store and short-lived values the test can make unavailable. */
 const start = async (options: TestOptions = {}) => {
   let store: () => Promise<void> = async () => undefined
   let beside: () => Promise<void> = async () => undefined
@@ -89,7 +89,7 @@ describe('decision §2 /health/live and /health/ready', () => {
 
   test('reports the store as down if it does not respond within a second', async () => {
     await using host = await start()
-    // Longer than a busy machine is late.
+    // Longer than the delays of a busy machine.
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, 10_000)
     host.storeDoes(() => promise)
@@ -106,7 +106,8 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect(host.asked()).toBeLessThan(3)
   })
 
-  // It is away for every node at once: a balancer that took them all out would turn away what goes on without it.
+  // Redis is unavailable for all nodes: if they were not ready, a load balancer would reject requests that work without
+  // it.
   test('reports the short-lived store without making readiness depend on it', async () => {
     const nothing = async () => undefined
     let closed = 0

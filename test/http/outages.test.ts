@@ -29,7 +29,7 @@ interface Case {
   readonly operation: string
   readonly path: () => string
   readonly init?: () => RequestInit
-  /** A page says it to people, JSON to programs. */
+  /** Returns the error in the page for people, or in JSON for programs. */
   readonly says: 'html' | 'json'
 }
 
@@ -200,7 +200,7 @@ describe('HT-07 an internal error', () => {
     expect(answer.headers.getSetCookie()).toEqual([])
     expect(text).not.toMatch(/SQLITE|\/var\/lib|\bat .*:\d+|node_modules/)
     const logged = app.log.slice(before).map(({ event }) => event)
-    // The application's own handler logs what its guards pass on.
+    // The application's own error handler logs the errors of guards.
     expect(logged.length + silenced.mock.calls.length).toBe(1)
     silenced.mockRestore()
   })

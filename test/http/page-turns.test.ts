@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect, test } from 'vitest'
 
-/** Asks for 60 pages at once from one network, and a turn of the event loop later for something else. */
+/** Requests 60 pages concurrently from one network, and something else one event-loop turn later. */
 const pagesBefore = async (path: string, remoteAddress: string): Promise<number> => {
   const server = await createTestServer()
   try {

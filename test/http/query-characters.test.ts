@@ -3,7 +3,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
-/** As the specification writes it. */
+/** The character set as the specification writes it. */
 const specified = '=&;:%+~,*@!()/?'
 
 const bytes = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Sends a raw query to a resource that anybody may read; at once, because there are many. */
+/** Sends raw queries concurrently to a public resource. */
 const ask = async (server: TestServer, query: string, path = '/api/public') => {
   const { status, text } = await rawHttp(server, { target: `${path}?${query}` })
   return { status, text }

@@ -14,13 +14,13 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The headers of the browser that is logged in. */
+/** The headers of the logged-in browser. */
 const asSession = (): readonly string[] => [`Cookie: ${session.cookie}`, `User-Agent: ${browser}`]
 
 const send = (request: RawRequest): Promise<RawResponse> => rawHttp(app, request)
 const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
 
-/** Every address of the core, with the methods it takes. */
+/** Every path of the core with its methods. */
 const endpoints = [
   ['/oauth/authorize', 'GET, HEAD, POST'],
   ['/oauth/token', 'POST'],
@@ -36,7 +36,7 @@ const endpoints = [
   ['/openapi.json', 'GET, HEAD'],
 ] as const
 
-/** Those that scripts of other sites may ask. */
+/** The paths that scripts of other sites may use. */
 const open: readonly string[] = [
   '/oauth/token',
   '/oauth/ping',
@@ -311,7 +311,7 @@ describe('decision §6.4 bodies', () => {
     ['/login', kib64],
     ['/logout', kib64],
     ['/oauth/token', kib64],
-    // A request in a body comes back from the login in an address.
+    // A request in a body returns from the login in a URL.
     ['/oauth/authorize', 16_384],
   ])('%s: reads %i bytes, and returns 413 for one more', async (target, largest) => {
     const headers = [urlencoded]
@@ -329,7 +329,7 @@ describe('decision §6.4 bodies', () => {
     expect((await send({ method: 'POST', target, headers: chunked, body: inChunks })).status).toBe(
       413,
     )
-    // Announced, and never sent: nobody waits for it.
+    // The body is announced but never sent, and the server does not wait for it.
     const announced = [...headers, 'Content-Length: 100000000']
     expect((await send({ method: 'POST', target, headers: announced, body: 'a=b' })).status).toBe(
       413,
@@ -409,7 +409,7 @@ describe('DS-02 validates every input quickly', () => {
     const before = process.cpuUsage()
     await work()
     const { user, system } = process.cpuUsage(before)
-    // A linear look takes a few milliseconds; the square of these lengths would take many seconds.
+    // Linear parsing takes a few milliseconds; quadratic parsing would take many seconds.
     expect((user + system) / 1000).toBeLessThan(1_000)
   }
 

@@ -17,7 +17,7 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** The same text, of which each number encodes other characters as a form does. */
+/** Returns the same text with different characters form-encoded for each number. */
 const spelled = (text: string, spelling: number): string =>
   [...text]
     .map((character, at) =>
@@ -25,14 +25,14 @@ const spelled = (text: string, spelling: number): string =>
     )
     .join('')
 
-/** Opens a connection. @returns what sends one token request over it, and resolves with the status of the answer */
+/** Opens a connection. @returns a function that sends one token request over it and returns the status */
 const connection = async (server: TestServer) => {
   const { socket, send } = newConnection(server)
   await once(socket, 'connect')
   return send
 }
 
-/** The same without waiting until the connection is open. */
+/** Does the same without waiting for the connection. */
 const newConnection = ({ issuer }: TestServer) => {
   const { host, port } = new URL(issuer)
   const socket = connect(Number(port), '127.0.0.1')
@@ -80,7 +80,7 @@ const started = async (name: keyof typeof databases) => {
   const app = await startServer({
     ...(store && { store }),
     tokenExchange: true,
-    // What the store does for the burst before the other request is answered.
+    // The store operations of the burst before the other request is answered.
     aroundStore: (_operation, run) => {
       operations += 1
       return run()
@@ -119,7 +119,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
         const sendOther = await connection(app)
         const sends = await connections(app, burst)
         const form = { grant_type: 'client_credentials' }
-        // Connections are accepted in their order: once this one is served, the server has accepted all others too.
+        // Connections are accepted in order: after this response, the server has accepted all others.
         expect(await (await connection(app))(form, other)).toBe(200)
 
         const before = operations()

@@ -86,7 +86,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     const token = await app.personalToken()
-    // Somebody else is over the limit meanwhile.
+    // Another sender exceeds the limit at the same time.
     for (let guess = 0; guess < 5; guess += 1) await ask(app, wrong(client), { address: elsewhere })
     operations.length = 0
     for (let times = 0; times < 20; times += 1) expect((await ask(app, client)).status).toBe(200)
@@ -124,7 +124,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     const client = await app.client()
     for (const at of [app, node, app]) expect((await ask(at, wrong(client))).status).toBe(401)
     expect((await ask(app, client)).status).toBe(429)
-    // One more failure tells the other, too.
+    // One more failure updates the shared counter for the other node.
     expect((await ask(node, wrong(client))).status).toBe(401)
     expect((await ask(node, client)).status).toBe(429)
     expect([...reached(app), ...reached(node)]).toEqual([['wrongSecretsOfClient', here]])

@@ -15,7 +15,7 @@ import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import { elsewhere, from, guesser, here, reached, start as startNode } from './support.ts'
 
-/** A node whose user has a password that is quickly checked. */
+/** A node whose user has a password hash with low cost. */
 const start = async (options: TestOptions = {}): Promise<TestServer> => {
   const app = await startNode(options)
   const keys = new KeyRing((options.secretKeys ?? [secretKey]) as [string])
@@ -24,7 +24,7 @@ const start = async (options: TestOptions = {}): Promise<TestServer> => {
   return app
 }
 
-/** Small numbers: not every hash is a cheap one. */
+/** Low limits, since some hashes have full cost. */
 const limits = {
   wrongPasswordsOfAccount: { points: 2, seconds: 600 },
   guessesOfAccount: { points: 3, seconds: 600 },
@@ -32,7 +32,7 @@ const limits = {
   wrongPasswordsOfNetwork: { points: 8, seconds: 600 },
 }
 
-/** An address of a network of 48 bits: each number is another network of 64 bits. */
+/** Returns an address in a /48 network; each number is another /64 network. */
 const inNetwork = (network: number, number = 0): string =>
   `2001:db8:${network.toString(16)}:${number.toString(16)}::1`
 
@@ -48,7 +48,7 @@ const guessFrom = async (
   return statuses
 }
 
-/** Uses up what strangers may guess at the account. */
+/** Uses up the guesses of strangers at the account. */
 const lock = (app: TestServer, email?: string): Promise<readonly number[]> =>
   guessFrom(
     app,
@@ -56,7 +56,7 @@ const lock = (app: TestServer, email?: string): Promise<readonly number[]> =>
     email,
   )
 
-/** A browser at the login page that keeps its cookies. */
+/** A browser on the login page that keeps its cookies. */
 const newBrowser = (app: TestServer, address: string = elsewhere) => {
   const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
   return {

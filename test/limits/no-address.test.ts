@@ -34,7 +34,7 @@ const forwarded = (address: string | undefined) => ({
   ...(address !== undefined && { 'x-forwarded-for': address }),
 })
 
-/** Asks over the Unix socket at the path. */
+/** Sends a request over the Unix socket at the path. */
 const overSocket =
   (socketPath: string): Ask =>
   (clientId, forwardedFor) =>
@@ -47,7 +47,7 @@ const overSocket =
       sent.once('error', reject).end(body(clientId))
     })
 
-/** How an application listens on a Unix socket. @returns what closes it */
+/** Listens on a Unix socket like an application. @returns a function that closes it */
 type Host = (server: AuthorizationServer, path: string) => Promise<() => Promise<unknown>>
 
 const listening = async (server: Server, path: string) => {

@@ -20,7 +20,7 @@ describe('clientsPerUser', () => {
     expect(clients.items).toHaveLength(2)
     await app.server.clients.delete(clients.items[0]?.client.clientId ?? '')
     expect((await create()).status).toBe(303)
-    // Another user has as many again, and so has whoever runs the server.
+    // Another user and the operator have their own limits.
     const stranger = await Person.stranger(app)
     expect((await stranger.post(at.newClient, { ...field, form_id: 'x' })).status).toBe(303)
     await app.client()

@@ -34,7 +34,7 @@ describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
     const [guess, guessAtB] = [guesser(a, here), guesser(b, here)]
     for (const at of [guess, guessAtB, guess]) expect((await at('wrong')).status).toBe(403)
     await own.stop()
-    // What Redis had counted is not to be had, so each node begins anew, and no more than once.
+    // The counters in Redis are unavailable, so each node starts a new counter, and only once.
     for (const at of [guess, guessAtB]) {
       for (let wrong = 0; wrong < 4; wrong += 1) expect((await at('wrong')).status).toBe(403)
       expect((await at(a.password)).status).toBe(429)

@@ -5,11 +5,11 @@ import { from, guesser, here, start } from './support.ts'
 
 const redirectUri = 'https://client.example/cb'
 
-/** A server, and the names of the operations of its store that a piece of work needs. */
+/** Starts a server and records the names of store operations. */
 const counting = async (options: TestOptions = {}) => {
   const asked: string[] = []
   const aroundStore: AroundStore = (operation, run) => {
-    // The events of a second are written later, for all requests together.
+    // Ignore audit events and token uses, which are written later for all requests together.
     if (!/^(?:audit|tokens\.touch)/.test(operation.name)) asked.push(operation.name)
     return run()
   }

@@ -6,11 +6,11 @@ import { makeDatabase } from '../support/postgres.ts'
 import { guesser, here, start } from './support.ts'
 
 /**
- * Operations of the store that a wrong login may cost: a read and two writes for its places, the look-up of the
- * account, the counters of address and network, and the audit events of a second, which are written together.
+ * The allowed store operations of a wrong login: a read and two writes for its places, the look-up of the account, the
+* counters of address and network, and the audit events of a second, which are written together.
  */
 const mostOperations = 7
-/** One that is refused before its password is hashed costs the read of the places, and perhaps audit events. */
+/** The allowed store operations of a login without hashing: the read of the places, and possibly audit events. */
 const mostWhenRefused = 2
 
 const lacksPostgres = await lacks('postgres')

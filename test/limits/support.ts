@@ -2,29 +2,29 @@ import { startServer, type TestOptions, type TestServer } from '../support/serve
 import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** A test says by a header from which address a request comes. */
+/** Returns the header that sets the address of a request. */
 export const behindProxy = { trustedProxies: ['127.0.0.1'] } as const
 
 export const from = (address: string) => ({ 'x-forwarded-for': address })
 export const [here, elsewhere] = ['192.0.2.1', '198.51.100.2'] as const
 
-/** One node, also in the vitest project `nodes`, where it is on PostgreSQL and Redis: others stand `beside` it. */
+/** Starts one node, also in the vitest project `nodes` on PostgreSQL and Redis; others are started `beside` it. */
 export const start = (options: TestOptions = {}): Promise<TestServer> =>
   startServer({ ...behindProxy, aroundStore: (_operation, run) => run(), ...options })
 
-/** Somebody at the login page of a server. */
+/** A visitor of the login page of a server. */
 export const guesser = (app: TestServer, address: string) => {
   const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
   return async (password: string, email = app.user.email): Promise<Response> =>
     agent.submit(await agent.browse(`${app.issuer}/login?prompt=login`), { email, password })
 }
 
-/** What the log says of limits that were reached. */
+/** Returns the log entries about reached limits. */
 export const reached = ({ log }: TestServer): readonly unknown[] =>
   log
     .filter(({ event }) => event === 'limit.reached')
     .map(({ limit, address }) => [limit, address ?? null])
 
-/** The seconds of a 429, which are a number in any case. */
+/** Returns the `Retry-After` seconds of a 429. */
 export const waitOf = ({ headers }: { readonly headers: Headers }): number =>
   Number(headers.get('retry-after') ?? Number.NaN)

@@ -183,7 +183,7 @@ describe('the same limit elsewhere', () => {
         )
       const right = isClient ? accessToken : personal
       const wrong = isClient ? 400 : 401
-      // Right ones are not counted, and each wrong one is counted once.
+      // Valid ones are not counted, and each invalid one is counted once.
       for (let guess = 0; guess < 3; guess += 1)
         expect((await exchange(`guess${guess}`)).status).toBe(wrong)
       expect((await exchange(right)).status).toBe(200)

@@ -30,7 +30,7 @@ beforeEach(() => {
   now = Date.parse('2030-01-01')
 })
 
-/** A path that no other test has asked for. */
+/** Returns a path that no other test requests. */
 const newPath = (): string => `/document-${++paths}.json`
 
 const outboundWith = (
@@ -49,7 +49,7 @@ const asked = (
   more: Partial<OutboundRequest<unknown>> = {},
 ): OutboundRequest<unknown> => ({ url, ...json, read: (document) => document, ...more })
 
-/** The sentence of a refusal, and how many milliseconds it took. */
+/** The message of a rejection, and its duration in milliseconds. */
 const refusal = async (
   url: string,
   {
@@ -72,7 +72,7 @@ const refusal = async (
 
 const requestsTo = (path: string) => site.requests.filter(({ url }) => url === path)
 
-/** Answers a path with a status, headers and a body of its own. */
+/** Serves a path with this status, headers and body. */
 const answer = (
   path: string,
   status: number,
@@ -494,7 +494,7 @@ describe('the timeout covers the whole request', () => {
 })
 
 describe('caching (RFC 9111)', () => {
-  /** How often a document is asked for, when it is wanted again after so many seconds. */
+  /** Returns the number of fetches of a document that is requested again after these seconds. */
   const timesAskedFor = async (
     headers: Record<string, string>,
     seconds: readonly number[],
@@ -663,7 +663,7 @@ describe('caching (RFC 9111)', () => {
     for (const response of waiting)
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     await Promise.all(five)
-    // That one was not asked, so it is no failure of its own.
+    // That host was not requested, so this is not a failure of it.
     site.serve(slow[5] ?? '', { a: 1 })
     await expect(outbound.json(asked(sixth))).resolves.toEqual({ a: 1 })
   })

@@ -47,11 +47,11 @@ const tooSlow = 'It was not there after 5 seconds.'
 const tooMany = 'Too many requests are under way already.'
 const nowhere = 'Its host has no public address.'
 
-/** Looks a name up at the test's own name server. */
+/** Looks a name up on the test's own name server. */
 const lookUp = (name: string, { signal } = new AbortController()) =>
   nameServerLookup([names.address])(name, signal)
 
-/** The kinds of look-up that something begins: the first is that of the thread pool. */
+/** Returns the async resource types of look-ups that the work creates; the first is that of the thread pool. */
 const kindsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
   const kinds = new Set<string>()
   const hook = createHook({ init: (_id, type) => void kinds.add(type) }).enable()
@@ -113,7 +113,7 @@ describe('a look-up that takes too long', () => {
       ...site.outbound,
       resolve: (hostname, signal) =>
         nameServerLookup(
-          // Of two that are silent, neither is waited for to the end.
+          // With two silent name servers, the look-up does not wait for the full timeout of both.
           hostname === 'client.example' ? [names.address] : [silent.address, another.address],
         )(hostname, signal),
     })

@@ -1,25 +1,26 @@
 import fc from 'fast-check'
 import { vi } from 'vitest'
 
-/** How many times each property is tried at least; without it, as often as the test says. */
+/** The minimum number of runs of each property; by default, the number of the test. */
 const asked = Number(process.env.FC_RUNS ?? 0)
 
-// Whoever asks for more has the time.
+// More runs need more time.
 if (asked > 0) vi.setConfig({ testTimeout: 3_600_000 })
 
 interface Tries {
   readonly runs?: number
   /**
-   * Milliseconds after which the search ends: for what could look for a smaller counterexample until the test runs out
-   * of time, and nobody would see the seed. To end without one is a failure too.
+   * The timeout of the search in milliseconds: otherwise, shrinking a counterexample could exceed the timeout of the
+   * test,
+* which would hide the seed. A timeout without a counterexample is a failure too.
    */
   readonly limit?: number
-  /** To see a failure again, as its message says. */
+  /** Replays a failure with the seed in its message. */
   readonly seed?: number
   readonly path?: string
 }
 
-/** Looks for a counterexample; a failure names the seed and the path that lead to it again. */
+/** Searches for a counterexample. A failure contains the seed and the path to replay it. */
 export const check = async <T>(
   property: fc.IProperty<T> | fc.IAsyncProperty<T>,
   { runs = 300, limit, ...replay }: Tries = {},
@@ -32,7 +33,7 @@ export const check = async <T>(
   })
 }
 
-/** What a function returns, or the error that it throws. */
+/** Returns the result of a function, or the error that it throws. */
 export const outcome = <T>(act: () => T): { value: T } | { error: unknown } => {
   try {
     return { value: act() }

@@ -5,13 +5,12 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// What a few lines predict of consent, the server does: over HTTP, with its own pages, on a SQLite file
-// (decision §4.5 to §4.7).
+// Compares a small model of consent with the server, over HTTP with its pages on a SQLite file (decision §4.5 to §4.7).
 
 const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'
 
-/** What a user has said to a client. */
+/** The decision of a user about a client. */
 interface Said {
   readonly granted: readonly string[]
   readonly declined: readonly string[]
@@ -85,7 +84,7 @@ interface Asked {
   readonly ticked: readonly string[]
 }
 
-/** What is expected of a request: an error at once, the page, or a code for these scopes. */
+/** The expected result of a request: an error, the page, or a code for these scopes. */
 const predicted = (model: Model, { user, client, scopes, prompt }: Asked) => {
   const { isConfidential, allowed, optional } = at(model.clients, client)
   const ceiling = allowed ? known.filter((scope) => allowed.includes(scope)) : known
@@ -169,7 +168,7 @@ const end = (
   }
 }
 
-/** Agrees to all, and later unticks one: who asks for all again gets the rest. */
+/** Agrees to all scopes and later unticks one: a request for all then gets the rest. */
 const changeOfMind = (user: number, client: number, unticked: string) =>
   command(
     `user ${user} agrees to client ${client}, and unticks ${unticked} later`,
@@ -209,7 +208,7 @@ const disable = (client: number, isDisabled: boolean) =>
     at(model.clients, client).isDisabled = isDisabled
   })
 
-/** Every token does what the model says, from the first request after whatever happened. */
+/** Expects that every token follows the model from the next request on. */
 const everyToken = async ({ tokens, clients }: Model, real: Real): Promise<void> => {
   for (const { token, scopes, isLive, client, user } of tokens) {
     const { allowed, isDisabled } = at(clients, client)

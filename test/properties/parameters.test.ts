@@ -13,7 +13,7 @@ const anyText = fc.string({ unit: 'binary', maxLength: 30 })
 const nearName = fc.constantFrom('scope', 'state', 'client_id', 'Scope', 'scope ', '', '__proto__')
 const pairs = fc.array(fc.tuple(fc.oneof(nearName, anyText), anyText), { maxLength: 20 })
 const encoded = pairs.map((given) => `${new URLSearchParams(given)}`)
-/** Raw texts, which nobody has encoded properly. */
+/** Raw texts without proper encoding. */
 const raw = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '=', '&', '+', '%', '2', '6', '0', 'G', ' ', ';', '\0') }),
   anyText,
@@ -124,11 +124,11 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
         (id, secret, at, extra) => {
           const encoded = Buffer.from(`${id}:${secret}`).toString('base64')
           expect(presented(`Basic ${encoded}`)).toEqual({ clientId: id, proof: secret })
-          // A blank in front is one more between scheme and credentials.
+          // A leading space adds to those between scheme and credentials.
           const place = 1 + (at % encoded.length)
           const other = `${encoded.slice(0, place)}${extra}${encoded.slice(place)}`
           const read = outcome(() => presented(`Basic ${other}`))
-          // What is taken says something else, and never the same in another spelling.
+          // An accepted value means something else, never the same in another encoding.
           if ('error' in read) expect(isRefusal(read.error, 'invalid_client')).toBe(true)
           else expect(read.value).not.toEqual({ clientId: id, proof: secret })
         },

@@ -45,7 +45,7 @@ const registrable = uri.filter(
   (one) => redirectUriProblem(one, { privateUse: false }) === undefined,
 )
 
-/** A change of a text that leaves it another one. */
+/** A change that results in a different text. */
 const edit = fc.record({
   at: fc.nat(),
   remove: fc.nat(2),
@@ -86,7 +86,7 @@ const edited = (
   return `${text.slice(0, place)}${insert}${text.slice(place + remove)}`
 }
 
-/** Scheme, host and what stands behind the port, of a literal http loopback address. */
+/** Returns the scheme, the host and the part after the port of a literal http loopback URL. */
 const loopback = (text: string) =>
   /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i.exec(text)
 
@@ -146,7 +146,7 @@ describe('P-2 the match of redirect URIs', () => {
             one !== null && two !== null && isPort && one[1] === two[1] && one[3] === two[3]
           const matched = matchRedirectUri([known], other, { anyLoopbackPort: true })
           expect(matched).toBe(other === known || isFree ? known : undefined)
-          // Whatever matches leads to the same machine, as a browser reads it.
+          // Every match leads to the same machine in a browser.
           if (matched !== undefined) {
             expect(new URL(other).hostname).toBe(new URL(known).hostname)
             expect(new URL(other).pathname).toBe(new URL(known).pathname)
@@ -229,7 +229,7 @@ describe('the redirect after the login', () => {
     'a',
     ';',
   )
-  /** What looks like a path, and names a host. */
+  /** Texts that look like a path and name a host. */
   const elsewhere = fc.tuple(
     fc.constantFrom('//', '/\\', '///', '\\\\', '/\t/', '/%2f'),
     fc.constantFrom('api.example', 'localhost:3000', 'evil.example'),
@@ -258,7 +258,7 @@ describe('the redirect after the login', () => {
           expect(new URL(next, `${origin}${page}`).origin).toBe(origin)
         expect(next).toMatch(/^\/(?!\/)[\x21-\x5B\x5D-\x7E]*$/)
         if (given.length !== 1) expect(next).toBe(`${basePath}/`)
-        // What is not the start page is what was asked for.
+        // The redirect is the start page or the requested path.
         if (next !== `${basePath}/`) expect(next).toBe(given[0])
       }),
       { runs: 3_000 },

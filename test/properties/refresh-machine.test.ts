@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { ping, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// What a few lines predict of refresh tokens, the server does: over HTTP, on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
+// Compares a small model of refresh tokens with the server, over HTTP on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
 
 const seconds = { access: 300, refresh: 1_000, leeway: 60, whole: 2_500 }
 const whole = ['notes:read', 'notes:write']
@@ -26,13 +26,13 @@ interface Exchanged {
   readonly next: string
   readonly scope: string | undefined
 }
-/** What was issued from one code. */
+/** The tokens that were issued from one code. */
 interface Family {
   readonly code: string
   readonly begun: number
   current: Pair
   readonly exchanged: Exchanged[]
-  /** Access tokens whose place another has taken. */
+  /** Access tokens that were replaced. */
   readonly replaced: string[]
   isEnded: boolean
 }
@@ -43,7 +43,7 @@ interface Model {
 
 let app: TestServer
 let other: TestClient
-/** Of the clients: whose activity is another matter than that of the user who agreed. */
+/** The owner of the clients, who can be deactivated separately from the user. */
 let owner: User
 beforeAll(async () => {
   app = await startServer({
@@ -188,7 +188,7 @@ const replay = (at: number, which: number, scope: string | undefined) =>
     ({ families }) => families.some(({ exchanged }) => exchanged.length > 0),
   )
 
-/** The token that was just exchanged, so long afterwards. */
+/** Presents the token that was just exchanged, after this delay. */
 const refreshAndReplay = (at: number, wait: number) =>
   command(`refresh ${at}, and again after ${wait} seconds`, async (model, client) => {
     await refresh(at, undefined).run(model, client)
@@ -219,7 +219,7 @@ const revoke = (at: number, kind: 'access' | 'refresh' | 'exchanged' | 'replaced
     if (token === undefined) return
     const answer = await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(client))
     expect(answer.status).toBe(200)
-    // An access token that has given place to another is none any more.
+    // A replaced access token is invalid.
     if (kind !== 'replaced') family.isEnded = true
   })
 
@@ -243,7 +243,7 @@ const advance = (by: number) =>
 
 const sweep = command('expired rows are removed', async () => void (await app.server.sweep()))
 
-/** Of all that was ever issued, exactly that lives which the model says. */
+/** Expects that exactly the tokens of the model are valid. */
 const liveTokens = async ({ families, isActive }: Model): Promise<void> => {
   for (const { current, replaced, isEnded } of families) {
     const isLive = !isEnded && isActive && now() < current.at + seconds.access
@@ -262,7 +262,7 @@ const scope = fc.constantFrom(
   'test:scope',
   'user:email',
 )
-// What ends everything comes seldom, so that there is something left to be wrong about.
+// Actions that end everything are rare, so that the other actions have live tokens.
 const often = (of: fc.Arbitrary<Command>): fc.Arbitrary<Command>[] =>
   Array.from({ length: 4 }, () => of)
 const commands = fc.commands(

@@ -16,7 +16,7 @@ const anyScope = fc.oneof(
   { weight: 6, arbitrary: known },
   { weight: 1, arbitrary: fc.constant('nowhere') },
 )
-/** As records keep them: none twice. */
+/** Scopes without duplicates, as records contain them. */
 const listOf = (of: fc.Arbitrary<string>) => fc.uniqueArray(of, { maxLength: 6 })
 const someOf = (of: fc.Arbitrary<string>) => fc.array(of, { maxLength: 6 })
 const registries = fc

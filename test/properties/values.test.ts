@@ -207,7 +207,7 @@ describe('the JWT of a session', () => {
         const other = `${jwt.slice(0, place)}${inserted}${jwt.slice(place + removed)}`
         fc.pre(other !== jwt && /^[\t\x20-\x7E]*$/.test(other) && other.trim() !== jwt)
         const seen = await verdict(`Bearer ${other}`)
-        // The last character of a part has bits that say nothing.
+        // The last character of a part has unused bits.
         const isSame = (text: string) =>
           text
             .split('.')

@@ -16,7 +16,7 @@ import {
 } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logged in once, for the whole file. */
+/** Logs in once for the whole file. */
 let agent: UserAgent
 let conf: TestClient
 
@@ -739,7 +739,8 @@ describe('decision §4.4 stores the validated request', () => {
     const theirs = formIn(await (await other.browse(conf.url())).text())
     const mine = await pages(conf)
     for (const [who, fields] of [
-      // user-a submits the form of user-m with either CSRF token; so do another session of user-a and an anonymous browser.
+      // user-a submits the form of user-m with either CSRF token; so do another session of user-a and an anonymous
+      // browser.
       [agent, { ...theirs.hidden, csrf_token: mine.hidden.csrf_token ?? '' }],
       [agent, theirs.hidden],
       [twin, { ...mine.hidden, csrf_token: (await twinToken(twin)) ?? '' }],

@@ -22,7 +22,7 @@ const everyGrant = [
 
 let app: TestServer
 let agent: UserAgent
-/** Confidential, with `notes:read` by default. */
+/** Registers a confidential client with `notes:read` by default. */
 let conf: TestClient
 let conf2: TestClient
 let pub: TestClient
@@ -39,7 +39,7 @@ afterAll(() => app.close())
 
 type Given = Record<string, string | undefined>
 
-/** A token request with these headers and this body, exactly. */
+/** Sends a token request with exactly these headers and this body. */
 const post = async (
   headers: Record<string, string>,
   body: Given | string,
@@ -645,7 +645,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
   })
 
   describe('attacks CD-10 changes between the code and its redemption', () => {
-    /** A new logged-in user with a code for a client of another user. */
+    /** Creates a logged-in user with a code for a client of another user. */
     const granted = async (email: string) => {
       const user = await app.newUser({ email })
       const account = { ...app, user }

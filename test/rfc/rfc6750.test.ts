@@ -314,7 +314,7 @@ describe('RFC 6750 §3.1 invalid tokens', () => {
 })
 
 describe('RFC 6750 §3.1 scopes', () => {
-  /** A separate application whose routes have the given guards. */
+  /** Starts a separate application whose routes have the given guards. */
   const guarded = async (
     ...routes: readonly (readonly [path: string, ...express.RequestHandler[]])[]
   ) => {

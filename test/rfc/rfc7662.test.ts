@@ -203,7 +203,7 @@ describe('§2.2 active tokens', () => {
   })
 
   test('IR-02 returns no exp for a token without an expiry', async () => {
-    // No setting makes such a token, but a host may have one.
+    // No setting creates such a token, but a host can.
     await using host = await startServer({
       getToken: async (by, next) => {
         const given = await next(by)

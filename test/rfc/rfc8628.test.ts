@@ -46,7 +46,7 @@ const rowsOf = async (clientId: string) => {
   return Number(authorizations?.n)
 }
 
-/** Another user, logged in in a browser of their own; `address` is where a trusted proxy says they are. */
+/** Creates another logged-in user. `address` is the address that a trusted proxy reports. */
 const somebody = async (at: TestServer, email: string, address?: string): Promise<LoggedIn> => {
   const user = await at.newUser({ email })
   const headers: Record<string, string> = address ? { 'x-forwarded-for': address } : {}
@@ -175,7 +175,7 @@ describe('§3.2 the answer', () => {
       expect(rows).not.toContain(user_code)
       const letters = user_code.replace('-', '')
       expect(rows).not.toContain(letters)
-      // Whoever has the database could try every code in a minute.
+      // An attacker with the database could try every code within a minute.
       for (const text of [letters, user_code])
         expect(rows).not.toContain(digestOf('user_code', text))
     }
@@ -325,7 +325,7 @@ describe('§3.3 the user', () => {
     const confirming = await openDevicePage(app, person, `${query}&confirm=yes`)
     expect(confirming.html).not.toContain('Photo Frame')
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // A remembered consent decides nothing here either.
+    // A remembered consent does not decide here either.
     await pub.poll(await decided(pub))
     const asked = await enterCode(app, person, codes.user_code)
     expect(asked.html).toContain('name="confirm"')
@@ -487,7 +487,7 @@ describe('§3.4 the access token request', () => {
     expect(refusal(await posing.poll(codes))).toBe('401 invalid_client')
     expect(refusal(await wrong.poll(codes))).toBe('401 invalid_client')
     expect((await conf.poll(codes)).status).toBe(200)
-    // Nor can they have revoked what was issued.
+    // They cannot revoke the issued tokens either.
     const { status, body } = await conf.poll(await decided(conf))
     expect(status).toBe(200)
     expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
@@ -525,7 +525,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(await poll()).toBe('400 slow_down')
     app.advance(14)
     expect(await poll()).toBe('400 slow_down')
-    // Twenty seconds by now, and for good.
+    // The interval is 20 seconds from now on.
     app.advance(20)
     expect(await poll()).toBe('400 authorization_pending')
     app.advance(19)
@@ -706,7 +706,7 @@ describe('DV-04 a code challenge in the request', () => {
         expect(refusal(await device.poll(codes, { code_verifier }))).toBe('400 invalid_grant')
       const { status, body } = await device.poll(codes, right)
       expect(status).toBe(200)
-      // Not even a replay is proven without it.
+      // Without it, the request is not even recognized as a replay.
       expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
       expect(await ping(app, body.access_token)).toBe(200)
       app.advance(1201)
@@ -785,7 +785,7 @@ describe('§5.1 brute force', () => {
       const refused = await enterCode(site, ada, code)
       expect(refused.status).toBe(400)
       expect(refused.html).toContain('This code is not valid.')
-      // Own codes between the guesses, as many as one likes, until the last guess.
+      // Enter own codes between the guesses; they do not reset the count.
       if (code !== wrong.at(-1)) {
         const { user_code } = await device.codes()
         expect((await decideOn(site, ada, { user_code })).status).toBe(200)
@@ -803,7 +803,7 @@ describe('§5.1 brute force', () => {
       { 'x-forwarded-for': '192.0.2.2' },
     )
     expect((await enterCode(site, again, codes.user_code)).status).toBe(429)
-    // Others are not concerned, and what waits for a decision can be decided.
+    // Other users are not affected, and waiting decisions can still be made.
     const grace = await somebody(site, 'grace@example.org', '192.0.2.3')
     expect((await enterCode(site, grace, codes.user_code)).status).toBe(200)
     site.advance(600)
@@ -827,7 +827,7 @@ describe('§5.1 brute force', () => {
     const next = await somebody(site, 'next@example.org', address)
     for (let tries = 0; tries < 6; tries += 1)
       expect((await enterCode(site, next, user_code)).status).toBe(429)
-    // What was not tried counts for nobody.
+    // Untried codes do not count.
     const elsewhere = await logIn(
       { ...site, user: { ...site.user, email: 'next@example.org' } },
       { 'x-forwarded-for': '192.0.2.10' },
@@ -897,7 +897,7 @@ describe('§6.1 user codes', () => {
     expect(userCodeAlphabet).toHaveLength(20)
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
-    // Five tries while a code lives: below 2^-32 (§5.1).
+    // Five tries within the lifetime of a code: a chance below 2^-32 (§5.1).
     expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
   })
 
@@ -906,7 +906,7 @@ describe('§6.1 user codes', () => {
     let draws = 0
     await using site = await startServer({
       deviceAuthorization: true,
-      // Eight letters are drawn with 24 bytes: the first two times the same.
+      // Eight letters need 24 random bytes: repeat them for the first two draws.
       random: (bytes) => {
         const random = crypto.getRandomValues(new Uint8Array(bytes))
         if (!isPoor || bytes !== 24) return random
@@ -957,7 +957,7 @@ describe('DV-06 a flood', () => {
     expect(Number(rows?.n)).toBeLessThan(250)
     site.advance(60)
     expect((await device.ask({}, from('192.0.2.1'))).status).toBe(200)
-    // Nothing of it stays.
+    // No state remains.
     site.advance(2_000)
     await site.server.sweep()
     const [left] = await site.query('select count(*) as n from oauth2server_transient')

@@ -55,7 +55,7 @@ const fieldsOf = (subject_token: string | undefined, more: Given = {}): [string,
     ...more,
   }).filter((pair): pair is [string, string] => pair[1] !== undefined)
 
-/** The exchange of a token by its holder, who is no client. */
+/** Exchanges a token as its holder, without a client. */
 const exchange = async (
   subjectToken: string | undefined,
   more: Given = {},
@@ -63,7 +63,7 @@ const exchange = async (
   headers: Record<string, string> = {},
 ): Promise<FormAnswer> => postForm(`${issuer}/oauth/token`, fieldsOf(subjectToken, more), headers)
 
-/** The exchange of a client's own token. */
+/** Exchanges a token of the client. */
 const exchangeAs = (client: TestClient, subjectToken: string, more: Given = {}) =>
   client.clientSecret === pub.clientSecret
     ? exchange(subjectToken, { client_id: client.clientId, ...more }, client.app)
@@ -461,7 +461,7 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
   })
 
   test('RFC 9449 §5 inherit its key, which the request must prove [T337]', async () => {
-    // The library reads the clock of the machine.
+    // The library uses the clock of the machine.
     await using other = await start({ clock: () => Date.now() })
     const client = await TestClient.register(other, new UserAgent())
     const [key, stranger] = [
@@ -483,7 +483,7 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
     const child = await other.server.tokens.find({ accessToken: childOf(answer) })
     expect(child?.token.keyThumbprint).toBe(jkt)
 
-    // One that is bound to nothing may have children that are.
+    // An unbound token may have bound children.
     const personal = await other.personalToken()
     const bound = await exchange(personal, {}, other, { dpop: await proof(key) })
     expect(bound.body).toMatchObject({ token_type: 'DPoP' })
@@ -616,7 +616,7 @@ test('the settings pages return 404 for the ID of an exchanged token', async () 
   await expect(app.server.personalTokens.rotate(id)).rejects.toThrow('There is no such token.')
 })
 
-/** Stops a server behind, or before, an operation of the store until it is told to go on. */
+/** Pauses a server before or after a store operation until it is released. */
 const newBrake = () => {
   let at: string | undefined
   let reached = () => {}
@@ -751,7 +751,7 @@ describe.each([
       where: string,
       make: () => Promise<IssuedToken>,
       end: () => Promise<unknown>,
-      // Of two that wait for each other, one may have to try again: with a user goes all that can be held.
+      // A deadlock may cause a retry, since the deletion of a user locks many rows.
       { mayCollide = false } = {},
     ): Promise<IssuedToken | undefined> => {
       const { standing, release } = pair.brake.arm(where)

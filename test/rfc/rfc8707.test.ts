@@ -33,14 +33,14 @@ afterAll(() => app.close())
 const queryOf = (resources: readonly string[]): string =>
   resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('')
 
-/** Where the user is sent after a request for these resources. */
+/** Returns the redirect after a request for these resources. */
 const ask = async (resources: readonly string[], given = {}, client = conf): Promise<URL> =>
   agent.authorize(app, client.url(given) + queryOf(resources))
 
 const codeFor = async (resources: readonly string[], client = conf): Promise<string> =>
   (await ask(resources, {}, client)).searchParams.get('code') ?? ''
 
-/** A token request with as many resources as it likes. */
+/** Sends a token request with any number of resources. */
 const token = async (
   given: Record<string, string>,
   resources: readonly string[] = [],
@@ -66,11 +66,11 @@ const redeem = (code: string, resources: readonly string[] = []): Promise<TokenA
 const refresh = (refreshToken: string, resources: readonly string[] = []): Promise<TokenAnswer> =>
   token({ grant_type: 'refresh_token', refresh_token: refreshToken }, resources)
 
-/** What an access token is restricted to. */
+/** Returns the resources of an access token. */
 const audienceOf = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ accessToken: body.access_token }))?.token.resources
 
-/** What its authorization is. */
+/** Returns the resources of its authorization. */
 const grantedBy = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ refreshToken: body.refresh_token }))?.authorization?.resources
 

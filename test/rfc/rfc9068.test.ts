@@ -27,7 +27,7 @@ const start = (options: TestOptions = {}): Promise<TestServer> =>
 
 const machine = { grant_type: 'client_credentials' }
 
-/** A token of a client that acts for itself. */
+/** Issues a token by client_credentials. */
 const machineToken = async (client: TestClient): Promise<string> =>
   (await client.token(machine)).body.access_token
 
@@ -47,7 +47,7 @@ const publishedBy = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
 
 const kidsOf = async (app: TestServer) => (await publishedBy(app)).map(({ kid }) => kid)
 
-/** What another server does that trusts the keys which a node publishes. */
+/** Verifies a token as another server does, with the published keys. */
 const verified = (app: TestServer, token: string, audience = app.issuer, node = app) =>
   jwtVerify(token, createRemoteJWKSet(new URL(`${node.issuer}/oauth/jwks`)), {
     issuer: app.issuer,
@@ -90,7 +90,7 @@ describe('§2 the token', () => {
     })
     expect(one.expires_in).toBe(3_600)
     expect(decodeJwt(other.access_token).jti).not.toBe(decodeJwt(one.access_token).jti)
-    // What identifies it is no token itself.
+    // The identifier is not a token.
     expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
   })
 
@@ -425,7 +425,7 @@ describe('the rotation of signing keys', () => {
     await verified(app, before)
     await verified(app, accessToken)
 
-    // The younger key of the other algorithm takes no key away from whoever still signs.
+    // A newer key of another algorithm does not remove the key of a node that still signs with it.
     app.advance(3 * day)
     await app.server.sweep()
     expect(kidOf(await machineToken(client))).toBe(kidOf(before))
@@ -475,7 +475,7 @@ describe('the rotation of signing keys', () => {
       beside: app,
       issuer: app.issuer,
       aroundStore: async ({ name }, run) => {
-        // Before the key is written: inside of that, nobody else can write.
+        // Block before the key is written, since no other node can write during that.
         if (name === 'transaction' && slow) {
           slow = false
           await kidsOf(app)

@@ -6,7 +6,7 @@ import { redirectUri, secretKey, startServer, type TestServer } from '../support
 import { answerTo, formIn, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logged in once, for the whole file. */
+/** Logs in once for the whole file. */
 let agent: UserAgent
 let conf: TestClient
 let pub: TestClient
@@ -26,7 +26,7 @@ const post = (fields: Parameters<typeof postForm>[1], headers = basicOf(conf)) =
   postForm(endpoint(), fields, headers)
 const refusalOf = async (answer: ReturnType<typeof push>) => refusal((await answer) as never)
 
-/** Where a user is led who comes with a reference that is not good: the error view, and never the client. */
+/** Expects that a request with an invalid reference shows the error view and never redirects to the client. */
 const localError = async (url: string, browser = agent): Promise<string> => {
   const response = await browser.fetch(url)
   expect(response.status).toBe(303)
@@ -443,7 +443,7 @@ describe('§4 the authorization request', () => {
   test('§4 prompt=login asks for the login once, and then for consent', async () => {
     const browser = new UserAgent()
     await browser.logIn(app)
-    // Remembered, so that nothing but the prompt asks.
+    // Remember the consent, so that only the prompt causes a page.
     await app.server.consents.grant(app.user.id, conf.clientId, ['notes:read'])
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'login consent' }))
     const login = await browser.browse(url)
@@ -491,7 +491,7 @@ describe('§4 the authorization request', () => {
       const { browser, url } = await asked()
       const next = await nextOf(browser, url)
       expect(await shows(browser, next)).toBe('login')
-      // Nor does the way back that another browser was given, with a session from before.
+      // The return URL of another browser with an earlier session does not count either.
       app.advance(1)
       expect(await shows(browser, await nextOf(new UserAgent(), url))).toBe('login')
     })
@@ -565,7 +565,7 @@ describe('PA-04 §2.3 floods', () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const statuses: number[] = []
-    // What is refused counts too, and is quick.
+    // Rejected requests count too, and are fast.
     const ask = () => push(client, { request_uri: 'x' })
     for (let part = 0; part < 20; part += 1) {
       const answers = await Promise.all(Array.from({ length: 30 }, ask))

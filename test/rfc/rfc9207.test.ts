@@ -28,7 +28,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     })
   })
 
-  // `answerTo` sees to it that each parameter stands there once.
+  // `answerTo` checks that each parameter occurs once.
   test.each<[string, Record<string, string | undefined>, 'yes' | 'no']>([
     ['a code', {}, 'yes'],
     ['access_denied', {}, 'no'],

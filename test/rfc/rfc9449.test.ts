@@ -26,7 +26,7 @@ import {
 } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logged in once, for the whole file. */
+/** Logs in once for the whole file. */
 let agent: UserAgent
 let conf: TestClient
 let pub: TestClient
@@ -50,7 +50,7 @@ const askMachine = (dpop?: string | DpopKey) =>
   askToken(conf, machine, dpop === undefined ? {} : { dpop })
 const atToken = (changed?: Changed, by = key) => proofBy(by, { app }, changed)
 
-/** Tokens of a new authorization, bound to the key. */
+/** Returns tokens of a new authorization that are bound to the key. */
 const boundTokens = async (client = conf, by = key, asking: object = {}) => {
   const { status, body } = await redeem(client, await client.code(), { ...asking, dpop: by })
   expect(status).toBe(200)
@@ -62,7 +62,7 @@ const boundToken = async (by = key): Promise<string> => {
   return body.access_token
 }
 
-/** Status and error of a refused guarded request, once its challenge was checked. */
+/** Checks the challenge of a rejected guarded request, and returns its status and error. */
 const challenged = async (response: Response): Promise<string> => {
   const challenge = response.headers.get('www-authenticate') ?? ''
   expect(challenge).toMatch(/^DPoP /)
@@ -143,7 +143,7 @@ describe('§5 a token request with a proof', () => {
   })
 })
 
-/** A JWT by hand, for what no library signs. */
+/** Creates a JWT that libraries refuse to create. */
 const handmade = (header: object, claims: object, sign: (input: string) => string): string => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const input = `${part(header)}.${part(claims)}`
@@ -296,7 +296,7 @@ describe('§4.3 checking proofs', () => {
       const response = await fetch(`${app.issuer}/oauth/ping`, {
         headers: { authorization: `DPoP ${accessToken}`, dpop: proof },
       })
-      // A key that signed well but is not the token's is told so.
+      // A valid proof with another key gets its own error.
       expect(await challenged(response)).toBe('401 invalid_dpop_proof')
       expect((await withKey(key, accessToken, { app })).status).toBe(200)
     },

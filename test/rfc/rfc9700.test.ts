@@ -35,11 +35,14 @@ const count = async (app: TestServer, table: string, where = 'true'): Promise<nu
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
-/** Reports whether the access token and the refresh token of an authorization are valid, without using the refresh token. */
+/**
+ * Reports whether the access token and the refresh token of an authorization are valid, without using the refresh
+ * token.
+ */
 const isAlive = async (client: TestClient, accessToken: string): Promise<boolean> =>
   (await ping(client.app, accessToken)) === 200
 
-/** The same client at another node. */
+/** Returns the same client at another node. */
 const at = (node: TestServer, client: TestClient): TestClient =>
   Object.assign(new TestClient(node, client.agent, client, 'basic'), { pkce: client.pkce })
 

@@ -11,7 +11,7 @@ const elsewhere = 'https://other.example/notes'
 type Metadata = Record<string, unknown>
 
 let app: TestServer
-/** Where it listens: a proxy stands between that and the issuer. */
+/** The address on which it listens, behind a proxy for the issuer. */
 let origin: string
 beforeAll(async () => {
   app = await startServer({
@@ -34,7 +34,7 @@ afterAll(() => app.close())
 const at = async (path: string): Promise<Metadata> =>
   (await fetch(`${origin}${path}`)).json() as Promise<Metadata>
 
-/** Where a guard of a resource says that its metadata is. */
+/** Returns the metadata URL in the challenge of a resource. */
 const addressOf = async ({ server }: TestServer, resource: string): Promise<string | undefined> => {
   const headers = { authorization: 'Bearer wrong' }
   const refusal = await rest(server, new Request(resource, { headers }), {}, { resource })

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { formIn } from '../support/user-agent.ts'
 
-/** The headers by which a trusted proxy tells where a request came from. */
+/** The headers with which a trusted proxy reports the sender of a request. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
 
 /** Reports whether the server accepts the cookie and the JWT of a session with these headers. */

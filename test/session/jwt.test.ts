@@ -23,7 +23,7 @@ interface Answer {
   readonly body: Record<string, unknown>
 }
 
-/** What the guarded resource answers a browser that sends these headers. */
+/** Returns the response of the guarded resource to a browser with these headers. */
 const me = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { agent }: Pick<LoggedIn, 'agent'>,
@@ -259,13 +259,13 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
     for (const [sent, expected] of wrong)
       expect(await me(app, browser, sent(browser.jwt))).toEqual(expected)
 
-    // An access token goes where RFC 6750 wants it, whatever is configured for the JWT.
+    // An access token stays in the header of RFC 6750, whatever header the JWT has.
     const token = { authorization: `Bearer ${await app.personalToken()}` }
     const holder = { status: 200, body: { id: app.user.id, kind: 'personal_token' } }
     expect(await me(app, browser, token)).toEqual(holder)
     expect(await me(app, browser, { authorization: 'Bearer bad' })).toMatchObject({ status: 401 })
 
-    // A JWT without its session is refused, also where anonymous callers are let in.
+    // A JWT without its session is rejected even if anonymous callers are allowed.
     for (const path of ['/api/me', '/api/public']) {
       const stranger = await fetch(`${app.issuer}${path}`, { headers: right(browser.jwt) })
       expect(stranger.status).toBe(401)
@@ -450,7 +450,7 @@ describe('rotated secret keys', () => {
         key: sessionKey(next),
       }),
     ).toBe(fresh)
-    // The node that has not been restarted yet does not know the new key.
+    // The node that was not restarted does not have the new key.
     expect(await me(app, browser, { authorization: `Bearer ${fresh}` })).toEqual(decodeError)
 
     const logout = await browser.agent.fetch(`${rotated.issuer}/logout`, {

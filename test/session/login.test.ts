@@ -36,7 +36,7 @@ const post = (
     headers,
   })
 
-/** The login form in a fresh browser: its hidden fields, and the address of the form. */
+/** Returns the hidden fields and the URL of the login form in a new browser. */
 const loginForm = async (agent: UserAgent, query = '') => {
   const page = await agent.fetch(`${app.issuer}/login${query}`)
   const text = await page.text()
@@ -188,7 +188,7 @@ describe('SS-07 login CSRF', () => {
     const answer = await post(bare, '/login', { ...hidden, ...credentials() })
     expect(answer.status).toBe(403)
     expect(answer.headers.getSetCookie()).toHaveLength(1)
-    // As the page says: trying again works.
+    // A retry works, as the page says.
     const again = await post(bare, '/login', {
       ...formIn(await answer.text()).hidden,
       ...credentials(),
@@ -324,7 +324,7 @@ describe('LR-01 where the login leads', () => {
     '"><script>alert(1)</script>',
     `/${'a'.repeat(20_000)}`,
   ]
-  /** What the login makes of `next`: in the form, in the form after a failure, and for whoever is logged in. */
+  /** Returns the redirects for `next`: after the form, after a failed login, and for a logged-in user. */
   const leadTo = async (
     next: readonly string[],
   ): Promise<readonly (string | null | undefined)[]> => {
@@ -332,7 +332,7 @@ describe('LR-01 where the login leads', () => {
     const failed = await fetch(`${app.issuer}/login`, { method: 'POST', body: params })
     expect(failed.status).toBe(403)
     const afterFailure = formIn(await failed.text()).hidden.next
-    // Node itself takes no address that is longer.
+    // Node does not accept a longer URL.
     if (params.toString().length > 15_000) return [afterFailure]
     const { hidden } = await loginForm(new UserAgent(), `?${params}`)
     const on = await session.agent.fetch(`${app.issuer}/login?${params}`)
@@ -487,7 +487,7 @@ describe('SS-06 session fixation', () => {
     const ids = sessionRows().map(({ id }) => id)
     expect(ids).not.toContain(digestOf('session', identifier))
     const headers = { authorization: `Bearer ${jwt}` }
-    // Neither under the old cookie nor under the new one is the old JWT worth anything.
+    // The old JWT is invalid with the old cookie and with the new one.
     const old = { ...headers, cookie: `${name}=${identifier}` }
     expect((await fetch(`${app.issuer}/api/me`, { headers: old })).status).toBe(401)
     expect((await agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(403)
@@ -536,7 +536,7 @@ describe('decision §2 /logout', () => {
     // The browser stays known for the account.
     expect(await left.agent.jar.getCookieString(app.issuer)).toMatch(/^oauth2server_known=[^;]+$/)
     expect(sessionRows().map(({ id }) => id)).not.toContain(digestOf('session', left.identifier))
-    // SS-10: who kept the cookie and the JWT has nothing.
+    // SS-10: a copied cookie and JWT are invalid.
     const headers = { cookie: left.cookie, authorization: `Bearer ${left.jwt}` }
     expect((await left.agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(401)
     expect(await isSignedIn(session)).toBe(true)

@@ -120,7 +120,7 @@ describe('the sessions of a user', () => {
     expect((await client.redeem(code)).body.error).toBe('invalid_grant')
     expect((await mine.redeem(kept)).status).toBe(200)
     expect((await client.refresh(issued.refresh_token)).status).toBe(200)
-    // The browser is led to the login again.
+    // The browser is redirected to the login again.
     expect((await there.fetch(client.url())).headers.get('location')).toContain('/login')
   })
 

@@ -15,7 +15,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { jwtVerifyToken } from 'svc-oauth2server/utils'
 import { describe, expect, test, vi } from 'vitest'
 
-// The JWT between a page and the API: who verifies it, in which header, and the script that sends it.
+// The JWT between a page and the API: its verification, its header, and the script that sends it.
 
 const start = async (
   options: Partial<AuthorizationServerOptions>,
@@ -88,7 +88,7 @@ describe("the application's own verification of the JWT", () => {
   })
 })
 
-/** Runs the script as a browser runs it, and tells what the page's requests carry. */
+/** Runs the script like a browser, and returns the headers of the page's requests. */
 const browserOf = async (server: AuthorizationServer, field: string | undefined) => {
   const answer = await server.fetch(new Request('http://localhost/oauth/session.js'))
   const sent: Request[] = []

@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 
-/** Both ways in which a session counts: for a page by its cookie, for the REST API with its JWT. */
+/** Reports whether a session is accepted for a page by its cookie, and for the REST API with its JWT. */
 const isAlive = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: Pick<LoggedIn, 'cookie' | 'jwt'>,
@@ -18,7 +18,7 @@ const isAlive = async (
   const inApi = { ...headers, authorization: `Bearer ${jwt}` }
   const { status } = await fetch(`${issuer}/api/me`, { headers: inApi })
   const onPage = page.includes('You are logged in')
-  // A JWT may end before its session does; without a session nobody is told more than that.
+  // A JWT may expire before its session. Without a session, the response reveals nothing else.
   expect([200, 403].includes(status)).toBe(onPage)
   if (!onPage) expect(status).toBe(401)
   return onPage
@@ -222,7 +222,7 @@ describe('SS-10 a login that is overtaken', () => {
     await using app = await startServer({
       async aroundStore({ name }, operation) {
         const result = await operation()
-        // The password is checked against what was just read, while the user changes.
+        // The user changes while the password is checked against the row that was read before.
         const work = name === 'users.findByEmail' ? pending : undefined
         if (work) pending = undefined
         await work?.()

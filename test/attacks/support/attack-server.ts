@@ -7,12 +7,12 @@ import { browser, type LoggedIn, logIn } from '../../support/session.ts'
 import { formIn, newPkce, UserAgent } from '../../support/user-agent.ts'
 import { audit, remember } from './auditor.ts'
 
-/** Whether requests meet three processes on PostgreSQL and Redis: the vitest project `nodes`. */
+/** Whether requests reach three processes on PostgreSQL and Redis, in the vitest project `nodes`. */
 export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
 
 /**
- * The scopes of the catalogue. Nodes are processes that know the scopes of the notes application alone,
- * so there other ones stand for them; `rwAll` is one that `conf` may not ask for.
+ * The scopes of the catalogue. Nodes are processes with the scopes of the notes application, so other scopes are used
+* there. `conf` may not request `rwAll`.
  */
 export const scopes = isOnNodes
   ? {
@@ -35,7 +35,7 @@ const registeredScopes: readonly Scope[] = [
 export type UserName = 'a' | 'b' | 'm'
 export type ClientName = 'conf' | 'conf2' | 'm2m' | 'pub' | 'spa' | 'imp' | 'evil'
 
-/** A user of the built-in table, and what they log in with. */
+/** A built-in user with the login credentials. */
 export interface Person {
   readonly user: User
   readonly id: User['id']
@@ -46,22 +46,22 @@ export interface Person {
 export interface AttackClient {
   readonly clientId: string
   readonly clientSecret: string
-  /** The first one that is registered. */
+  /** The first registered redirect URI. */
   readonly redirectUri: string
   readonly isConfidential: boolean
 }
 
-/** Overrides: undefined leaves a parameter out, a list gives it several times. */
+/** Overrides of parameters: undefined omits a parameter, a list repeats it. */
 export type Over = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** An answer as it came, and what it leads to. */
+/** A response and its redirect. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Where it is JSON; else empty. */
+  /** The JSON body; otherwise empty. */
   readonly body: Readonly<Record<string, unknown>>
-  /** The address that answered. */
+  /** The URL of the response. */
   readonly url: string
   readonly issuer: string
   /** The value of the Location header. */
@@ -69,7 +69,7 @@ export interface Answer {
   /** The parameters of `location`. */
   readonly query: Readonly<Record<string, string>>
   readonly fragment: Readonly<Record<string, string>>
-  /** Every `Location` on the way here, this one included. */
+  /** Every `Location` up to this response, including its own. */
   readonly locations: readonly string[]
 }
 
@@ -80,101 +80,104 @@ export interface Tokens {
   readonly answer: Answer
 }
 
-/** Who asks, and how. */
+/** The sender and form of an authorization request. */
 export interface Asking {
-  /** Whose `client_id` and redirect URI stand in the request; `conf`, unless told otherwise. */
+  /** The client of the request; `conf` by default. */
   readonly client?: ClientName | AttackClient
-  /** In whose browser; null: in one that is not logged in. */
+  /** The user of the browser; null for a browser that is not logged in. */
   readonly as?: UserName | null
-  /** In this very browser. */
+  /** The browser to use. */
   readonly agent?: UserAgent
   /** The decision on the consent form; null does not submit the form. */
   readonly submit?: 'yes' | 'no' | null
-  /** Further fields of the decision, or undefined for one that is left out. */
+  /** Additional fields of the decision; undefined omits a field. */
   readonly fields?: Over
   readonly method?: 'GET' | 'POST'
-  /** Goes behind the query (or the body) as it is: `&state=b`. */
+  /** Appended to the query or body unchanged, such as `&state=b`. */
   readonly append?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Redeeming {
-  /** Who asks; `conf`, unless told otherwise. */
+  /** The client of the request; `conf` by default. */
   readonly client?: ClientName | AttackClient
   /** The client authentication: Basic by default, or only the client ID for a public client. */
   readonly auth?: 'basic' | 'post' | 'none'
   readonly headers?: Readonly<Record<string, string>>
-  /** Goes behind the body as it is. */
+  /** Appended to the body unchanged. */
   readonly append?: string
-  /** Another server, beside this one. */
+  /** The server that receives the request; by default, this one. */
   readonly at?: Pick<TestServer, 'issuer'>
 }
 
-/** A listening server with the fixtures of the catalogue. Its end runs the auditor. */
+/** A listening server with the fixtures of the catalogue. Closing it runs the auditor. */
 export interface AttackServer {
   readonly server: TestServer
   readonly issuer: string
   readonly users: Readonly<Record<UserName, Person>>
   readonly clients: Readonly<Record<ClientName, AttackClient>>
-  /** V, and S256(V). */
+  /** The PKCE verifier and challenge. */
   readonly verifier: string
   readonly challenge: string
-  /** The browser of a user, logged in; always the same one. */
+  /** Returns the logged-in browser of a user, always the same one. */
   browser(name: UserName): Promise<LoggedIn>
-  /** Another browser of the user, logged in. */
+  /** Logs the user in in another browser. */
   newBrowser(name: UserName): Promise<LoggedIn>
-  /** The address of AZ. */
+  /** Returns the URL of an authorization request (AZ in the catalogue). */
   authorizeUrl(over?: Over, asking?: Pick<Asking, 'client' | 'append'>): string
-  /** AZ: follows redirects within the server, decides on the consent form, and stops where it is led away. */
+  /**
+   * Sends an authorization request (AZ): follows redirects within the server, decides on the consent form, and stops at
+   * a redirect away.
+   */
   authorize(over?: Over, asking?: Asking): Promise<Answer>
-  /** Follows redirects of an answer within the server. */
+  /** Follows redirects of a response within the server. */
   follow(answer: Answer, agent: UserAgent): Promise<Answer>
   /** Submits the first form of a page with its hidden fields, and follows. */
   submit(page: Answer, agent: UserAgent, fields: Over): Promise<Answer>
-  /** AZ to its code. */
+  /** Runs AZ and returns the code. */
   code(over?: Over, asking?: Asking): Promise<string>
-  /** TK. With another `grant_type` nothing of the code grant is filled in. */
+  /** Sends a token request (TK). Only for the code grant, it adds the missing parameters. */
   token(over?: Over, redeeming?: Redeeming): Promise<Answer>
-  /** AZ's parameters, pushed beforehand (RFC 9126). */
+  /** Pushes the parameters of AZ (RFC 9126). */
   push(over?: Over, redeeming?: Redeeming): Promise<Answer>
-  /** TK of a refresh token. */
+  /** Sends TK with a refresh token. */
   refresh(refreshToken: string, over?: Over, redeeming?: Redeeming): Promise<Answer>
-  /** AZ and TK to tokens; `over` is AZ's. */
+  /** Runs AZ and TK and returns the tokens. `over` applies to AZ. */
   grant(over?: Over, asking?: Asking): Promise<Tokens>
-  /** PING. */
+  /** Requests /oauth/ping with a token (PING). */
   ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<Answer>
-  /** PING and refresh are refused. */
+  /** Expects that PING and a refresh are rejected. */
   expectDead(tokens: Tokens, redeeming?: Redeeming): Promise<void>
-  /** PING is answered. */
+  /** Expects that PING succeeds. */
   expectAlive(tokens: Pick<Tokens, 'accessToken'>): Promise<void>
-  /** Any request; no redirect is followed. */
+  /** Sends any request, without following redirects. */
   request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<Answer>
   tokensIn(answer: Answer): Tokens
-  /** A further user, who is logged in, for a test that does something to them. */
+  /** Creates another logged-in user, whom a test may change. */
   newPerson(): Promise<Person & LoggedIn>
-  /** A further client, of user-a unless told otherwise. */
+  /** Registers another client, by default of user-a. */
   client(input?: Partial<ClientInput>): Promise<AttackClient>
-  /** A personal token, which the auditor expects to stay as it is unless it was `touched`. */
+  /** Creates a personal token, which the auditor expects to stay unchanged unless it is `touched`. */
   personalToken(name?: UserName, scopes?: readonly string[]): Promise<{ id: number; value: string }>
-  /** The test changes this personal token itself. */
+  /** Tells the auditor that the test changes this personal token. */
   touched(personalTokenId: number): void
-  /** Secrets that the auditor looks for at rest, besides those that came through this fixture. */
+  /** Adds secrets that the auditor searches for, besides those that this fixture received. */
   saw(...secrets: readonly (string | undefined)[]): void
-  /** Everything that a rejected request must not change; compare it before and after. */
+  /** Returns everything that a rejected request must not change, for a comparison. */
   state(): Promise<Readonly<Record<string, readonly unknown[]>>>
-  /** The test writes to the database behind the server's back; why nothing can be audited then. */
+  /** Disables the audit, with the reason, for a test that writes to the database directly. */
   leaveUnaudited(reason: string): void
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What the catalogue's server is told: also for another one, `startServer({ beside, ...attackOptions })`. */
+/** The options of the catalogue's server, also for another node: `startServer({ beside, ...attackOptions })`. */
 export const attackOptions: TestOptions = {
   ...(isOnNodes ? {} : { scopes: registeredScopes }),
   allowPrivateUseRedirectUris: true,
   deviceAuthorization: true,
   dynamicRegistration: 'open',
-  // So that the auditor sees all that could be written.
+  // The auditor checks everything that could be logged.
   logLevel: 'debug',
 }
 
@@ -220,7 +223,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
     const redirectUri = 'https://evil.example/cb'
     const asked = { client_name: 'Evil', redirect_uris: [redirectUri] }
     const { status, body: made } = await register(server, asked)
-    // Where nobody registers themselves, or not for codes, its author does it by hand.
+    // If dynamic registration is disabled or does not allow codes, register the client by hand.
     if (status !== 201)
       return client({ name: 'Evil', userId: users.m.id, redirectUris: [redirectUri] })
     memory.saw(made.client_secret, made.registration_access_token)
@@ -334,7 +337,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
     return submit(page, agent, { confirm: decision, ...fields })
   }
 
-  /** A form that a client sends with its proof. */
+  /** Sends a form with the client's credentials. */
   const send = async (path: string, form: Over, redeeming: Redeeming): Promise<Answer> => {
     const { clientId, clientSecret, isConfidential } = named(redeeming.client)
     const { auth = isConfidential ? 'basic' : 'none', headers = {}, append = '' } = redeeming
@@ -460,7 +463,7 @@ const personOf = (user: User, secret: string): Person => ({
   password: secret,
 })
 
-/** Members of answers that are credentials. */
+/** Members of responses that contain credentials. */
 const secretMembers = [
   'access_token',
   'refresh_token',
@@ -471,7 +474,7 @@ const secretMembers = [
   'request_uri',
 ]
 
-/** A Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+/** Returns a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
 export const basic = (clientId: string, clientSecret: string): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`
 
@@ -480,14 +483,14 @@ const pairsOf = (over: Over): [string, string][] =>
     value === undefined ? [] : [value].flat().map((one): [string, string] => [name, one]),
   )
 
-/** Parameters as a query or a body. */
+/** Encodes parameters as a query or a body. */
 export const formOf = (over: Over): string => new URLSearchParams(pairsOf(over)).toString()
 
-/** Whether a page asks the user to decide. */
+/** Returns whether a page is a consent page. */
 export const isConsentPage = ({ text }: Pick<Answer, 'text'>): boolean =>
   text.includes('name="authorization_request"')
 
-/** Whether a page asks the user to log in. */
+/** Returns whether a page is the login page. */
 export const isLoginPage = ({ status, url, text }: Answer): boolean =>
   status === 200 && new URL(url).pathname.endsWith('/login') && text.includes('name="password"')
 
@@ -517,7 +520,7 @@ const plain = async (
   }
 }
 
-/** The tokens of an answer that has to have them. */
+/** Returns the tokens of a successful response. */
 const tokensIn = (answer: Answer): Tokens => {
   if (answer.status !== 200) throw new Error(`There are no tokens: ${summary(answer)}`)
   const { access_token, refresh_token, scope } = answer.body as Record<string, string>
@@ -532,7 +535,7 @@ const tokensIn = (answer: Answer): Tokens => {
 const summary = ({ status, location, text }: Answer): string =>
   `${status} ${location ?? ''} ${text.slice(0, 300)}`
 
-/** What is refused changes nothing. */
+/** Expects that a rejected action changes nothing. */
 export const expectNoChange = async (
   attack: AttackServer,
   act: () => Promise<unknown>,
@@ -554,19 +557,19 @@ const tables = {
 const stateOf = async (server: TestServer): Promise<Record<string, readonly unknown[]>> => {
   const state: Record<string, readonly unknown[]> = {}
   for (const [name, table] of Object.entries(tables)) {
-    // When a token was used last is written whenever it is used.
+    // The last use of a token changes with every use.
     state[name] = (await server.query(`select * from ${table} order by 1`)).map(
       ({ last_used_at, last_used_address, ...row }) => row,
     )
   }
-  // In Redis, codes of other tests lie beside ours.
+  // Redis also contains the codes of other tests.
   state.codes = await server.query(
     "select key from oauth2server_transient where key like 'authorization_code:%' and key not like '%:failures' order by 1",
   )
   return state
 }
 
-/** LOCAL400: a page of our own with status 400, and not one redirect to another site on the way. */
+/** Expects LOCAL400: a page of this server with status 400, without a redirect to another site on the way. */
 export const expectLocal400 = (answer: Answer): void => {
   const { origin } = new URL(answer.issuer)
   for (const location of answer.locations) {
@@ -580,9 +583,9 @@ export const expectLocal400 = (answer: Answer): void => {
 }
 
 /**
- * REDIR: to the registered URI with error, state and issuer, each once, and without a code.
- * @param redirectUri where to; `conf`'s, unless told otherwise
- * @param state null: it must not be there
+ * Expects REDIR: a redirect to the registered URI with error, state and issuer, each once, and without a code.
+* @param redirectUri the redirect URI; that of `conf` by default
+* @param state null if it must be absent
  */
 export const expectRedirect = (
   answer: Answer,
@@ -608,7 +611,7 @@ export const expectRedirect = (
   expect(location).not.toContain('access_token')
 }
 
-/** J400, J401: JSON of RFC 6749 §5.2, never cached; a challenge where Basic was tried. */
+/** Expects J400 or J401: JSON of RFC 6749 §5.2, uncached, with a challenge after Basic. */
 export const expectJson = (
   answer: Answer,
   status: number,
@@ -620,7 +623,7 @@ export const expectJson = (
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('pragma')).toBe('no-cache')
   expect(Object.keys(answer.body)).not.toContain('access_token')
-  // RFC 6749 §5.2: neither quotes nor backslashes nor anything outside ASCII.
+  // RFC 6749 §5.2: no quotes, backslashes or characters outside ASCII.
   expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
   if (triedBasic !== undefined) {
     const challenge = answer.headers.get('www-authenticate')
@@ -629,7 +632,7 @@ export const expectJson = (
   }
 }
 
-/** B401 with an error, or the bare challenge where none is given. */
+/** Expects B401 with an error, or a bare challenge without one. */
 export const expectBearer = (answer: Answer, error?: string): void => {
   expect(answer.status, answer.text).toBe(401)
   const challenge = answer.headers.get('www-authenticate') ?? ''

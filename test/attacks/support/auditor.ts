@@ -5,13 +5,13 @@ import type { TestServer } from '../../support/server.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What the auditor is told of a server while a test runs. */
+/** The knowledge of the auditor about a server while a test runs. */
 export interface Memory {
-  /** Secrets that must stand nowhere at rest. */
+  /** Records secrets that must not be stored in plain text. */
   saw(...secrets: readonly unknown[]): void
-  /** A personal token that has to stay as it is. */
+  /** Records a personal token that must stay unchanged. */
   keep(id: number): Promise<void>
-  /** The test changes it itself. */
+  /** Records that the test changes it. */
   touched(id: number): void
 }
 
@@ -20,20 +20,20 @@ interface Known {
   readonly personal: Map<number, string>
 }
 
-// By their issuers.
+// The memories by issuer.
 const known = new Map<string, Known>()
 
 const knownOf = ({ issuer }: Pick<TestServer, 'issuer'>): Known =>
   known.get(issuer) ?? { secrets: new Set(), personal: new Map() }
 
-/** Begins to remember for a server that was just started. */
+/** Starts the memory for a new server. */
 export const remember = (server: TestServer): Memory => {
   const secrets = new Set<string>()
   const personal = new Map<number, string>()
   known.set(server.issuer, { secrets, personal })
   return {
     saw(...values) {
-      // What is shorter could stand anywhere by chance.
+      // A shorter text could occur by chance.
       for (const value of values)
         if (typeof value === 'string' && value.length >= 16) secrets.add(value)
     },
@@ -46,8 +46,8 @@ export const remember = (server: TestServer): Memory => {
 }
 
 /**
- * Checks the invariants of the catalogue on what a server has stored and logged.
- * @throws Error that names each broken one
+ * Checks the invariants of the catalogue in the database and the log of a server.
+* @throws Error with each broken invariant
  */
 export const audit = async (server: TestServer): Promise<void> => {
   const rows = await read(server)
@@ -83,7 +83,7 @@ const read = async (server: TestServer): Promise<Rows> => {
   }
 }
 
-// PostgreSQL gives big integers as text.
+// PostgreSQL returns big integers as text.
 const number = (value: unknown): number | null => (value === null ? null : Number(value))
 const isPersonal = (row: Row): boolean => number(row.is_personal) === 1
 const list = (text: unknown): readonly string[] => {
@@ -176,9 +176,9 @@ const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string 
   if (authorization.client_key !== token.client_key) return 'is of another client than granted.'
   if (String(authorization.user_id) !== String(token.user_id))
     return 'is of another user than granted.'
-  // What the client lost since stays in the row, and whoever reads it leaves it out.
+  // Scopes that the client lost stay in the row; look-ups drop them.
   if (!isWithin(scopes, list(authorization.scopes))) return 'may do more than was granted.'
-  // Without a code nobody need have been asked: password grant.
+  // Without a code there may be no consent: password grant.
   if (authorization.code_digest === null) return undefined
   const consent = rows.consents.find(
     ({ user_id, client_key }) =>
@@ -238,7 +238,7 @@ const redisContents = async ({ place }: TestServer): Promise<Place> => {
     .on('error', () => undefined)
     .connect()
   const parts: string[] = []
-  // Those of other tests lie there too: what is looked for is ours alone.
+  // Values of other tests are there too, so search only for those of this server.
   for await (const keys of redis.scanIterator({ COUNT: 1_000 })) {
     if (keys.length === 0) continue
     const values = await redis.mGet(keys)
@@ -290,7 +290,7 @@ const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<reado
   })
   const changed = [...knownOf(server).personal].flatMap(([id, before]) => {
     const { user } = JSON.parse(before) as PersonalRow
-    // Who is gone took theirs along.
+    // The tokens of deleted users are gone.
     if (!rows.users.some((row) => String(row.id) === user)) return []
     const now = personal.find((row) => number(row.id) === id)
     return now && JSON.stringify(personalRow(now)) === before

@@ -1,12 +1,12 @@
 import type { Cell, DatabaseWriter, Row } from './database-writer.ts'
 
-/** A column as the schema has it. */
+/** A column of the schema. */
 export interface Column {
   readonly name: string
   readonly isText: boolean
 }
 
-/** The columns of every table of ours, read from the schema. */
+/** Reads the columns of every table of the server from the schema. */
 export const schemaOf = async (
   db: DatabaseWriter,
 ): Promise<ReadonlyMap<string, readonly Column[]>> => {
@@ -22,24 +22,24 @@ export const schemaOf = async (
   return tables
 }
 
-/** Two rows of one kind, and what an attacker has of them. */
+/** Two rows of one kind, and the attacker's view of them. */
 export interface Kind {
   readonly table: string
   /** The two rows. They differ in user, client and everything random. */
   readonly rows: readonly [Row, Row]
-  /** Whether any credential of the two rows, or one that the attacker chose, gives anything. */
+  /** Returns whether any credential of the two rows, or one chosen by the attacker, is accepted. */
   accepts(changed: readonly Row[]): Promise<boolean>
-  /** What the attacker writes into a column: the digest of a value that `accepts` presents. */
+  /** The value that the attacker writes into a column: the digest of a value that `accepts` presents. */
   readonly chosen?: Readonly<Record<string, Cell>>
   /** Columns that may be written, each with the reason. */
   readonly free: Readonly<Record<string, string>>
 }
 
-/** Rows as the attacker leaves them, and what was done. */
+/** The changed rows, and a description of the change. */
 export interface Attack {
   readonly what: string
   readonly rows: readonly Row[]
-  /** The columns that are not those of a row of ours. */
+  /** Returns the changed columns. */
   readonly columns: readonly string[]
 }
 
@@ -54,13 +54,13 @@ const others = ({ name, isText }: Column, value: Cell, kind: Kind): readonly Cel
   return isText ? [flipped] : [flipped, Number.POSITIVE_INFINITY]
 }
 
-// In the middle: the last character of base64url may stand for bits that nobody reads.
+// Change the middle, because the last base64url character may contain unused bits.
 const otherText = (text: string): string => {
   const at = Math.floor(text.length / 2)
   return `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
 }
 
-/** Every attack on single columns: another value, none, that of the other row, both swapped. */
+/** Returns every attack on a single column: another value, null, the value of the other row, both values swapped. */
 export const attacksOn = (kind: Kind, columns: readonly Column[]): readonly Attack[] => {
   const [one, other] = kind.rows
   return columns.flatMap((column): readonly Attack[] => {
@@ -87,7 +87,7 @@ export const attacksOn = (kind: Kind, columns: readonly Column[]): readonly Atta
   })
 }
 
-/** The columns of one row that a part of the other is copied to; every other column stays. */
+/** Copies some columns of the other row; the other columns stay unchanged. */
 export const partlyCopied = (kind: Kind, names: readonly string[]): Attack => {
   const [one, other] = kind.rows
   const copied = Object.fromEntries(names.map((name) => [name, other[name] ?? null]))

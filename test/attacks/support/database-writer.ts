@@ -12,12 +12,12 @@ export type Row = Readonly<Record<string, Cell>>
 export interface DatabaseWriter {
   /** Runs one statement. Constraints that refer to other tables are off. */
   run(sql: string): Promise<readonly Row[]>
-  /** Lists the columns of all tables of ours: `table_name`, `name`, `type`. */
+  /** Lists the columns of all tables of the server: `table_name`, `name`, `type`. */
   readonly columnsQuery: string
   close(): Promise<void>
 }
 
-/** A server, and an attacker who writes its database. */
+/** A server, and an attacker with write access to its database. */
 export interface AttackedServer {
   readonly app: TestServer
   readonly db: DatabaseWriter
@@ -27,7 +27,7 @@ export interface AttackedServer {
 export const storeNames = ['SQLite', 'PostgreSQL'] as const
 export type StoreName = (typeof storeNames)[number]
 
-/** A value as it stands in a statement. */
+/** Formats a value as an SQL literal. */
 export const literal = (value: Cell): string => {
   if (value === null) return 'null'
   if (value === Number.POSITIVE_INFINITY) return '9e999'
@@ -45,7 +45,7 @@ const sqliteWriter = (file: string): DatabaseWriter => {
 }
 
 const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
-  // Every integer is less than 2^53; the driver returns those of eight bytes as text otherwise.
+  // Every integer is below 2^53, so parse int8 as numbers; by default, the driver returns text.
   const types = {
     getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)),
   }
@@ -60,7 +60,7 @@ const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
   }
 }
 
-/** Starts a server on a store of that kind. */
+/** Starts a server on a store of this kind. */
 export const startAttacked = async (
   name: StoreName,
   options: TestOptions = {},

@@ -2,10 +2,10 @@ import * as oauth from 'oauth4webapi'
 import type { ClientKey } from '../../support/signing-client.ts'
 
 export type Metadata = Readonly<Record<string, unknown>>
-/** What a client says of itself when it registers. */
+/** The metadata of a registration. */
 export type Registration = Parameters<typeof oauth.dynamicClientRegistrationRequest>[1]
 export type Tokens = oauth.TokenEndpointResponse
-/** Parameters of a request; those that may be repeated need the second form. */
+/** The parameters of a request; repeated ones need the second form. */
 export type Asked = Record<string, string> | URLSearchParams
 
 export const methods = [
@@ -23,7 +23,7 @@ export interface Credentials {
   readonly key?: ClientKey
 }
 
-/** A client library as an application uses it: told an issuer, and no address beside it. */
+/** A client library as an application uses it: it receives only the issuer. */
 export interface Library {
   readonly name: string
   discover(
@@ -31,7 +31,7 @@ export interface Library {
     credentials: Credentials,
     options?: { readonly dpop?: boolean },
   ): Promise<LibraryClient>
-  /** By dynamic registration. Where no method is asked for, the library's own default. */
+  /** Registers dynamically; by default, with the library's authentication method. */
   register(
     issuer: string,
     metadata: Registration,
@@ -40,21 +40,21 @@ export interface Library {
 }
 
 export interface LibraryClient {
-  /** What discovery found. */
+  /** The discovered metadata. */
   readonly server: Metadata
-  /** What the client knows of itself. */
+  /** The client's registration. */
   readonly self: oauth.Client
-  /** Of its DPoP key, where it has one. */
+  /** The thumbprint of its DPoP key, if it has one. */
   readonly keyThumbprint: string | undefined
   begin(asked: Asked, options?: { readonly isPushed?: boolean }): Promise<Begun>
   refresh(refreshToken: string, asked?: Asked): Promise<Tokens>
   clientCredentials(asked?: Asked): Promise<Tokens>
-  /** By another grant, such as token exchange. */
+  /** Gets a token by another grant, such as token exchange. */
   grant(grantType: string, asked: Asked): Promise<Tokens>
   device(asked: Asked): Promise<DeviceFlow>
   revoke(token: string, hint?: string): Promise<void>
   introspect(token: string): Promise<Metadata>
-  /** A request with an access token; a challenge is thrown. */
+  /** Sends a request with an access token; throws for a challenge. */
   request(token: string, url: string, init?: RequestOptions): Promise<Response>
 }
 
@@ -63,11 +63,11 @@ export interface RequestOptions {
   readonly body?: string
 }
 
-/** An authorization that waits for its user. */
+/** An authorization request that waits for the user. */
 export interface Begun {
-  /** Where the user is sent. */
+  /** The URL for the user. */
   readonly url: URL
-  /** Checks where the user came back, and redeems the code. */
+  /** Validates the redirect of the user, and redeems the code. */
   finish(callback: URL, asked?: Asked): Promise<Tokens>
 }
 
@@ -77,13 +77,13 @@ export interface DeviceFlow {
   tokens(): Promise<Tokens>
 }
 
-/** How work was refused: by the server as the library understood it, or by the library itself. */
+/** Returns the error of the server as the library parsed it, or the library's own error. */
 export const refusalOf = async (work: Promise<unknown>): Promise<string> => {
   const error: unknown = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  // openid-client throws those of oauth4webapi, which it is built on.
+  // openid-client throws the errors of oauth4webapi, on which it is built.
   if (error instanceof oauth.ResponseBodyError) return `${error.status} ${error.error}`
   if (error instanceof oauth.AuthorizationResponseError) return `redirected ${error.error}`
   if (error instanceof oauth.WWWAuthenticateChallengeError) {

@@ -10,7 +10,7 @@ export interface NewClient {
   readonly input?: Partial<ClientInput>
 }
 
-// Making one of RSA takes longer than a whole flow, so clients with the same algorithm share it.
+// Creating an RSA key takes longer than a whole flow, so clients with the same algorithm share it.
 const keys = new Map<string, Promise<ClientKey>>()
 const keyOf = (alg: string): Promise<ClientKey> => {
   const key = keys.get(alg) ?? newClientKey(alg)
@@ -18,7 +18,7 @@ const keyOf = (alg: string): Promise<ClientKey> => {
   return key
 }
 
-/** A client that the application registered, in the hands of a library. */
+/** A registered client for a library. */
 export const newClient = async (
   app: TestServer,
   library: Library,

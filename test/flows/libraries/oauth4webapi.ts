@@ -23,7 +23,7 @@ const authenticationOf = ({
     : oauth.ClientSecretBasic(secret)
 }
 
-/** The library notes a nonce, and leaves it to its caller to send the request once more. */
+/** Retries a request with the nonce that the library stored. */
 const again = async <T>(work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     if (!oauth.isDPoPNonceError(error)) throw error
