@@ -82,6 +82,8 @@ export class Limits {
   readonly #localLimiters = new Map<string, RateLimiterMemory>()
   /** Counts attempts, to spread them over the free places. */
   #attempts = 0
+  /** The last increment of each counter with increments in progress. */
+  readonly #turns = new Map<string, Promise<unknown>>()
 
   constructor(transients: Transients, clock: () => number, options: LimitsOptions = {}) {
     this.#transients = transients
@@ -271,8 +273,19 @@ export class Limits {
     const window = Math.floor(now / (seconds * 1000))
     const ends = (window + 1) * seconds * 1000
     const counter = `limit:${name}:${window}:${storedKey(limited)}`
-    const count = await this.#transients.increment(counter, ends, now)
+    const count = await this.#inTurn(counter, () => this.#transients.increment(counter, ends, now))
     return { count, wait: ends - now, isShared: true }
+  }
+
+  /** Runs the increments of a counter one by one: in PostgreSQL, each waiting increment would hold a connection. */
+  #inTurn<T>(counter: string, increment: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(counter) ?? Promise.resolve()).then(increment, increment)
+    this.#turns.set(counter, turn)
+    const remove = () => {
+      if (this.#turns.get(counter) === turn) this.#turns.delete(counter)
+    }
+    turn.then(remove, remove)
+    return turn
   }
 
   async #countLocally(counter: Counter): Promise<Count> {

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { AroundStore } from 'svc-oauth2server'
 import { expect, test } from 'vitest'
+import { Limits } from '../../src/records/limits.ts'
 import type { TestOptions } from '../support/server.ts'
 import { from, guesser, here, start } from './support.ts'
 
@@ -118,4 +120,24 @@ test('takes a place of each limit by one write when passwords of an account are 
   expect(answers.map(({ status }) => status)).toEqual(Array(tries).fill(403))
   // Two limits: of an account in a network, and of an account.
   expect(puts).toHaveLength(2 * tries)
+})
+
+test('increments the shared counter of a limit one at a time, so that waiting for its row takes one connection [T1042]', async () => {
+  await using app = await start()
+  const { transients } = app.server.store
+  let running = 0
+  let maxRunning = 0
+  const observed = Object.assign(Object.create(transients) as typeof transients, {
+    async increment(...args: Parameters<typeof transients.increment>) {
+      running += 1
+      maxRunning = Math.max(maxRunning, running)
+      await delay(1)
+      running -= 1
+      return transients.increment(...args)
+    },
+  })
+  const limits = new Limits(observed, app.now)
+  const consumed = Array.from({ length: 8 }, () => limits.consume('registrationsOfNetwork', here))
+  await Promise.all(consumed)
+  expect(maxRunning).toBe(1)
 })

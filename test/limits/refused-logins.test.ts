@@ -7,7 +7,7 @@ import { guesser, here, start } from './support.ts'
 
 /**
  * The allowed store operations of a wrong login: a read and two writes for its places, the look-up of the account, the
-* counters of address and network, and the audit events of a second, which are written together.
+ * counters of address and network, and the audit events of a second, which are written together.
  */
 const mostOperations = 7
 /** The allowed store operations of a login without hashing: the read of the places, and possibly audit events. */
