@@ -26,7 +26,7 @@ describe('authorized applications', () => {
     })
     return { user, agent: new UserAgent({ 'user-agent': userAgent }) }
   }
-  /** An application of another user that the browser of this user can authorize. */
+  /** Registers an application that belongs to another user, for this user to authorize in the browser. */
   const application = (
     { user, agent }: { user: User; agent: UserAgent },
     input: Partial<ClientInput> = {},
@@ -130,7 +130,7 @@ describe('authorized applications', () => {
       expect(entry?.devices.map(({ userAgent }) => userAgent)).toEqual(['', ''])
     })
 
-    test('lists the latest 10 of 23 devices and counts all of them; loses none of other applications', async () => {
+    test('lists the latest 10 of 23 devices, counts all 23, and still lists the devices of other applications', async () => {
       const { user } = await account()
       const [many, one] = [(await app.client()).clientId, (await app.client()).clientId]
       await issue(user, one)
@@ -223,7 +223,7 @@ describe('authorized applications', () => {
         "update oauth2server_client set redirect_uris = 'https://x.example' where client_id = ?"
       execute(app.database, lead, clientId)
       expect(await of(user)).toEqual([])
-      // The user can revoke it all the same.
+      // The user can still revoke the altered application.
       expect(await authorized().revoke(user.id, clientId)).toBe(true)
       expect(
         count(
@@ -235,7 +235,7 @@ describe('authorized applications', () => {
   })
 
   describe('a device', () => {
-    test('finds a device by its token, but no device of another user, personal token or unknown token', async () => {
+    test('is found by the ID of its token, but not for another user, a personal token or an unknown ID', async () => {
       const [{ user }, other] = [await account(), await account()]
       const { clientId } = await app.client()
       const { token } = await issue(user, clientId)
@@ -255,7 +255,7 @@ describe('authorized applications', () => {
       expect(await authorized().device(user.id, token.id)).toBeUndefined()
     })
 
-    test('revokes one device; the others of the application and the consent stay', async () => {
+    test('can be revoked without revoking the consent or the other devices of the application', async () => {
       const me = await account()
       const client = await application(me)
       const [one, other] = [await client.tokens(), await client.tokens()]
@@ -302,7 +302,7 @@ describe('authorized applications', () => {
       }
     }
 
-    test('ends all its access and refresh tokens of that user, and requires new consent', async () => {
+    test('revokes all access and refresh tokens of the application for that user, and requires new consent', async () => {
       const { me, client, mine } = await furnished()
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(true)
       for (const { access_token, refresh_token } of mine) {
@@ -318,7 +318,7 @@ describe('authorized applications', () => {
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(false)
     })
 
-    test('ends codes that are not redeemed yet, even if the user consents again concurrently', async () => {
+    test('invalidates codes that are not redeemed yet, even if the user consents again before they are redeemed', async () => {
       const { me, client } = await furnished()
       const [one, two] = [await client.code(), await client.code()]
       await authorized().revoke(me.user.id, client.clientId)
@@ -328,7 +328,7 @@ describe('authorized applications', () => {
       expect((await client.redeem(fresh)).status).toBe(200)
     })
 
-    test('ends answers that would be repeated within the leeway', async () => {
+    test('stops the server from repeating a refresh response within the leeway', async () => {
       const { me, client, mine } = await furnished()
       const { refresh_token = '' } = mine[0] ?? {}
       const { body } = await client.refresh(refresh_token)
@@ -347,7 +347,7 @@ describe('authorized applications', () => {
       expect(await app.server.consents.find(theirs.app.user.id, client.clientId)).toBeDefined()
     })
 
-    test('revoking all applications ends the access of every application to this user, and of no other user', async () => {
+    test('revokeAll() revokes every application for this user, and none for other users', async () => {
       const { me, client, mine, elsewhere, ofSomebody, personal, machine, theirs } =
         await furnished()
       const code = await client.code()
@@ -376,7 +376,8 @@ describe('authorized applications', () => {
         beside: app,
         aroundStore: async ({ name }, run) => {
           const result = await run()
-          if (fails && name === 'authorizations.revokeOfUser') throw new Error('after everything')
+          if (fails && name === 'authorizations.revokeOfUser')
+            throw new Error('failed after the last write')
           return result
         },
       })
@@ -386,7 +387,7 @@ describe('authorized applications', () => {
         () => authorizedApplications.revoke(me.user.id, client.clientId),
         () => authorizedApplications.revokeAll(me.user.id),
       ])
-        await expect(attempt()).rejects.toThrow('after everything')
+        await expect(attempt()).rejects.toThrow('failed after the last write')
       expect(await app.server.consents.find(me.user.id, client.clientId)).toBeDefined()
       expect(await statusOf(app, mine[0]?.access_token ?? '')).toBe(200)
     })

@@ -8,8 +8,8 @@ const patience = { timeout: 1_000, tries: 2 }
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
 
 /**
- * Queries name servers, by default those of the system. Unlike the system's own look-up, it can be aborted and occupies
- * no thread, so that a few silent name servers cannot block all look-ups of the process.
+ * Queries name servers, by default those of the system. Unlike the look-up of the system, this look-up can be aborted
+ * and does not block a thread. A few unresponsive name servers therefore cannot block all look-ups of the process.
  */
 export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
@@ -36,6 +36,7 @@ const addressesIn = (
   found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : []
 
 /**
- * Looks up names by the system, which also knows local names such as `localhost`. It occupies a thread until it ends.
+ * Looks up names through the operating system, which also resolves local names such as `localhost`. Each look-up blocks
+ * a thread of the thread pool until the look-up ends, and ignores the signal.
  */
 export const systemLookup: Lookup = (hostname) => lookup(hostname, { all: true })

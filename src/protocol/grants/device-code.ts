@@ -31,7 +31,7 @@ export const deviceCode: BuiltInGrant = {
       countFailure: () => devices.countFailure(value, asked),
       delete: () => devices.delete(value),
     })
-    // If the code was redeemed before it expired, this request is a replay and not an expired code.
+    // If an expired code was redeemed earlier, treat this request as a replay and revoke the tokens of the code.
     if (asked.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
     const decision = await devices.decision(value)
     if (!decision) throw await pending(value, asked, server)
@@ -41,7 +41,7 @@ export const deviceCode: BuiltInGrant = {
       throw new OAuthError('access_denied', description, { status: 400 })
     }
     const { consentId, scopes } = granted
-    // The user may log out of the browser at any time; the grant of a device does not end with that session.
+    // Do not bind the tokens to the browser session: the device stays authorized after the user logs out in the browser.
     const sessionId = null
     const subject = await orRevokeReplay(kind, value, server, () =>
       grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),
@@ -74,5 +74,8 @@ const pending = async (
   server: ServerContext,
 ): Promise<OAuthError> =>
   (await deviceAuthorizations(server).isTooEarly(value, asked))
-    ? new OAuthError('slow_down', 'The device polls too fast: it has to wait 5 seconds longer.')
+    ? new OAuthError(
+        'slow_down',
+        'The device is polling too often. Increase the polling interval by 5 seconds.',
+      )
     : new OAuthError('authorization_pending', 'The user has not decided yet.')

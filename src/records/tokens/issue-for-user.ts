@@ -20,14 +20,17 @@ import {
   sealedToken,
 } from './token-row.ts'
 
-/** The number of authorizations below the limit from which they are counted again after the commit. */
+/**
+ * The margin below the limit of authorizations. If a user's authorizations for an application are within this margin,
+ * the limit is enforced again after the commit.
+ */
 const concurrentExchanges = 16
 
-/** Another request redeemed the code first: the unique digest of the code decides. */
+/** Another request redeemed the code first, so the insert violated the unique constraint on the digest of the code. */
 class CodeWasRedeemed extends Error {}
 
 /**
- * Issues the tokens of a grant in which a user takes part, with a new authorization, in one transaction.
+ * Creates an authorization of a user and issues its tokens, in one transaction.
  * @throws OAuthError `invalid_grant` if the code was redeemed already
  */
 export const issueForUser = async (
@@ -44,7 +47,8 @@ export const issueForUser = async (
   // The transaction locks the consent, so that it can't be withdrawn concurrently.
   const row = `consent ${subject.id} ${client.clientId}`
   const codeDigest = code ? digestOf(code.kind, code.value) : null
-  // The row is the tombstone of the code, so it has to outlive the code even if the tokens don't.
+  // The row of the authorization is the tombstone of the code. Keep it until the code expires, even if the tokens expire
+  // earlier.
   const codeEnds =
     code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
   let isNearLimit = false
@@ -93,7 +97,8 @@ const mustStillHold = async (
   tx: Store,
 ): Promise<void> => {
   if (!under) return
-  // A shared lock: exchanges for one user must not wait for each other, nor for a node that was cut off.
+  // Take a shared lock, so that an exchange does not wait for other exchanges of the same user. Those may run on a
+  // disconnected node.
   const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
   const session =
     under.sessionId === null || (await tx.sessions.find(under.sessionId as Digest)) !== undefined
@@ -104,7 +109,7 @@ const mustStillHold = async (
 }
 
 /**
- * Ends the oldest authorizations beyond the number that a user may grant to one application.
+ * Revokes the oldest authorizations of a user for one application if their number exceeds the limit.
  * @returns whether concurrent exchanges, which don't see each other, may have exceeded the limit
  */
 const endOldest = async (

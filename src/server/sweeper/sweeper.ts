@@ -7,7 +7,7 @@ import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
-/** Only the node that holds this lease makes scheduled runs. */
+/** The key of the lease. Only the node that holds the lease performs scheduled runs. */
 const leaseKey = 'sweeper'
 /** Length of a lease as a share of the interval: it expires before the holder's next run is due. */
 const leaseShare = 0.9
@@ -54,7 +54,7 @@ export class Sweeper {
   }
 
   /**
-   * Runs regardless of other nodes. @returns the number of removed rows
+   * Removes expired rows now, even if another node holds the lease. @returns the number of removed rows
    * @throws ClockInDoubt if this node must not remove anything
    */
   run(): Promise<number> {

@@ -78,15 +78,18 @@ describe('a valid form registers a client of the user', () => {
     ['empty', '', true],
     ['true', 'true', true],
     ['false', 'false', false],
-  ])('decision §2 is_confidential %s', async (_, is_confidential, expected) => {
-    expect((await registered({ is_confidential })).isConfidential).toBe(expected)
-  })
+  ])(
+    'decision §2 stores the client type if is_confidential is %s',
+    async (_, is_confidential, expected) => {
+      expect((await registered({ is_confidential })).isConfidential).toBe(expected)
+    },
+  )
 
   test('stores one redirect URI per line, in order, without surrounding space [T658]', async () => {
     const lines = '\n  https://a.example/cb \n\n\thttp://localhost:9/b\n https://c.example\n\n'
     const uris = ['https://a.example/cb', 'http://localhost:9/b', 'https://c.example']
     expect((await registered({ redirect_uris: lines })).redirectUris).toEqual(uris)
-    // By hand, with other line breaks, or with one field for each.
+    // The server also accepts LF instead of CRLF, and one form field for each URI.
     const unix = await person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({
@@ -149,7 +152,7 @@ describe('a valid form registers a client of the user', () => {
     expect(page.copied('try-it')).toContain(page.copied('client-id'))
   })
 
-  test('lists it for its owner, and for no other user', async () => {
+  test('lists the client for its owner, and for no other user', async () => {
     const { clientId } = await registered({ name: 'Listed once' })
     const list = await person.get(at.list)
     expect(list.item('Listed once')).toContain(`href="${at.client(clientId)}"`)
@@ -160,7 +163,7 @@ describe('a valid form registers a client of the user', () => {
 describe('shows the client secret once', () => {
   const named = { name: 'Printer' }
 
-  test('on the target page of the form: it is the client’s, and a reload does not show it again [T659]', async () => {
+  test('on the page after the redirect, and not after a reload; the client can authenticate with it [T659]', async () => {
     const sent = await register({ ...named, default_scopes: ['notes:read'] })
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''
@@ -180,7 +183,7 @@ describe('shows the client secret once', () => {
     }
   })
 
-  test('not in another session of the same user, which does not consume it either', async () => {
+  test('does not show or consume it in another session of the same user', async () => {
     const other = await Person.logIn(app)
     const sent = await register(named)
     expect(secretOn(await other.follow(sent))).toBeUndefined()
@@ -188,7 +191,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('not on another page that is opened in between', async () => {
+  test('keeps it while the user opens other pages', async () => {
     const first = await register(named)
     const second = await register({ ...named, name: 'Other' })
     await person.get(at.list)
@@ -257,7 +260,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.follow(sent))).toBeUndefined()
   })
 
-  test('not for a public client, which has none', async () => {
+  test('shows no secret for a public client', async () => {
     const page = await person.follow(await register({ ...named, is_confidential: 'false' }))
     expect(page.done).toBe(en.done.clientCreated)
     expect(secretOn(page)).toBeUndefined()
@@ -265,7 +268,7 @@ describe('shows the client secret once', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('and puts it in no address and no log', async () => {
+  test('does not put it in a URL or in the log', async () => {
     const sent = await register(named)
     const secret = secretOn(await person.follow(sent)) ?? ''
     expect(sent.location).not.toContain(secret)
@@ -273,7 +276,7 @@ describe('shows the client secret once', () => {
   })
 })
 
-describe('an invalid field: answers 400 with the typed form and an error at the field, and stores nothing', () => {
+describe('an invalid field: responds 400 with the submitted values and an error at the field, and stores nothing', () => {
   const typed = {
     name: 'Printer <1>',
     description: ' Prints "it".\nTwice. ',
@@ -293,7 +296,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
     return page
   }
 
-  /** The fields of the form, as a browser would send them again, with the line breaks of a text area. */
+  /** Returns the fields that a browser would submit from the page, with CRLF replaced by LF. */
   const again = (page: Page): Fields => {
     const { csrf_token, form_id, ...fields } = page.form(at.newClient).fields
     expect(csrf_token).toEqual([person.session.csrfToken])
@@ -312,23 +315,38 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
   test.each<[string, Fields, field: string, sentence: string]>([
     ['no name', { name: '' }, 'name', problems.nameMissing],
     ['a name of spaces', { name: ' \t\u00A0\u3000 ' }, 'name', problems.nameMissing],
-    ['a name that cannot be seen', { name: '\u200B\uFEFF' }, 'name', problems.nameMissing],
+    ['a name of invisible characters', { name: '\u200B\uFEFF' }, 'name', problems.nameMissing],
     ['41 characters', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
-    ['41 pictures', { name: '😀'.repeat(41) }, 'name', problems.nameTooLong(40)],
+    ['41 emoji', { name: '😀'.repeat(41) }, 'name', problems.nameTooLong(40)],
     ['30,000 characters', { name: 'x'.repeat(30_000) }, 'name', problems.nameTooLong(40)],
-    ['a mark that turns the direction', { name: 'a\u202Eb' }, 'name', problems.unseenCharacter],
-    ['a mark of direction', { name: 'a\u200Fb' }, 'name', problems.unseenCharacter],
+    [
+      'a bidirectional override in the name',
+      { name: 'a\u202Eb' },
+      'name',
+      problems.unseenCharacter,
+    ],
+    ['a bidirectional mark in the name', { name: 'a\u200Fb' }, 'name', problems.unseenCharacter],
     ['NUL in the name', { name: 'a\u0000b' }, 'name', problems.unseenCharacter],
     ['a line break in the name', { name: 'a\nb' }, 'name', problems.unseenCharacter],
-    ['a letter that cannot be seen', { name: 'a\u200Bb' }, 'name', problems.unseenCharacter],
-    ['many marks', { name: `a${'\u0301'.repeat(40)}` }, 'name', problems.tooManyMarks],
+    ['a zero-width space in the name', { name: 'a\u200Bb' }, 'name', problems.unseenCharacter],
+    [
+      'too many combining marks',
+      { name: `a${'\u0301'.repeat(40)}` },
+      'name',
+      problems.tooManyMarks,
+    ],
     [
       'a long description',
       { description: 'x'.repeat(4_001) },
       'description',
       problems.descriptionTooLong(4_000),
     ],
-    ['a hidden turn', { description: 'a\u2066b' }, 'description', problems.unseenCharacter],
+    [
+      'a bidirectional isolate in the description',
+      { description: 'a\u2066b' },
+      'description',
+      problems.unseenCharacter,
+    ],
     ['NUL in the description', { description: 'a\u0000' }, 'description', problems.unseenCharacter],
     ...[
       'x',
@@ -360,7 +378,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
       problems.scopeUnknown('rw:all'),
     ],
     [
-      'several scopes in one',
+      'several scopes in one value',
       { default_scopes: 'plain notes:read' },
       'default_scopes',
       problems.scopeUnknown('plain notes:read'),
@@ -402,7 +420,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
   })
 
   test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
-    'rejects %s that is repeated',
+    'rejects a repeated %s',
     async (name) => {
       const clients = count(app.database, 'oauth2server_client')
       const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
@@ -419,7 +437,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
       ['the first of two', 'http://a.example\nhttp://b.example', 1, 'http://a.example'],
       ['blank lines count', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
       ['lines of spaces count', '   \n\t\nhttps://a.example\nx', 4, 'x'],
-      ['after many', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
+      ['the last of 50 lines', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
     ])('%s', async (_, redirect_uris, line, wrong) => {
       for (const breaks of ['\r\n', '\n']) {
         const page = await person.request(at.newClient, {
@@ -437,7 +455,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
       }
     })
 
-    test('AZ-09 %s rejects all URIs that must not be registered', async () => {
+    test('AZ-09 rejects all URIs that must not be registered', async () => {
       const clients = count(app.database, 'oauth2server_client')
       for (const uri of forbiddenRedirectUris) {
         const redirect_uris = `https://a.example/cb\n${uri}`
@@ -450,7 +468,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
       expect(count(app.database, 'oauth2server_client')).toBe(clients)
     })
 
-    test('a bare carriage return is no line break', async () => {
+    test('does not treat a bare carriage return as a line break', async () => {
       const page = await register({
         name: 'x',
         redirect_uris: 'https://a.example\rhttps://b.example',
@@ -465,7 +483,7 @@ describe('an invalid field: answers 400 with the typed form and an error at the 
   })
 })
 
-describe('XS-01, XS-04 shows external text as text everywhere', () => {
+describe('XS-01, XS-04 every page escapes the text that users enter', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
@@ -501,7 +519,7 @@ describe('XS-01, XS-04 shows external text as text everywhere', () => {
     expect(skeleton(last.html).join('')).not.toMatch(/onerror|onfocus|onload|onmouseover|<base/)
   })
 
-  test('keeps both writing directions within their element', async () => {
+  test('isolates the writing direction of each name in a bdi element', async () => {
     for (const name of ['שלום עולם', 'مرحبا', 'a שלום b']) {
       const page = await person.follow(await register({ name }))
       expect(page.html).toContain(`<h1><bdi>${name}</bdi></h1>`)

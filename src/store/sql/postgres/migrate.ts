@@ -4,8 +4,8 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**
- * Milliseconds that a migration waits for a table lock. Later statements queue behind it, so it gives up quickly,
- * before PostgreSQL's deadlock detection cancels a request instead.
+ * Milliseconds that a migration waits for a table lock. Later statements queue behind the waiting migration. The timeout
+ * is therefore shorter than PostgreSQL's `deadlock_timeout`, after which PostgreSQL might cancel a request.
  */
 export const tableLockTimeout = 500
 
@@ -17,7 +17,7 @@ export const idleTimeout = 10_000
 
 const pause = 250
 const maxAttempts = 80
-/** Milliseconds of waiting that are not reported, because nodes that start together usually wait this long. */
+/** Milliseconds before a wait is reported. Nodes that start together usually wait for less time than this. */
 const usualWait = 2_000
 
 /** The lock ID of Kysely's own adapter. */
@@ -74,7 +74,7 @@ export const whenTablesAreFree = async <T>(
       if (!isInUse(error)) throw error
       if (attempts === maxAttempts) {
         throw new StoreUnusable(
-          'The tables could not be migrated because they were in use all the time. Look for long transactions in pg_stat_activity.',
+          'The tables could not be migrated because every attempt found them locked. Look for long transactions in pg_stat_activity.',
           { cause: error },
         )
       }
@@ -84,6 +84,6 @@ export const whenTablesAreFree = async <T>(
   }
 }
 
-/** Whether the error is a lock timeout or a deadlock. */
+/** Returns whether the error is a lock timeout or a deadlock. */
 const isInUse = (error: unknown): boolean =>
   error instanceof StoreUnavailable && ['55P03', '40P01'].includes(sqlStateOf(error.cause) ?? '')

@@ -13,12 +13,15 @@ const interval = 5_000
 const maxWait = 500
 /** The number of characters that a probe writes. */
 const size = 4_000
-/** The number of characters after a failure: space for one page does not make a full disk usable again. */
+/**
+ * The number of characters that a probe writes after a failure. The probe is larger then, so that one free page on a
+ * full disk does not count as recovery.
+ */
 const recoverySize = 256_000
 
 const key = 'write probe'
 
-/** Checks whether the database can be written. On a full or broken disk, reads still succeed. */
+/** Checks whether the database is writable. On a full or broken disk, reads still succeed. */
 export class SqliteWriteProbe {
   readonly #write: Kysely<Tables>
   #failure: StoreUnavailable | undefined
@@ -44,8 +47,8 @@ export class SqliteWriteProbe {
   async #probe(): Promise<void> {
     const value = 'x'.repeat(this.#failure ? recoverySize : size)
     try {
-      // Use two commits: pages that are freed in the transaction that allocated them are never written. A remaining row
-      // has already expired.
+      // Use two commits: pages that are freed in the transaction that allocated them are never written. If
+      // the delete fails, the sweeper can remove the row, because its `expires_at` is 0.
       await sql`insert into oauth2server_transient (key, value, count, expires_at) values (${key}, ${value}, 0, 0)
         on conflict (key) do update set value = excluded.value`.execute(this.#write)
       await sql`delete from oauth2server_transient where key = ${key}`.execute(this.#write)
