@@ -321,7 +321,7 @@ describe('FT-08 Clock skew and time jumps', () => {
   )
 
   // The server trusts a clock in its options. Without one, nodes on PostgreSQL use the clock of the database:
-// test/full/nodes/clocks.test.ts.
+  // test/full/nodes/clocks.test.ts.
   test('a node that is 120 s ahead expires codes early, but no long-lived values', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })

@@ -12,7 +12,7 @@ interface Tries {
   /**
    * The timeout of the search in milliseconds: otherwise, shrinking a counterexample could exceed the timeout of the
    * test,
-* which would hide the seed. A timeout without a counterexample is a failure too.
+   * which would hide the seed. A timeout without a counterexample is a failure too.
    */
   readonly limit?: number
   /** Replays a failure with the seed in its message. */

@@ -12,7 +12,7 @@ export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
 
 /**
  * The scopes of the catalogue. Nodes are processes with the scopes of the notes application, so other scopes are used
-* there. `conf` may not request `rwAll`.
+ * there. `conf` may not request `rwAll`.
  */
 export const scopes = isOnNodes
   ? {
@@ -584,8 +584,8 @@ export const expectLocal400 = (answer: Answer): void => {
 
 /**
  * Expects REDIR: a redirect to the registered URI with error, state and issuer, each once, and without a code.
-* @param redirectUri the redirect URI; that of `conf` by default
-* @param state null if it must be absent
+ * @param redirectUri the redirect URI; that of `conf` by default
+ * @param state null if it must be absent
  */
 export const expectRedirect = (
   answer: Answer,

@@ -47,7 +47,7 @@ export const remember = (server: TestServer): Memory => {
 
 /**
  * Checks the invariants of the catalogue in the database and the log of a server.
-* @throws Error with each broken invariant
+ * @throws Error with each broken invariant
  */
 export const audit = async (server: TestServer): Promise<void> => {
   const rows = await read(server)
