@@ -61,9 +61,9 @@ test.skipIf(await lacks('postgres'))(
     const after = await connections('1 hour')
     isOver = true
     await Promise.all(workers)
-    const inFlight = outcomes.filter(
-      ({ began, ended }) => began < stopped && ended > stopped + standstill,
-    )
+    // Also requests that were sent right after the stop: how many were on their way before depends on the machine.
+    const resumed = stopped + standstill
+    const inFlight = outcomes.filter(({ began, ended }) => began < resumed && ended > resumed)
     expect(inFlight.length, 'requests in flight').toBeGreaterThan(10)
     expect(kinds(outcomes)).toEqual({ '200': outcomes.length })
     expect(before.size).toBeGreaterThan(0)
