@@ -36,4 +36,9 @@ export const administrationForm = z.looseObject({
   client_id: formText.optional().describe('The client.'),
   token_id: formId.optional().describe('The token, instead of a client.'),
   confirm_name: formText.optional().describe('To delete a client: its name.'),
+  seen: formText
+    .optional()
+    .describe(
+      'To verify a client: the digest in the form of the page. The request fails if the client changed since then.',
+    ),
 })

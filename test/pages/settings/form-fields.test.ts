@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { newWorld } from './every-page.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Record<string, unknown>
+}
+
+interface Document {
+  readonly paths: Record<
+    string,
+    { readonly post?: { readonly requestBody?: { content: Record<string, { schema: Schema }> } } }
+  >
+  readonly components: { readonly schemas: Record<string, Schema> }
+}
+
+// Every form has these fields, and the schemas describe only the fields of their own form.
+const common = ['csrf_token', 'form_id']
+
+const namesIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<(?:input|textarea|select|button)\b[^>]*\sname="([^"]+)"/g)].map(
+    ([, name = '']) => name,
+  )
+
+/** Returns the names of the controls by the action of their form, from all pages. */
+const controlsOf = (pages: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> => {
+  const controls = new Map<string, Set<string>>()
+  for (const html of pages) {
+    for (const [, action = '', content = ''] of html.matchAll(
+      /<form\b[^>]*\smethod="post" action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g,
+    )) {
+      const names = controls.get(action) ?? new Set()
+      for (const name of namesIn(content)) if (!common.includes(name)) names.add(name)
+      controls.set(action, names)
+    }
+  }
+  return controls
+}
+
+test('each form of the settings pages has exactly the controls that its schema describes', async () => {
+  await using world = await newWorld()
+  const { app, pages } = world
+  const controls = controlsOf(
+    await Promise.all(pages.map(async ({ path, who }) => (await who.get(path)).html)),
+  )
+  const response = await fetch(`${app.issuer}/openapi.json`)
+  const { paths, components } = (await response.json()) as Document
+  const different: object[] = []
+  let compared = 0
+  for (const [path, { post }] of Object.entries(paths)) {
+    const schema = post?.requestBody?.content['application/json']?.schema
+    if (!schema) continue
+    const name = schema.$ref?.split('/').at(-1) ?? ''
+    const { properties = {} } = components.schemas[name] ?? schema
+    const described = Object.keys(properties).filter((field) => !common.includes(field))
+    // The path of another form, such as `/tokens/new/`, also fits a template such as `/tokens/{id}/`.
+    const template = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+    const isAction = (target: string) =>
+      target === path || (template.test(target) && !(target in paths))
+    const shown = new Set(
+      [...controls].flatMap(([target, names]) => (isAction(target) ? [...names] : [])),
+    )
+    compared += 1
+    if (described.sort().join() !== [...shown].sort().join())
+      different.push({ path, described, shown: [...shown] })
+  }
+  expect(different).toEqual([])
+  expect(compared).toBeGreaterThan(7)
+})
