@@ -1,7 +1,7 @@
 import { sha256 } from '../../../crypto/digest.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 
-/** A text that all pages load, with its `ETag`. */
+/** A stylesheet or script that all pages load, with its `ETag`. */
 export interface Asset {
   readonly text: string
   readonly contentType: string
@@ -14,7 +14,7 @@ export const assetOf = (text: string, contentType: string): Asset => ({
   etag: `"${sha256(text)}"`,
 })
 
-/** Answers with an asset that browsers revalidate each time, so that pages and assets of two releases never mix. */
+/** Returns an asset that browsers revalidate at every use, so that a page never loads an asset of another release. */
 export const assetAnswer = (
   { headers }: Pick<HttpRequest, 'headers'>,
   { text, contentType, etag }: Asset,

@@ -2,7 +2,7 @@ import { pageScript } from '../../../pages/parts/script.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { assetAnswer, assetOf } from './asset.ts'
 
-/** The script of the pages. It is optional: every page works without it. */
+/** The script of the pages. Every page also works without the script. */
 export const pageScriptEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/page.js`,
   methods: ['GET'],

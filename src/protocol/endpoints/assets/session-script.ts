@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../plug-ins.ts'
 
 /**
- * A script for pages of the application. It adds the JWT that `jwt()` wrote into the page to `fetch` requests to the
- * same origin only.
+ * A script for the application's pages. The script adds the session's JWT, which `jwt()` wrote into the page, to
+ * `fetch` requests to the same origin.
  */
 export const sessionScriptEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/session.js`,

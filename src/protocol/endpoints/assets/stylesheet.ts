@@ -3,7 +3,7 @@ import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { type Asset, assetAnswer, assetOf } from './asset.ts'
 
-/** The stylesheet of the pages. No page loads anything from another host. */
+/** The stylesheet of the pages. The server itself delivers it, because pages load no files from other hosts. */
 export const stylesheetEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/style.css`,
   methods: ['GET'],
@@ -27,7 +27,7 @@ const build = async (settings: Settings): Promise<Asset> => {
   return assetOf([...sheets, ...accents(settings)].join('\n'), 'text/css; charset=utf-8')
 }
 
-/** Returns rules that replace the accent colours by those of the host. */
+/** Returns CSS rules that replace the accent colours with the host's colours. */
 const accents = ({ accentColor, accentColorDark }: Settings): readonly string[] => [
   ...(accentColor === null ? [] : [accent('light', accentColor)]),
   ...(accentColorDark === null ? [] : [accent('dark', accentColorDark)]),

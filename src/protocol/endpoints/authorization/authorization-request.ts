@@ -23,12 +23,12 @@ const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const maxStateLength = 4_096
 const maxUiLocalesLength = 500
 
-/** Returns whether a `state` is too long to be sent back. */
+/** Returns whether a `state` is too long to be returned to the client. */
 export const isTooLong = (state: string | undefined): boolean =>
   state !== undefined && state.length > maxStateLength
 
 /**
- * Returns the parameters of the request, or of the stored request that it refers to.
+ * Returns the stored parameters if the request refers to a stored request; otherwise the parameters of the request.
  * @throws OAuthError if the reference is unknown
  */
 export const referredTo = async (
@@ -42,7 +42,7 @@ export const referredTo = async (
   return params
 }
 
-/** The validated client and redirect URI of a request. With them, errors may be sent to the client. */
+/** A request whose client and redirect URI are valid, so that errors may be sent to the client. */
 export interface ProvenRedirect {
   readonly client: Client
   readonly redirectUri: string
@@ -52,9 +52,9 @@ export interface ProvenRedirect {
 }
 
 /**
- * Validates the client and the redirect URI before anything else. If this fails, the server must not redirect.
- * @param lookup the address of the request's sender
- * @throws OAuthError to be shown by this server, RFC 6749 §4.1.2.1
+ * Validates the client and the redirect URI. If either is invalid, the server must not redirect.
+ * @param lookup the IP address of the sender
+ * @throws OAuthError for display by this server (RFC 6749 §4.1.2.1)
  */
 export const proveRedirect = async (
   params: Parameters,
@@ -83,7 +83,7 @@ export const proveRedirect = async (
   }
   return {
     client,
-    // For a loopback address, use the requested URI, because its port differs from the registered one.
+    // For a loopback address, use the requested URI: its port may differ from the port of the registered URI.
     redirectUri: given ?? redirectUri,
     redirectUriGiven: given !== undefined,
     responseType: params.opaque('response_type'),
@@ -95,8 +95,8 @@ const onlyOne = (uris: readonly string[]): string | undefined =>
   uris.length === 1 ? uris[0] : undefined
 
 /**
- * Validates the rest of the request.
- * @throws OAuthError to be sent to the redirect URI
+ * Validates the other parameters of the request.
+ * @throws OAuthError for the client, sent to the redirect URI
  */
 export const validateRequest = (
   { client, redirectUri, redirectUriGiven, state }: ProvenRedirect,
@@ -130,7 +130,7 @@ export const validateRequest = (
   }
 }
 
-// Invalid characters are `invalid_scope`, including control characters (RFC 6749 §4.1.2.1).
+// Reads the raw text, so that invalid characters cause the error `invalid_scope` (RFC 6749 §4.1.2.1).
 const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
 
 const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {
@@ -144,7 +144,7 @@ const responseTypeOf = (text: string, client: Client, server: ServerContext): Re
   return allowed
 }
 
-/** The only `response_mode` of each response type: an access token is never sent in a query. */
+/** The only supported `response_mode` of each response type. An access token is never sent in a query. */
 export const responseModeOf = { code: 'query', token: 'fragment' } as const
 
 const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {

@@ -14,9 +14,9 @@ type Remembered = Readonly<Record<string, unknown>>
 type Answer = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the parameters that extensions add to an authorization response. Consumes stored requests, such as pushed
- * ones.
- * @param answered the values that extensions stored, if the user has decided
+ * Returns the parameters that extensions add to an authorization response. The extensions also consume stored
+ * requests, such as pushed authorization requests.
+ * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
 export const addedParameters = async (
   server: ServerContext,
@@ -28,7 +28,7 @@ export const addedParameters = async (
   return Object.assign({}, ...added)
 }
 
-/** Redirects with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
+/** Redirects to the client with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
 export const grantedResponse = (answer: Answer, target: Target, added: Answer): Response => {
   const { redirectUri, responseType, state } = target
   const parameters = { ...answer, state, ...added }
@@ -40,8 +40,9 @@ export const grantedResponse = (answer: Answer, target: Target, added: Answer): 
 }
 
 /**
- * Redirects with an error in the query; for response type `token` also in the fragment (RFC 6749 §4.2.2.1).
- * @param answered the values that extensions stored, if the user has decided
+ * Redirects to the client with an error in the query. For the response type `token`, the fragment contains the error
+ * too (RFC 6749 §4.2.2.1).
+ * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
 export const errorResponse = async (
   error: OAuthError,

@@ -35,14 +35,14 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
-    // With a remembered consent, a GET request would issue a code or a token.
+    // If consent is remembered, a GET request issues a code or a token. A prefetch must not issue either.
     if (isPrefetch(request))
       throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
         status: 403,
       })
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
-    // After the login, the request has to fit into a URL again.
+    // The login page returns to this request by URL, so limit the length of a POST body too.
     if (text.length > maxQueryLength)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
@@ -60,7 +60,7 @@ export const authorizationEndpoint: Endpoint = {
   },
 }
 
-/** A request as the browser sent it. It may only refer to a stored request. */
+/** A request as the browser sent it: complete, or only a reference to a stored request. */
 interface Sent {
   readonly text: string
   readonly sent: Parameters
@@ -96,8 +96,8 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Redirect errors only after a login, so that a link alone cannot send a visitor to another site (RFC 9700
-    // §4.11.2). If no login can follow, redirect only to trusted clients.
+    // Redirect errors only after a login: otherwise, a link alone could send a visitor to another site (RFC 9700
+    // §4.11.2). Some errors cannot wait for a login, so redirect these errors to trusted clients only.
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -108,7 +108,7 @@ const authorize = async (
   }
 }
 
-// A client that registered itself is not trusted until an administrator has verified it.
+// A client that registered itself is trusted after an administrator has verified it.
 const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
@@ -117,8 +117,8 @@ interface GivenConsent {
   readonly scopes: readonly string[]
 }
 
-// Remember consent only for clients that authenticate: anyone can impersonate a public client (RFC 8252 §8.6), and a
-// client that registers itself can choose any name.
+// Ignore remembered consent for public clients, because anyone can impersonate them (RFC 8252 §8.6). Ignore remembered
+// consent for untrusted clients too, because a client that registers itself can choose any name.
 const givenConsent = async (
   request: AuthorizationRequest,
   client: Client,
@@ -146,7 +146,7 @@ const toErrorView = (
 
 /**
  * Redirects to the login page, which returns to the same request without secrets and without the fulfilled prompt.
- * @param asked parameters to add to a stored request, from which a prompt cannot be removed
+ * @param asked a sealed record of the login, for a stored request, whose prompt cannot be removed
  */
 const toLogin = (
   text: string,
@@ -157,7 +157,7 @@ const toLogin = (
   const again = prompt.includes('login')
   const kept = text
     .split('&')
-    .filter((pair) => !unkept.some((name) => isNamed(pair, name)))
+    .filter((pair) => !removed.some((name) => isNamed(pair, name)))
     .filter((pair) => !(again && isNamed(pair, 'prompt')))
   const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
   if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
@@ -166,10 +166,10 @@ const toLogin = (
   return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }
 
-// This endpoint needs no secrets, and the login URL must not contain any. The mark of an earlier login is dropped too.
-const unkept = ['client_secret', 'access_token', loginAgain]
+// The login URL must not contain secrets, which this endpoint does not need, or the record of an earlier login.
+const removed = ['client_secret', 'access_token', loginAgain]
 
-// Characters that need encoding in a URL: some clients do not encode them, and the body of a POST may contain them.
+// Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.
 const unfitForUrl = /[^\x21\x22\x24-\x5B\x5D-\x7E]/gu
 
 const isNamed = (pair: string, name: string): boolean => new URLSearchParams(pair).has(name)

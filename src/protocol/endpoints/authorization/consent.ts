@@ -23,10 +23,10 @@ import { renderPage } from '../responses/render.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
 
-/** Milliseconds within which the user has to decide. */
+/** The time that the user has for the decision, in milliseconds. */
 const timeToDecide = 600_000
 
-/** Stores the validated request and shows the consent page, whose form contains only the one-time ID of the request. */
+/** Stores the validated request and shows the consent page. The form of the page contains only the request's one-time ID. */
 export const showConsent = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -40,7 +40,7 @@ export const showConsent = async (
   return renderConsent(http, { id, asked: request, client, ticked }, signedIn, server)
 }
 
-/** Carries out the user's decision on a stored request. The first decision is final. */
+/** Grants or denies a stored request, as the user decided. The first decision is final. */
 export const decide = async (
   http: HttpRequest,
   params: Parameters,
@@ -63,7 +63,7 @@ export const decide = async (
     const consent = await giveConsent(decision, server)
     return await grant(http, { ...request, scopes }, client, signedIn, consent, server)
   } catch (error) {
-    // The request is consumed: report the error to the client, so that it can start again.
+    // The stored request is consumed, so report the error to the client, which can then start a new request.
     const known = asOAuthError(error)
     if (known instanceof OAuthError) return errorResponse(known, request, server)
     throw error
@@ -79,7 +79,7 @@ const redirectFlow = (
     const stored = await server.shortLived.pending.get(id)
     return stored && { stored, asked: stored.request }
   },
-  // If the client has lost a scope since, it receives an error after the decision.
+  // The scopes are checked after the decision, so that a client without a requested scope receives an error.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>
     renderConsent(http, question, signedIn, server, refused),

@@ -8,7 +8,7 @@ import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
-/** Answers the client with a code, or for response type `token` with an access token. */
+/** Redirects to the client with a code, or for the response type `token` with an access token. */
 export const grant = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -22,7 +22,8 @@ export const grant = async (
   const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
-    // Consume the request first: if another tab has consumed it, no token may be issued that nobody receives.
+    // Consume the stored request before the token is issued: if another tab has consumed it, nobody would receive
+    // the token.
     const added = await addedParameters(server, remembered)
     const issued = await server.operations.countGrant('implicit', () =>
       issueToken(

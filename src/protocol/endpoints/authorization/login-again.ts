@@ -2,11 +2,10 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Environment, Keys } from '../../server-context.ts'
 
-// A stored request, to which the URL only refers (RFC 9126 §4), keeps its prompt=login (OpenID Connect Core
-// §3.1.2.1).
-// A parameter beside the reference records the login that was asked for. Opening the login page is not enough.
+// A URL that only refers to a stored request (RFC 9126 §4) contains no prompt=login (OpenID Connect Core §3.1.2.1), so
+// the prompt cannot be removed from the URL after the login. An extra parameter records that a login was requested.
 
-/** The parameter that returns from the login. */
+/** The parameter that records the requested login. */
 export const loginAgain = 'login_again'
 
 interface Asked {
@@ -18,7 +17,7 @@ interface Asked {
 
 const claims = (sent: Parameters) => [loginAgain, ...sent.repeated('request_uri')]
 
-/** Returns the parameters to add for the login: the time and the session of the request, sealed. */
+/** Returns the value of the parameter `login_again`: the current time and session, sealed. */
 export const askedForLogin = (
   sent: Parameters,
   signedIn: SignedIn | undefined,
@@ -28,7 +27,7 @@ export const askedForLogin = (
   return keys.seal('transient', JSON.stringify(asked), claims(sent))
 }
 
-/** Returns whether the request returns from the login that it asked for, and the user logged in there. */
+/** Returns whether the user has logged in since this request asked for a login. */
 export const hasLoggedInAgain = (
   sent: Parameters,
   { sessionId, loggedInAt }: SignedIn,
@@ -37,7 +36,7 @@ export const hasLoggedInAgain = (
   const [sealed = ''] = sent.repeated(loginAgain)
   const text = keys.open('transient', sealed, claims(sent))
   if (text === undefined) return false
-  // With its own login, the application is responsible for asking again.
+  // If the application has a login page of its own, the application is responsible for the new login.
   if (loggedInAt === null) return true
   const asked: Asked = JSON.parse(text)
   return sessionId !== asked.sessionId && loggedInAt >= asked.at

@@ -11,40 +11,40 @@ import { readerOf, textsOf } from '../responses/reader.ts'
 import { askingClient } from './asking-client.ts'
 import { optionalScopesOf } from './optional-scopes.ts'
 
-/** The request of a client to a user: an authorization request or a device authorization request. */
+/** A request that a client makes to a user: an authorization request or a device authorization request. */
 export interface Asked {
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** The languages that the request asks for. */
+  /** The requested languages of the pages. */
   readonly uiLocales?: string | undefined
 }
 
-/** The session that saw a stored question, and the terms that the page showed. */
+/** The session in which a stored question was shown, and the terms that the page showed. */
 export interface BoundQuestion {
   readonly terms: string
   readonly userId: UserId
   readonly sessionId: string
 }
 
-/** A question as its page shows it. */
+/** The question that a consent page asks: whether to grant the client's request. */
 export interface Question<A extends Asked> {
-  /** The one-time ID under which it is stored. The form contains nothing else. */
+  /** The one-time ID of the stored question. The form identifies the question only by this ID. */
   readonly id: string
   readonly asked: A
   readonly client: Client
-  /** The optional scopes that are ticked. */
+  /** The optional scopes whose checkboxes are ticked. */
   readonly ticked: readonly string[]
 }
 
-/** The steps in which the two consent flows differ: a redirect (RFC 6749 §4.1.1) and a device (RFC 8628 §3.3). */
+/** The steps that differ between the consent flows for redirects (RFC 6749 §4.1.1) and for devices (RFC 8628 §3.3). */
 export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
-  /** The form field with the one-time ID. */
+  /** The name of the form field that contains the one-time ID. */
   readonly field: string
-  /** Returns the question that is stored under the ID; undefined if it was answered or has expired. */
+  /** Returns the question with this ID; undefined if the user has decided or the question has expired. */
   find(id: string): Promise<{ readonly stored: Stored; readonly asked: A } | undefined>
   /** Returns whether the client may still make this request. */
   mayAsk(client: Client, asked: A): boolean
-  /** Shows the question once more. */
+  /** Shows the question again, with the reason why the decision was refused. */
   ask(
     question: Question<A>,
     stored: Stored,
@@ -53,7 +53,7 @@ export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   ): Promise<Response>
 }
 
-/** A decision that passed every check and can be stored. */
+/** A user's decision that passed all checks. */
 export interface Decision<A extends Asked, Stored extends BoundQuestion> {
   readonly id: string
   readonly stored: Stored
@@ -61,26 +61,26 @@ export interface Decision<A extends Asked, Stored extends BoundQuestion> {
   readonly client: Client
   readonly signedIn: SignedIn
   readonly allowed: boolean
-  /** The requested scopes without those that the user refused. */
+  /** The requested scopes without the declined scopes. */
   readonly scopes: readonly string[]
   readonly declined: readonly string[]
 }
 
-/** Returns the current client of a request. */
+/** Looks up the client of a request again, because the client may have changed. */
 export const clientOf = (
   { clientId }: Asked,
   { address }: HttpRequest,
   server: ServerContext,
 ): Promise<Client | undefined> => server.getClient(clientId, { address, forAuthorization: true })
 
-/** Binds a question to the session of the user, and to the terms that the page shows. */
+/** Returns the values that bind a question to the user's session and to the terms that the page shows. */
 export const boundTo = (
   client: Client,
   { user, sessionId }: SignedIn,
   server: ServerContext,
 ): BoundQuestion => ({ terms: termsOf(client, server), userId: user.id, sessionId })
 
-/** Returns the optional scopes that are ticked initially: all except those that the user refused before. */
+/** Returns the optional scopes that are ticked initially: all optional scopes that the user did not decline before. */
 export const tickedAtFirst = async (
   { scopes }: Asked,
   client: Client,
@@ -92,7 +92,7 @@ export const tickedAtFirst = async (
   return optionalScopesOf(scopes, client).filter((id) => !declined.includes(id))
 }
 
-/** Returns the members that the views of both consent pages share. */
+/** Returns the values that the views of both consent pages share. */
 export const questionView = <A extends Asked>(
   { asked, client, ticked }: Question<A>,
   { user }: SignedIn,
@@ -106,8 +106,8 @@ export const questionView = <A extends Asked>(
 })
 
 /**
- * Reads the user's decision on a stored question, and consumes nothing.
- * @returns the decision, or a page that explains why it cannot be accepted
+ * Reads and checks the user's decision on a stored question. Does not consume the question.
+ * @returns the decision, or a page that explains why the decision is refused
  */
 export const readDecision = async <A extends Asked, Stored extends BoundQuestion>(
   flow: ConsentFlow<A, Stored>,
@@ -150,7 +150,7 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   return { id, stored, asked, client, signedIn, allowed: confirm === 'yes', scopes, declined }
 }
 
-/** Stores the consent that a user has given. */
+/** Stores the consent of a user. Also stores a client that describes itself in a metadata document. */
 export const giveConsent = async <A extends Asked>(
   { client, signedIn, scopes, declined }: Decision<A, BoundQuestion>,
   { clients, consents }: ServerContext,
@@ -159,8 +159,8 @@ export const giveConsent = async <A extends Asked>(
   return consents.grant(signedIn.user.id, client.clientId, scopes, { declined })
 }
 
-// The user decides about the client that the page showed. If the client changed since, the user has to be asked again:
-// the user must not agree to a name, an owner or a required scope that the page did not show.
+// The consent is valid for the client that the page showed. If the client changed since, a new request is necessary:
+// otherwise, the user would agree to a name, an owner or a required scope that the page did not show.
 const termsOf = (client: Client, { settings }: ServerContext): string =>
   JSON.stringify([
     askingClient(client),

@@ -1,15 +1,15 @@
 import type { Consent } from '../../../model/authorization.ts'
 import type { Client } from '../../../model/client.ts'
 
-/** The requested scopes that the user may refuse while granting the rest. */
+/** Returns the requested scopes that the user may decline while granting the other scopes. */
 export const optionalScopesOf = (
   requested: readonly string[],
   { optionalScopes }: Pick<Client, 'optionalScopes'>,
 ): readonly string[] => requested.filter((scope) => optionalScopes.includes(scope))
 
 /**
- * Returns the requested scopes that an earlier decision grants. Returns undefined if the decision does not cover one of
- * them, or refused one that is no longer optional.
+ * Returns the requested scopes that a remembered consent grants. Returns undefined if the user has to decide again:
+ * the consent does not cover a requested scope, or the user declined a scope that is no longer optional.
  */
 export const rememberedScopes = (
   requested: readonly string[],

@@ -59,14 +59,14 @@ const knownParameters = (server: PlugIns): readonly string[] => [
   ...server.extensions.flatMap(({ authorizationParameters = [] }) => authorizationParameters),
 ]
 
-// Extensions store values with the request and check them when the code is redeemed, as in an authorization request.
+// Extensions store values with the request, and check these values when the client redeems the device code.
 const remembered = (
   params: Parameters,
   client: Client,
   server: ServerContext,
 ): Readonly<Record<string, unknown>> => {
   const entries = server.extensions
-    .filter((extension) => isMeant(extension, params))
+    .filter((extension) => appliesTo(extension, params))
     .map((extension) => [
       extension.name,
       extension.onAuthorizationRequest?.(params, { client, responseType: 'code' }, server),
@@ -74,7 +74,8 @@ const remembered = (
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-// There is no redirect to intercept, so PKCE (RFC 7636) is optional here.
-const isMeant = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
+// An extension with parameters of its own, such as PKCE (RFC 7636), is optional here: a device flow has no redirect
+// that an attacker could intercept.
+const appliesTo = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
   authorizationParameters.length === 0 ||
   authorizationParameters.some((name) => params.optional(name) !== undefined)

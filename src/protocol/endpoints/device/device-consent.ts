@@ -26,22 +26,22 @@ import { renderProblem } from '../responses/problem.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 
-/** A device that waits for a decision, found by its user code. */
+/** A device that waits for the user's decision, found by its user code. */
 interface FoundDevice {
-  /** The key by which the user code is consumed. */
+  /** The key of the stored user code, with which the user code is consumed. */
   readonly name: string
   readonly userCode: string
   readonly deviceCode: string
   readonly asked: DeviceAuthorization
 }
 
-/** The device that a user was shown, bound to the session that saw it. */
+/** A device that a consent page showed, bound to the session of the user. */
 type Confirmation = Omit<FoundDevice, 'asked'> & BoundQuestion
 
 const confirmations = ({ transientValues }: Pick<ServerContext, 'transientValues'>) =>
   transientValues<Confirmation>('device_confirmation')
 
-/** Returns the URL of the forms, with the requested languages. */
+/** Returns the URL of the device page, with the requested languages. */
 export const deviceAddress = (
   { query }: HttpRequest,
   { basePath, settings }: Identity & Configuration,
@@ -50,7 +50,7 @@ export const deviceAddress = (
 
 /**
  * Shows the consent page, even if consent is remembered: the user has to recognize the device (RFC 8628 §5.4).
- * @returns undefined if the client may no longer make the request
+ * @returns the page; undefined if the client may no longer make the request
  */
 export const askAboutDevice = async (
   http: HttpRequest,
@@ -66,7 +66,7 @@ export const askAboutDevice = async (
   return renderQuestion(http, { id, asked, client, ticked }, userCode, signedIn, server)
 }
 
-/** Carries out the user's decision about a device. The first decision is final, whichever session made it. */
+/** Stores the user's decision about a device. The first decision is final, regardless of the session. */
 export const decideOnDevice = async (
   http: HttpRequest,
   params: Parameters,
@@ -84,7 +84,7 @@ export const decideOnDevice = async (
     const { id: consentId } = await giveConsent(decision, server)
     await devices.decide(deviceCode, asked, { ...decided, granted: { scopes, consentId } })
   }
-  // Take the user code last: after an outage before this line, the user can send the form or enter the code again.
+  // Consume the user code last: if the store fails before, the user can send the form or enter the code again.
   if (!(await devices.take(name, deviceCode))) return isDecided()
   return renderPage(http, server, 'deviceDone', { client: client.name, allowed }, { signedIn })
 }

@@ -15,7 +15,7 @@ import { renderPage } from '../responses/render.ts'
 import { askAboutDevice, decideOnDevice, deviceAddress } from './device-consent.ts'
 import { noteWrongUserCode, tryUserCode } from './user-code-tries.ts'
 
-/** The page on which a user enters the code of a device and decides. RFC 8628 §3.3. */
+/** The page on which a user enters a user code and decides about the device. RFC 8628 §3.3. */
 export const deviceEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/device`,
   methods: ['GET', 'POST'],
@@ -31,8 +31,7 @@ export const deviceEndpoint: Endpoint = {
   },
 }
 
-// A URL with the code only fills in the form: a user who follows a link may not know the device yet
-// (RFC 8628 §3.3.1, §5.4).
+// A user code in the URL only pre-fills the form, because the link may come from an attacker (RFC 8628 §3.3.1, §5.4).
 const show = async (http: HttpRequest, server: ServerContext): Promise<Response> => {
   const params = http.queryParameters()
   const signedIn = await server.sessions.signedIn(browserOf(http))
@@ -61,11 +60,11 @@ const enter = async (
     if (!(error instanceof OAuthError && error.status === 429)) throw error
     return again(device.tooMany, error.status, error.headers)
   }
-  // Give the same answer for mistyped, expired and used codes, so that guessing reveals nothing.
+  // Return the same response for mistyped, expired and used codes, so that an attacker cannot learn which codes exist.
   const found = await deviceAuthorizations(server)
     .findByUserCode(typed)
     .catch(async (error: unknown) => {
-      // The code could not be checked, so the try does not count.
+      // The store failed before the code was checked, so do not count the attempt as wrong.
       await wasRight()
       throw error
     })
@@ -75,7 +74,7 @@ const enter = async (
   return asking ?? again(device.wrong, 400)
 }
 
-/** Characters of the input that are shown again. */
+/** The maximum length of an invalid code that the form shows again, in characters. */
 const maxShownLength = 20
 
 const codeIn = (params: Parameters): string | undefined => {

@@ -4,34 +4,35 @@ import { deviceCodeExpiresIn } from '../../../records/device-authorizations.ts'
 import type { Limit } from '../../../settings/limit-table.ts'
 import type { Environment, ServerContext, Throttling } from '../../server-context.ts'
 
-// Within the lifetime of a code, five of 2^34.5 codes can be tried: the chance is below 2^-32 (RFC 8628 §5.1).
+// During the lifetime of a code, an attacker can try five of 2^34.5 codes. The probability of a correct guess is below
+// 2^-32 (RFC 8628 §5.1).
 const maxWrong = { points: 5, seconds: deviceCodeExpiresIn }
-/** Counts all sessions of the user together. */
-const ofUser: Limit = { name: 'user_code.user', ...maxWrong }
-const ofAddress: Limit = { name: 'user_code.address', ...maxWrong }
+/** Applies to all sessions of a user together. */
+const perUser: Limit = { name: 'user_code.user', ...maxWrong }
+const perAddress: Limit = { name: 'user_code.address', ...maxWrong }
 
-/** Wrong codes of all users together, within the lifetime of a code, that suggest guessing. */
-const alarming = 50
+/** The number of wrong codes, from all users in one code lifetime, at which the server logs a warning. */
+const warnAt = 50
 
 /**
- * Admits one more try to enter a user code.
- * @returns a function to call if the code was right
- * @throws OAuthError 429 with `Retry-After` after too many wrong ones of the user, or of the address
+ * Counts an attempt to enter a user code.
+ * @returns a function that removes the attempt from the count, to be called if the code was right
+ * @throws OAuthError 429 with `Retry-After` after too many wrong codes from the user or from the IP address
  */
 export const tryUserCode = async (
   { user }: SignedIn,
   { address }: HttpRequest,
   { limits }: Throttling,
 ): Promise<() => Promise<void>> => {
-  const giveBackUser = await limits.attempt(ofUser, '', String(user.id))
+  const giveBackUser = await limits.attempt(perUser, '', String(user.id))
   try {
-    const giveBackAddress = await limits.attempt(ofAddress, address)
+    const giveBackAddress = await limits.attempt(perAddress, address)
     return async () => {
       await giveBackUser()
       await giveBackAddress()
     }
   } catch (error) {
-    // No code was tried, so give the place back.
+    // The limit of the address refused the attempt, so the attempt must not count for the user.
     await giveBackUser()
     throw error
   }
@@ -46,12 +47,13 @@ export const noteWrongUserCode = async ({
   const length = deviceCodeExpiresIn * 1000
   const window = Math.floor(clock() / length)
   const counted = transientValues<never>('user_code')
-  // Each caller gets a different count, so exactly one node logs the warning.
+  // Every increment returns a different count, so exactly one node logs the warning.
   const count = await counted.countFailure(`wrong ${window}`, (window + 1) * length)
-  if (count !== alarming) return
+  if (count !== warnAt) return
   log({
     level: 'warn',
     event: 'user_code.guessed',
-    message: 'Many wrong codes were entered on the page for devices: somebody may be guessing.',
+    message:
+      'Users entered many wrong user codes on the device page. An attacker may be guessing codes.',
   })
 }

@@ -41,8 +41,8 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
   const texts = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) })).login
   const again = (problem: string) => form(request, server, { ...view, problem })
   if (isForeign(request, server.issuer)) {
-    // The request came without the browser's cookie (SameSite=Lax); a new cookie would overwrite that of a live
-    // session.
+    // The browser did not send its cookie with this cross-site request (SameSite=Lax). A new cookie would overwrite
+    // the cookie of an existing session.
     return form(request, server, { ...view, problem: texts.foreign, keepCookie: true })
   }
   if (!server.sessions.isCsrfToken(request.headers.get('cookie'), params.optional('csrf_token'))) {
@@ -84,8 +84,8 @@ const form = async (
 ): Promise<Response> => {
   const { next, email = '', problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
-  const own = uiLocalesIn(request.query)
-  const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: own })
+  const uiLocales = uiLocalesIn(request.query)
+  const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: uiLocales })
   return renderPage(
     request,
     server,
@@ -101,11 +101,11 @@ const form = async (
   )
 }
 
-/** Returns the requested languages of the page, or those of the authorization request that waits for the login. */
+/** Returns the `ui_locales` of this request or, if missing, of the authorization request that waits for the login. */
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
-/** Returns the CSP source to which a waiting authorization request may redirect right after the login. */
+/** Returns the CSP source of the redirect URI, to which a waiting authorization request may redirect after the login. */
 const redirectAfter = async (
   next: string,
   address: string,

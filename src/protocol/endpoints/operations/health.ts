@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 
-/** Seconds after which a monitor may ask again. */
+/** The time after which a monitor should retry, in seconds. */
 const retryAfter = '5'
 
-/** Reports that the process answers, even without its database: a restart would not help then. */
+/** Reports that the process is running. Does not check the database, because a restart cannot repair it. */
 export const liveEndpoint: Endpoint = {
   path: () => '/health/live',
   methods: ['GET'],
@@ -12,7 +12,7 @@ export const liveEndpoint: Endpoint = {
   handle: async () => jsonAnswer({ status: 'live' }),
 }
 
-/** Reports whether this process should receive requests. The endpoint is public, so the details are in the log. */
+/** Reports whether this process should receive requests. Logs contain the details, because this endpoint is public. */
 export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { browserOf } from '../../session/browser.ts'
 import { renderPage } from '../responses/render.ts'
 
-/** The start page of a standalone server. An embedded server leaves `/` to the application. */
+/** The start page of a standalone server. In an embedded server, `/` belongs to the application. */
 export const homeEndpoint: Endpoint = {
   path: () => '/',
   methods: ['GET'],

@@ -3,14 +3,14 @@ import { AuthenticationRequired } from '../../../model/oauth-error.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { textAnswer } from '../responses/answers.ts'
 
-/** Metrics for Prometheus, which has to present the `metricsToken`. */
+/** The metrics for Prometheus. Requires the setting `metricsToken` as the bearer token. */
 export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
   path: () => '/metrics',
   methods: ['GET'],
   errors: 'challenge',
   async handle(request, { settings: { metricsToken } }) {
     const [, given] = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
-    // Compare digests, so that the time does not reveal the length of the token.
+    // Compare digests, so that the duration of the comparison does not reveal the length of the token.
     const isRight =
       metricsToken !== null &&
       given !== undefined &&

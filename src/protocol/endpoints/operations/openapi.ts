@@ -9,7 +9,7 @@ import {
   supportedResponseTypes,
 } from '../token/supported.ts'
 
-/** Serves the OpenAPI 3.1 document of the settings API and of the protocol endpoints. */
+/** Returns the OpenAPI 3.1 document of the settings API and the protocol endpoints. */
 export const openApiEndpoint: Endpoint = {
   path: ({ openapiPath }) => openapiPath,
   methods: ['GET'],

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { jsonAnswer } from '../responses/answers.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 
-/** Answers the holder of a valid token with 200. */
+/** Returns 200 if the request presents a valid token. */
 export const pingEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/ping`,
   methods: ['GET', 'POST'],

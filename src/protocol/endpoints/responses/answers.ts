@@ -15,7 +15,7 @@ export const jsonAnswer = (
 export const textAnswer = (body: string, contentType: string): Response =>
   new Response(body, { headers: { ...noStore, 'content-type': contentType } })
 
-/** Answers with metadata, which caches may share. */
+/** Returns metadata with a header that permits shared caches to store it. */
 export const metadataAnswer = (body: object): Response =>
   Response.json(body, {
     headers: {
@@ -24,7 +24,7 @@ export const metadataAnswer = (body: object): Response =>
     },
   })
 
-/** Omits empty lists from metadata (RFC 8414 §3.2, RFC 9728 §3.2), except the given members. */
+/** Removes empty lists from metadata (RFC 8414 §3.2, RFC 9728 §3.2), except the members in `kept`. */
 export const withoutEmptyLists = (
   members: Readonly<Record<string, unknown>>,
   kept: readonly string[] = [],
@@ -38,9 +38,9 @@ export const withoutEmptyLists = (
 export interface PageOptions {
   readonly status?: number | undefined
   readonly setCookie?: string | undefined
-  /** A CSP source to which a form of this page may redirect, besides this server. */
+  /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
   readonly formAction?: string | undefined
-  /** A CSP source of images, besides this server. */
+  /** Another CSP source of images, in addition to this server. */
   readonly imageSource?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -60,7 +60,7 @@ const contentSecurityPolicy = ({ formAction, imageSource }: PageOptions): string
 const sources = (directive: string, further: string | undefined): string =>
   further === undefined ? directive : `${directive} ${further}`
 
-/** Answers with a page under a strict content security policy: only own scripts and styles, and no frames. */
+/** Returns a page with a strict content security policy: scripts and styles of this server only, and no frames. */
 export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise<Response> => {
   const { status = 200, setCookie, headers = {} } = options
   const answer = new Response(`${await html}`, {
@@ -77,7 +77,7 @@ export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise
   return answer
 }
 
-/** Redirects to the canonical URL with 308, which keeps method and body. */
+/** Redirects to the canonical URL with 308, which preserves the method and the body. */
 export const movedAnswer = (location: string): Response =>
   new Response(null, { status: 308, headers: { ...noStore, location } })
 

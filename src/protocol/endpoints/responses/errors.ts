@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { renderPage } from './render.ts'
 
-/** The view named `svc_oauth2server.errors`: shows an error and never redirects. */
+/** The view `svc_oauth2server.errors` of the specification, which shows an error and never redirects. */
 export const errorsEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/errors`,
   methods: ['GET'],
   errors: 'page',
   async handle(request, server) {
-    // The page shows any value as text, so a repeated parameter is accepted.
+    // A repeated parameter is harmless here, because the page only shows its first value as text.
     const params = request.queryParameters()
     const first = (name: string): string => params.repeated(name)[0] ?? ''
     const view = {

@@ -4,12 +4,12 @@ import type { HttpRequest } from '../../../http/request.ts'
 type Asking = Pick<HttpRequest, 'headers'>
 
 /**
- * Returns whether the sender prefers JSON to a page: `Accept` names JSON with a higher weight than HTML. A wildcard or
- * no `Accept` header means the page.
+ * Returns whether the sender prefers JSON to a page: `Accept` lists JSON with a higher weight than HTML. Returns false
+ * for a wildcard and without an `Accept` header.
  */
 export const prefersJson = (http: Asking): boolean => weightOf(http, json) > weightOf(http, pages)
 
-/** Returns whether the sender is a browser that navigates: only browsers name HTML in `Accept`. */
+/** Returns whether the sender is a browser that navigates, because only such a browser lists HTML in `Accept`. */
 export const asksForPage = (http: Asking): boolean =>
   weightOf(http, pages) > 0 && !prefersJson(http)
 

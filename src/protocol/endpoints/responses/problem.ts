@@ -5,7 +5,7 @@ import type { ServerContext } from '../../server-context.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { type RenderOptions, renderPage } from './render.ts'
 
-/** The name of a problem, by which its sentence is found in the messages. */
+/** The key of a problem's sentence in the messages. */
 export type ProblemName = Exclude<keyof Messages['problem'], 'title' | 'notFoundTitle'>
 
 export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'headers'> {
@@ -14,7 +14,7 @@ export interface ProblemOptions extends Pick<RenderOptions, 'uiLocales' | 'heade
   readonly details?: string | undefined
 }
 
-/** Answers with a page about a problem. The page has no form, so it sets no cookie. */
+/** Returns a page that explains a problem. The page has no form, so the response sets no cookie. */
 export const renderProblem = (
   http: HttpRequest,
   server: ServerContext,
@@ -27,11 +27,11 @@ export const renderProblem = (
   return renderPage(http, server, 'problem', view, { ...options, status, keepCookie: true })
 }
 
-/** Returns the error for a missing object and for another user's, so that the two cannot be told apart. */
+/** Returns the error 404. A missing object and an object of another user cause the same error. */
 export const notFound = (): OAuthError =>
   new OAuthError('invalid_request', 'There is nothing at this address.', { status: 404 })
 
-/** Returns the problem for a refusal with only a status. */
+/** Returns the problem that the page explains for an HTTP status. */
 export const problemOf = (status: number): ProblemName => {
   if (status === 404) return 'notFound'
   if (status === 405) return 'wrongMethod'

@@ -4,7 +4,7 @@ import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
 import { type Language, languages } from '../../../pages/messages/languages.ts'
 
-/** Bounds for the requested languages: characters and number of tags. */
+/** The maximum length, in characters, of a list of requested languages. */
 const maxListLength = 500
 const maxTags = 20
 const rightToLeft: readonly string[] = ['ar']
@@ -12,7 +12,7 @@ const rightToLeft: readonly string[] = ['ar']
 /** The languages of the pages, as language tags. RFC 8414 §2. */
 export const supportedLocales = Object.keys(languages)
 
-/** Returns the language of the reader: from `ui_locales` (OpenID Connect Core §3.1.2.1), the browser, or English. */
+/** Chooses the language by `ui_locales` (OpenID Connect Core §3.1.2.1), then by `Accept-Language`; otherwise English. */
 export const readerOf = (
   { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
   { uiLocales = uiLocalesIn(query) }: { readonly uiLocales?: string | undefined } = {},
@@ -21,13 +21,13 @@ export const readerOf = (
 /** Returns the messages in the language of a reader. */
 export const textsOf = ({ language }: Reader): Messages => languages[language]
 
-/** Returns the `ui_locales` of a query, unless the query repeats it. */
+/** Returns the `ui_locales` of a query; undefined if the query repeats the parameter. */
 export const uiLocalesIn = (query: string): string | undefined => {
   const [value, ...more] = new URLSearchParams(query).getAll('ui_locales')
   return more.length === 0 ? value?.slice(0, maxListLength) : undefined
 }
 
-/** Returns the first supported language of both lists. Invalid language tags are ignored. */
+/** Returns the first supported language of the two lists; English if no language is supported. */
 export const chooseReader = (
   uiLocales: string | undefined,
   acceptLanguage: string | null,
@@ -36,7 +36,7 @@ export const chooseReader = (
     .map(localeOf)
     .filter((locale) => locale !== undefined)
   const language = wished.map((locale) => locale.language).find(isOurs) ?? 'en'
-  // `de, de-AT` asks for Austrian German, so prefer the more specific tag.
+  // `de, de-AT` requests German with Austrian date formats, so prefer the tag with a region.
   const exact = wished.find(
     (locale) => locale.language === language && locale.baseName !== language,
   )

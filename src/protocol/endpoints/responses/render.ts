@@ -9,18 +9,18 @@ import { readerOf, textsOf } from './reader.ts'
 
 export interface RenderOptions {
   readonly status?: number | undefined
-  /** The signed-in user that the page shows; undefined for none. */
+  /** The signed-in user, whom the page shows. */
   readonly signedIn?: SignedIn | undefined
   /** The requested languages, if they are not in the query of the request. */
   readonly uiLocales?: string | undefined
-  /** A CSP source to which a form of this page may redirect, besides this server. */
+  /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
   readonly formAction?: string | undefined
-  /** Sets no cookie: for pages without a form, or if a new cookie would overwrite that of a live session. */
+  /** Sets no cookie: for pages without a form, or if a new cookie would overwrite the cookie of an existing session. */
   readonly keepCookie?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Answers with a page, or with the host's replacement of it, in the reader's language. */
+/** Renders a built-in page, or the page with which the host replaced it, in the reader's language. */
 export const renderPage = async <N extends keyof Pages>(
   http: HttpRequest,
   server: ServerContext,

@@ -21,11 +21,11 @@ export const addresses = ({ links }: Ui) => {
   }
 }
 
-/** Parses the ID of a token. @throws OAuthError 404 for any other text */
+/** Parses the ID of a token. @throws OAuthError 404 if the text is not an ID */
 export const asTokenId = (text: string): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** Returns the token ID in the path. @throws OAuthError 404 if it is not an ID */
+/** Returns the token ID in the path. @throws OAuthError 404 if the path contains another text */
 export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

@@ -8,7 +8,7 @@ import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { answer, settingsPage } from './settings-page.ts'
 
-/** The audit log for administrators, with a search. */
+/** Lists and searches the audit events of all users, for administrators. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
   async show(request) {

@@ -17,20 +17,20 @@ import { answer, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
-/** Answers 404 to users who are not administrators. */
+/** @throws OAuthError 404 if the user is not an administrator */
 export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }
 
-/** Returns the value of a search field of the query. */
+/** Returns the value of a search field from the query. */
 export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
-  // Names contain no control characters, and PostgreSQL rejects NUL.
+  // Remove control characters: no name contains them, and PostgreSQL rejects NUL.
   (http.queryParameters().repeated(name)[0] ?? '')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
     .slice(0, 255)
 
-/** All applications and tokens, for administrators. */
+/** Lists all applications and tokens for administrators. */
 export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
   async show(request, refused) {
@@ -76,7 +76,7 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
   if (act === 'delete') checkConfirmation(params, client)
   const seen = params.optional('seen')
   if (act === 'verify' && seen !== undefined && seen !== seenOf(client)) {
-    throw new InvalidField('act', 'The application has changed meanwhile.', {
+    throw new InvalidField('act', 'The application has changed since the page was loaded.', {
       problem: 'changedMeanwhile',
     })
   }
@@ -98,7 +98,7 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   const id = asTokenId(params.required('token_id'))
   const found = await server.tokens.get(id)
   if (!found) throw notFound()
-  if (actIn(params) !== 'delete') throw new InvalidField('act', 'A token can only be deleted.')
+  if (actIn(params) !== 'delete') throw new InvalidField('act', 'act must be delete for a token.')
   const client = await server.clients.find(found.clientId)
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
   const name = client?.name ?? String(id)
@@ -111,7 +111,7 @@ const actIn = (params: Parameters): ClientAct => {
   return act
 }
 
-// Detects a client that changed after the administrator saw it.
+// A digest of the fields that the administrator sees, to detect later changes.
 const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
   sha256(JSON.stringify([name, description, website, redirectUris, userId]))
 

@@ -16,7 +16,7 @@ import { personalTokenPage } from './personal-token.ts'
 import { resetClientSecretPage } from './reset-client-secret.ts'
 import { rotatePersonalTokenPage } from './rotate-personal-token.ts'
 
-/** Every settings page except the sessions, which an application with its own login manages itself. */
+/** All settings pages except the sessions page, because an application with its own login also manages sessions. */
 export const settingsEndpoints: readonly Endpoint[] = [
   applicationsPage,
   newClientPage,

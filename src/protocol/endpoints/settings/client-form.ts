@@ -7,7 +7,7 @@ import type { ClientInput } from '../../../records/clients/client-input.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The empty form of a new client. */
+/** The initial values of the form for a new client. */
 export const emptyClient: ClientFormValues = {
   name: '',
   description: '',
@@ -28,7 +28,7 @@ export const valuesOf = (client: Client): ClientFormValues => ({
   optionalScopes: client.optionalScopes,
 })
 
-/** Returns the submitted values, to show them again. */
+/** Returns the submitted values, which the form shows again. */
 export const typedClient = (params: Parameters): ClientFormValues => ({
   name: first(params, 'name'),
   description: first(params, 'description'),
@@ -44,9 +44,9 @@ const first = (params: Parameters, name: string): string => params.repeated(name
 type Fields = Omit<ClientInput, 'userId'>
 
 /**
- * Reads the documented fields of a client's form. Browsers do not send unticked boxes, so a missing list in a form is
- * empty; a script sends only the fields that it changes.
- * @throws InvalidField also for an internal scope, which forms cannot set
+ * Reads the documented fields of a client's form. A missing list in a form means an empty list, because browsers do not
+ * send unticked boxes. A missing list in JSON means no change.
+ * @throws InvalidField also for an internal scope, because only code may assign internal scopes
  */
 export const clientFields = (
   params: Parameters,
@@ -59,8 +59,7 @@ export const clientFields = (
     for (const scope of chosen) {
       if (server.scopes.get(scope)?.isInternal !== false) throw unknown(name, scope)
     }
-    // Keep internal scopes, which code assigned and forms do not show. Scopes that are no longer registered are
-    // dropped.
+    // Retain internal scopes, which code assigned and forms do not show. Remove scopes that are no longer registered.
     return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
   }
   const redirectUris = params.repeated('redirect_uris')
@@ -79,7 +78,7 @@ export const clientFields = (
   })
 }
 
-// Two fields contain scopes: report the field in which the unknown scope was sent.
+// Two fields contain scopes, so report which field contains the unknown scope.
 const unknown = (field: string, scope: string): InvalidField =>
   new InvalidField(field, new ScopeDoesNotExists(scope).message, {
     problem: 'scopeUnknown',

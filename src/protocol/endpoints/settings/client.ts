@@ -15,7 +15,8 @@ import { tryIt } from './try-it.ts'
 import { clientToWire } from './wire.ts'
 
 /**
- * Returns the client in the path if the user owns it. Internal clients belong to the host and are changed only by code.
+ * Returns the client in the path if the user owns it. Users cannot manage internal clients, because only the host's
+ * code may change them.
  * @throws OAuthError 404
  */
 export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Promise<Client> => {
@@ -25,7 +26,7 @@ export const ownClient = async ({ http, server, signedIn }: SettingsRequest): Pr
   return client
 }
 
-/** Shows a client of the user, with the submitted values if the form was refused. */
+/** Shows a client of the user. If the form was refused, the page shows the submitted values. */
 export const showClient = async (
   request: SettingsRequest,
   refused?: Refused,
@@ -81,8 +82,8 @@ export const clientPage = settingsPage({
     }
     const users = await client.getUsers(countLimit)
     const fields = clientFields(params, request, client)
-    // A public client becomes confidential: create a secret, since nobody knows the old one. A script resets it
-    // separately.
+    // If a public client becomes confidential, create a secret, because nobody knows its old secret. A script has to
+    // reset the secret in a separate request.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(client.clientId, fields)
@@ -96,7 +97,7 @@ export const clientPage = settingsPage({
   },
 })
 
-/** Checks that the user typed the name to confirm an irreversible action. @throws InvalidField */
+/** Checks that the user typed the client's name to confirm its deletion. @throws InvalidField */
 export const checkConfirmation = (
   params: Parameters,
   { name }: { readonly name: string },

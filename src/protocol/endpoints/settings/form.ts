@@ -7,14 +7,14 @@ import type { FormProblem } from '../../../pages/parts/forms.ts'
 import { type FormShape, formOfJson } from './json-form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The body sent to a settings page: a form, or JSON of a script with the same fields. */
+/** The form that a browser sent to a settings page. */
 export interface SentForm {
   readonly params: Parameters
   /** The raw body. */
   readonly text: string
 }
 
-// An application may have many scopes, each with two checkboxes.
+// A form contains two checkboxes for each scope, and an application may have many scopes.
 const maxFields = 2_000
 
 export const readForm = async (http: HttpRequest): Promise<SentForm> => {
@@ -22,7 +22,7 @@ export const readForm = async (http: HttpRequest): Promise<SentForm> => {
   return { params: new Parameters(text, maxFields), text }
 }
 
-/** Reads the body of a script. @throws InvalidField if a field of JSON has another type than the shape */
+/** Reads the body that a script sent. @throws InvalidField if a JSON field does not have the type in the shape */
 export const readScript = async (http: HttpRequest, shape: FormShape): Promise<Parameters> =>
   new Parameters(await scriptText(http, shape), maxFields)
 
@@ -32,21 +32,21 @@ const scriptText = async (http: HttpRequest, shape: FormShape): Promise<string> 
   return isJson ? formOfJson(await http.jsonText(), shape) : http.formText()
 }
 
-// A script that sends no fields, for instance to revoke, sends neither a body nor its type.
+// A script that sends no fields, for instance to revoke a token, omits the body and the content type.
 const isBodiless = ({ headers }: HttpRequest): boolean =>
   !headers.has('content-type') &&
   !headers.has('transfer-encoding') &&
   Number(headers.get('content-length') ?? 0) === 0
 
-/** Returns a text field unchanged, with its line breaks; undefined if it was not sent. */
+/** Returns a text field unchanged, with its line breaks; undefined if the field is missing. */
 export const textIn = (params: Parameters, name: string): string | undefined =>
   params.opaque(name) ?? (params.repeated(name).length > 0 ? '' : undefined)
 
-/** Returns the checked boxes of a field, or the entries of a list. */
+/** Returns the values of the ticked boxes of a field, or the entries of a JSON list. */
 export const listIn = (params: Parameters, name: string): readonly string[] =>
   params.repeated(name).filter((value) => value !== '')
 
-/** @throws InvalidField for anything but `true` and `false` */
+/** Returns a Boolean field. @throws InvalidField if its value is not `true` or `false` */
 export const flagIn = (params: Parameters, name: string, otherwise: boolean): boolean => {
   const value = params.opaque(name)
   if (value === undefined) return otherwise
@@ -56,7 +56,7 @@ export const flagIn = (params: Parameters, name: string, otherwise: boolean): bo
   return value === 'true'
 }
 
-/** Returns a number of seconds, 0 if the field is missing. @throws InvalidField for any other text */
+/** Returns a number of seconds; 0 if the field is missing. @throws InvalidField if the value is not a number */
 export const secondsIn = (params: Parameters, name: string): number => {
   const value = params.opaque(name) ?? '0'
   if (/^\d{1,9}$/.test(value)) return Number(value)
@@ -65,7 +65,7 @@ export const secondsIn = (params: Parameters, name: string): number => {
   })
 }
 
-/** Describes a refused field in the user's language; returns undefined for any other error. */
+/** Describes an invalid field in the user's language. Returns undefined if the error is not about a field. */
 export const problemOf = (
   error: unknown,
   { texts, reader }: Pick<SettingsRequest, 'texts' | 'reader'>,
@@ -78,7 +78,7 @@ export const problemOf = (
   return { sentence: String(sentence), field: invalid.field, line }
 }
 
-// A date is formatted in the user's locale.
+// Formats a date in the user's locale.
 const asWritten = (value: unknown, { locale }: Reader): unknown =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)
     ? new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
@@ -86,7 +86,7 @@ const asWritten = (value: unknown, { locale }: Reader): unknown =>
       )
     : value
 
-/** Describes a refused field to a script; returns undefined for any other error. */
+/** Describes an invalid field as JSON for a script. Returns undefined if the error is not about a field. */
 export const jsonProblemOf = (error: unknown): object | undefined => {
   const invalid = asInvalidField(error)
   return (

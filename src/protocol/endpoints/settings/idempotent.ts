@@ -4,26 +4,27 @@ import type { Changed } from './notice.ts'
 import { leaveNotice } from './notice.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Milliseconds in which the same form from the same session counts as the same request. */
-const memory = 600_000
-/** The same for a form without the one-time ID of the pages, in which only a double click is expected. */
-const briefMemory = 2_000
-/** Milliseconds after which a form that is still being processed counts as abandoned. */
-const atWork = 15_000
-const patience = 5_000
+/** The period in milliseconds in which an equal form from the same session is treated as a repetition. */
+const repetitionPeriod = 600_000
+/** The same period for a form without a one-time ID, for which only double clicks are detected. */
+const doubleClickPeriod = 2_000
+/** The time in milliseconds after which a form that is still being processed may be processed again. */
+const abandonedAfter = 15_000
+/** The time in milliseconds for which a repetition waits for the first request. */
+const maxWait = 5_000
 
 /** The result of a form. */
 export interface Done {
-  /** Where the browser goes next. */
+  /** The URL to which the browser is redirected. */
   readonly location: string
-  /** The change, if its notice has a secret and could not be kept: this answer is the only one that can show it. */
-  readonly unkept?: Changed
+  /** The change, if a secret in its notice could not be stored. Only this response can show the secret. */
+  readonly unsaved?: Changed
 }
 
 /**
- * Does the work of a form once, even if the form is sent twice: a double click, or a reload. The second request
- * goes where the first one went.
- * @returns undefined while the first one is still at work
+ * Processes a form once, even if a double click or a reload sends the form twice. Both requests return the same
+ * location.
+ * @returns undefined if the first request is still being processed
  */
 export const idempotent = async (
   request: SettingsRequest,
@@ -35,11 +36,11 @@ export const idempotent = async (
   const name = `${signedIn.sessionId} ${http.path} ${text}`
   const { clock } = server
   const { forms } = server.shortLived
-  if (!(await forms.claim(name, { location: null }, clock() + atWork))) {
-    for (let waited = 0; waited < patience; waited += 50) {
+  if (!(await forms.claim(name, { location: null }, clock() + abandonedAfter))) {
+    for (let waited = 0; waited < maxWait; waited += 50) {
       const outcome = await forms.get(name)
       if (outcome?.location) return { location: outcome.location }
-      // The first request was refused and forgotten, so process this one as new.
+      // The first request was refused and its claim was deleted, so process this request as new.
       if (!outcome) return idempotent(request, form, work)
       await pause(50)
     }
@@ -49,12 +50,14 @@ export const idempotent = async (
     await forms.delete(name)
     throw error
   })
-  // The work is committed: from here on nothing may fail the request. If a write below fails, the claim stays.
+  // The change is committed, so ignore failures of the writes below. The claim then remains until it expires.
   const { location, notice } = changed
-  const isKept = await succeeds(leaveNotice(request, location, notice))
+  const isStored = await succeeds(leaveNotice(request, location, notice))
   const hasId = params.repeated('form_id').length > 0
-  await succeeds(forms.set(name, { location }, clock() + (hasId ? memory : briefMemory)))
-  return { location, ...(!isKept && notice?.secret !== undefined && { unkept: changed }) }
+  await succeeds(
+    forms.set(name, { location }, clock() + (hasId ? repetitionPeriod : doubleClickPeriod)),
+  )
+  return { location, ...(!isStored && notice?.secret !== undefined && { unsaved: changed }) }
 }
 
 const succeeds = (work: Promise<unknown>): Promise<boolean> =>

@@ -2,14 +2,14 @@ import type { z } from 'zod'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 
-/** The fields that an address reads, as the OpenAPI document shows them. Other fields are ignored. */
+/** The fields that an endpoint reads, as the OpenAPI document describes them. Other fields are ignored. */
 export type FormShape = z.ZodObject
 
 const refused = (sentence: string) => new OAuthError('invalid_request', sentence)
 
 /**
- * Converts a JSON object to the form with the same fields.
- * @throws OAuthError if the text is not a JSON object; InvalidField if a field has another type than the shape
+ * Converts a JSON object to a form with the same fields.
+ * @throws OAuthError if the text is not a JSON object; InvalidField if a field does not have the type in the shape
  */
 export const formOfJson = (text: string, shape: FormShape): string => {
   const sent = objectIn(text)
@@ -37,6 +37,6 @@ const objectIn = (text: string): object => {
 
 const pairsOf = ([name, value]: [string, unknown]): [string, string][] => {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  // An empty list differs from a field that is missing, so it becomes an empty field.
+  // An empty list and a missing field have different meanings, so convert an empty list to an empty field.
   return (values.length === 0 ? [''] : values).map((one) => [name, String(one ?? '')])
 }

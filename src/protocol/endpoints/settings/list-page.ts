@@ -2,16 +2,16 @@ import type { Listed } from '../../../pages/models/applications.ts'
 import type { Cursor, Page } from '../../../store/contract/page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Items of a list on one page. */
+/** The maximum number of items on a page of a list. */
 const pageSize = 25
 
-/** Reads the cursor of a list from its own query parameter. */
+/** Reads the cursor of a list from the query parameter with this name. */
 export const cursorOf = ({ http }: SettingsRequest, name: string): Cursor => ({
   after: http.queryParameters().repeated(name)[0] ?? null,
   limit: pageSize,
 })
 
-/** Converts a page for display, with the addresses of the next page and of the first one. */
+/** Converts a page for display, and adds the URLs of the next page and the first page. */
 export const listed = <T, I>(
   { http }: SettingsRequest,
   name: string,
@@ -19,9 +19,9 @@ export const listed = <T, I>(
   toItem: (item: T) => I,
 ): Listed<I> => {
   const params = new URLSearchParams(http.query)
-  // Do not copy a token in the query into another URL.
+  // Do not copy an access token from the query into the links.
   params.delete('access_token')
-  const begins = params.has(name)
+  const hasCursor = params.has(name)
   const to = (after: string | null): string => {
     if (after === null) params.delete(name)
     else params.set(name, after)
@@ -30,6 +30,6 @@ export const listed = <T, I>(
   return {
     items: items.map(toItem),
     next: next === null ? null : to(next),
-    first: begins ? to(null) : null,
+    first: hasCursor ? to(null) : null,
   }
 }

@@ -2,7 +2,7 @@ import type { Notice } from '../../short-lived.ts'
 import { isPrefetch } from '../authorization/is-prefetch.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** Milliseconds for which a notice is stored. */
+/** The lifetime of a stored notice in milliseconds. */
 const life = 300_000
 
 const nameOf = ({ signedIn }: SettingsRequest, location: string): string =>
@@ -19,31 +19,31 @@ export const leaveNotice = async (
     clock,
   } = request.server
   const name = nameOf(request, location)
-  // Keep a secret that was not shown yet.
+  // Retain a secret that no page has shown yet.
   const secret = notice.secret ?? (await notices.get(name))?.secret
   await notices.set(name, { ...notice, ...(secret && { secret }) }, clock() + life)
 }
 
 /**
- * Takes the notice for the page that is being shown: it is shown once. Take it after all
- * reads of the page: a read that fails after it would lose a secret.
+ * Returns and deletes the notice for the page that is being shown. Call this function after all reads of the page: if a
+ * later read failed, a secret in the notice would be lost.
  */
 export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   const { http, server, asJson } = request
   if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
   const name = nameOf(request, http.path)
   const { notices } = server.shortLived
-  // Most pages have no notice, and looking for one costs no write.
+  // Most requests have no notice, so read before the write that takes it.
   return ((await notices.get(name)) && (await notices.take(name))) || {}
 }
 
 /** The change that a form made. */
 export interface Changed {
-  /** Where the browser goes next. */
+  /** The URL of the page to which the browser is redirected. */
   readonly location: string
-  /** Shown once by that page, to this session only. */
+  /** The notice that this page shows once, only to this session. */
   readonly notice?: Notice
-  /** The sentence beside a secret in the notice. */
+  /** The sentence that explains a secret in the notice. */
   readonly once?: string
   /** The JSON response for a script. */
   readonly json?: object

@@ -8,33 +8,31 @@ const day = 86_400_000
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/**
- * The first and last day that can be chosen as the expiry of a new token. The last is null if tokens need not expire.
- */
+/** Returns the first and last expiry day of a new token. The last day is null if tokens need not expire. */
 export const expiryDays = ({
   server,
 }: SettingsRequest): { firstDay: string; lastDay: string | null } => {
-  const { tokenPersonalMaxExpiresIn: most } = server.settings
+  const { tokenPersonalMaxExpiresIn: max } = server.settings
   const now = server.clock()
-  return { firstDay: dayOf(now), lastDay: most === 0 ? null : dayOf(now + most * 1000) }
+  return { firstDay: dayOf(now), lastDay: max === 0 ? null : dayOf(now + max * 1000) }
 }
 
 /**
- * Returns the lifetime of a new token in seconds: until the end of the chosen day in UTC, or until the time that a
- * script sent. Returns undefined if the token does not expire.
+ * Returns the lifetime of a new token in seconds. The token expires at the end of the chosen day in UTC, or at the time
+ * that a script sent. Returns undefined if the token does not expire.
  * @throws InvalidField
  */
 export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
   const { settings, clock } = request.server
-  const { tokenPersonalMaxExpiresIn: most } = settings
-  const longest = most || maxLifetime
-  const latest = dayOf(clock() + longest * 1000)
+  const { tokenPersonalMaxExpiresIn } = settings
+  const max = tokenPersonalMaxExpiresIn || maxLifetime
+  const latest = dayOf(clock() + max * 1000)
   const refused = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
   ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
   const text = params.optional('expires')
   if (text === undefined) {
-    if (most > 0) throw refused('expiresMissing')
+    if (tokenPersonalMaxExpiresIn > 0) throw refused('expiresMissing')
     return undefined
   }
   const isDay = dayPattern.test(text)
@@ -43,12 +41,12 @@ export const expiresInOf = (params: Parameters, request: SettingsRequest): numbe
   if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
   const seconds = Math.floor((at - clock()) / 1000)
   if (seconds <= 0) throw refused('expiresInPast')
-  // The last day that can be chosen ends after the maximum lifetime.
-  if (seconds > longest && !(isDay && text <= latest)) throw refused('expiresTooLate')
-  return Math.min(seconds, longest)
+  // The last selectable day ends after the maximum lifetime, so reduce the lifetime instead of refusing that day.
+  if (seconds > max && !(isDay && text <= latest)) throw refused('expiresTooLate')
+  return Math.min(seconds, max)
 }
 
-/** The maximum lifetime in seconds of a token that expires. */
+/** The maximum lifetime in seconds, if the setting `tokenPersonalMaxExpiresIn` is 0. */
 const maxLifetime = 315_360_000
 
 const sentences = {
@@ -56,10 +54,10 @@ const sentences = {
     'expires must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.',
   expiresInPast: 'expires must be in the future.',
   expiresTooLate: 'expires is later than the application allows.',
-  expiresMissing: 'expires is needed: the application sets a longest life.',
+  expiresMissing: 'expires is missing: the application limits the lifetime of tokens.',
 } as const
 
-/** Returns the chosen scopes. @throws ScopeDoesNotExists also for an internal scope, which forms cannot set */
+/** Returns the chosen scopes. @throws ScopeDoesNotExists also for an internal scope, which only code may assign */
 export const chosenScopes = (
   scopes: readonly string[],
   { server }: SettingsRequest,

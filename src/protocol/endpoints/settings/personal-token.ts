@@ -20,7 +20,7 @@ export const ownToken = async (request: SettingsRequest): Promise<ManagedToken> 
   return managed
 }
 
-/** Shows a personal token of the user, with the submitted values if the form was refused. */
+/** Shows a personal token of the user. If the form was refused, the page shows the submitted values. */
 export const showPersonalToken = async (
   request: SettingsRequest,
   refused?: Refused,
@@ -82,7 +82,7 @@ export const personalTokenPage = settingsPage({
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
     const name = textIn(params, 'name') ?? (asJson ? undefined : '')
-    // Keep internal scopes, which code assigned and the form does not show.
+    // Retain internal scopes, which code assigned and the form does not show.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
     const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)
     await server.personalTokens.update(managed, {

@@ -7,7 +7,7 @@ import { secondsIn } from './form.ts'
 import { settingsPage } from './settings-page.ts'
 import { clientToWire } from './wire.ts'
 
-/** Resets the secret of a client; the former secret may stay valid for a chosen time. */
+/** Resets the secret of a client. The former secret remains valid for a time that the user chooses. */
 export const resetClientSecretPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/clients/:client_id/reset/`,
   isShown: false,
@@ -20,7 +20,7 @@ export const resetClientSecretPage = settingsPage({
     if (!before.isConfidential)
       throw new InvalidField('client_secret', 'A public client has no secret.')
     const overlap = secondsIn(params, 'overlap')
-    // Read everything before the secret changes: a failure after the change would lose the new secret.
+    // Read all values before the secret changes: if a later read failed, nobody would see the new secret.
     const users = await before.getUsers(countLimit)
     const { client, clientSecret } = await server.clients.resetClientSecret(clientId, { overlap })
     return {

@@ -6,7 +6,7 @@ import { ownToken, showPersonalToken } from './personal-token.ts'
 import { settingsPage } from './settings-page.ts'
 import { personalTokenToWire } from './wire.ts'
 
-/** Rotates the value of a personal token; the former value may stay valid for a chosen time. */
+/** Rotates the value of a personal token. The former value remains valid for a time that the user chooses. */
 export const rotatePersonalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/rotate/`,
   isShown: false,
@@ -15,9 +15,10 @@ export const rotatePersonalTokenPage = settingsPage({
   async change(request, params) {
     const { server, texts } = request
     const { token, name, lastUse } = await ownToken(request)
-    // Rotation would renew internal scopes, which only code may assign (decision §4.5).
+    // Refuse a token with internal scopes: rotation would renew these scopes, but only code may assign them (decision
+    // §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
-      throw new InvalidField('id', 'The token has a scope that only the application gives.', {
+      throw new InvalidField('id', 'The token has a scope that only the application may assign.', {
         problem: 'notRotatable',
       })
     }

@@ -16,26 +16,26 @@ import type { FormShape } from './json-form.ts'
 import type { Changed } from './notice.ts'
 import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 
-/** A refused form, to be shown again with the same input. */
+/** A refused form, which the page shows again with the same input. */
 export interface Refused {
   readonly params: Parameters
   readonly problem: FormProblem
   readonly status: number
 }
 
-/** One address of the settings: the page that it shows, and the change that its form makes. */
+/** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
-  /** False for an address that only accepts forms; then `show` shows the page that contains the form. */
+  /** False for an endpoint that only accepts forms. Its `show` then shows the page that contains the form. */
   readonly isShown?: boolean
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
   /** The fields that `change` reads; omitted if it reads none. */
   readonly form?: FormShape
-  /** @throws InvalidField, ScopeDoesNotExists: nothing was written, and the form is shown again */
+  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write: the form is shown again */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 
-/** Creates the endpoint of a settings page, for people and for scripts. */
+/** Creates a settings endpoint, for browsers and for scripts. */
 export const settingsPage = ({
   path,
   isShown = true,
@@ -47,7 +47,7 @@ export const settingsPage = ({
   methods: [...(isShown ? (['GET'] as const) : []), ...(change ? (['POST'] as const) : [])],
   errors: 'page',
   async handle(http, server) {
-    // After the login a form cannot be sent again: the user returns to the page that contains it.
+    // After the login, the user returns to the page that contains the form, because the form itself cannot be resent.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
     const request = await settingsRequestOf(http, server, back)
     if (request instanceof Response) return request
@@ -90,7 +90,7 @@ const fromPerson = async (
   }
   try {
     const outcome = await idempotent(request, form, () => change(request, params))
-    if (outcome?.unkept) return showSecret(request, outcome.unkept)
+    if (outcome?.unsaved) return showSecret(request, outcome.unsaved)
     if (outcome) return redirectAnswer(outcome.location)
     return show(request, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
@@ -100,7 +100,7 @@ const fromPerson = async (
   }
 }
 
-// The answer itself contains the secret, since no later page could show it.
+// The response itself contains the secret, because the notice with the secret could not be stored.
 const showSecret = (
   { http, server, signedIn }: SettingsRequest,
   { location, notice, once }: Changed,
@@ -109,7 +109,7 @@ const showSecret = (
   return renderPage(http, server, 'shownOnce', view, { signedIn })
 }
 
-/** Answers a person with a page of the settings, and a script with its content. */
+/** Returns a settings page to a browser, and the same content as JSON to a script. */
 export const answer = <N extends keyof Pages>(
   { http, server, signedIn, asJson }: SettingsRequest,
   name: N,

@@ -14,17 +14,17 @@ export interface SettingsRequest {
   readonly http: HttpRequest
   readonly server: ServerContext
   readonly signedIn: SignedIn
-  /** Whether a script sent the request and gets JSON; a person gets the page. */
+  /** Whether a script sent the request. A script receives JSON, a browser receives the page. */
   readonly asJson: boolean
   readonly reader: Reader
   readonly texts: Messages
 }
 
 /**
- * Authenticates a request to a settings page: a page needs the session cookie, JSON also needs the session's JWT.
- * Access tokens are not accepted.
- * @returns the request, or a redirect to the login for a person who is not logged in
- * @throws AuthenticationRequired, JWTExtendedException for a script
+ * Authenticates a request to a settings page. Browsers need the session cookie, and scripts also need the session's
+ * JWT. Access tokens are not accepted.
+ * @returns the request; for a browser without a session, a redirect to the login page
+ * @throws AuthenticationRequired, JWTExtendedException if a script is not authenticated
  */
 export const settingsRequestOf = async (
   http: HttpRequest,

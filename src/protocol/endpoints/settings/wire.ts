@@ -16,9 +16,9 @@ import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
 import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
 import { deviceName } from './device-name.ts'
 
-// The return types are the shapes of the OpenAPI document, so the compiler keeps both equal.
+// The compiler checks that these functions return what the OpenAPI document describes.
 
-/** Converts an object of readonly lists, as records have them, to the type of a shape. */
+/** The type of a JSON value that the OpenAPI document describes. Its lists are readonly, like the lists of records. */
 type Wire<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -31,13 +31,13 @@ const time = (at: number): string => new Date(at).toISOString()
 
 const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
 
-/** Converts a scope that users can choose, in the user's language. */
+/** Converts a scope, with its texts in the user's language. */
 export const scopeToWire = (scope: Scope, language: string): Wire<typeof scopeShape> => {
   const { helpText, group } = scope.textsFor(language)
   return { id: scope.id, help_text: helpText, group }
 }
 
-/** Converts a client for its owner, without its secret and without scopes that its owner cannot choose. */
+/** Converts a client for its owner, without the secret and internal scopes. */
 export const clientToWire = (
   client: Client,
   users: number,
@@ -77,7 +77,7 @@ export const personalTokenToWire = ({
   previous_expires: timeOrNull(previousExpires),
 })
 
-/** Converts one authorization of an application. */
+/** Converts an authorization of an application. */
 export const deviceToWire = (device: Device, scopes: ScopeRegistry): Wire<typeof deviceShape> => ({
   id: device.tokenId,
   client_id: device.clientId,

@@ -7,14 +7,14 @@ import type { ServerContext } from '../../server-context.ts'
 /** An authenticated client and the token of its request. */
 export interface AboutToken {
   readonly client: Client
-  /** The value as it was sent; an invalid one is treated as an unknown token. */
+  /** The value of the parameter `token`, not verified. */
   readonly token: string
 }
 
 /**
  * Reads a revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1). Ignores `token_type_hint`,
- * since both kinds of tokens have an index.
- * @throws OAuthError `invalid_client` before any other error, `invalid_request` without a token
+ * because a look-up in both database indexes is fast.
+ * @throws OAuthError `invalid_client`, or `invalid_request` if the token is missing
  */
 export const readAboutToken = async (
   request: HttpRequest,
@@ -32,11 +32,9 @@ export const readAboutToken = async (
   return { client, token }
 }
 
-const ofTokenEndpoint = /^token_endpoint_/
+const tokenEndpointPrefix = /^token_endpoint_/
 
-/**
- * Returns the metadata of client authentication at an endpoint other than the token endpoint. RFC 8414 §2.
- */
+/** Returns the metadata of client authentication at the revocation or introspection endpoint. RFC 8414 §2. */
 export const authenticationMetadata = (
   endpoint: 'revocation_endpoint' | 'introspection_endpoint',
   methods: ServerContext['clientAuthentication'],
@@ -46,8 +44,8 @@ export const authenticationMetadata = (
     [`${endpoint}_auth_methods_supported`]: methods.map(({ name }) => name),
     ...Object.fromEntries(
       further
-        .filter(([name]) => ofTokenEndpoint.test(name))
-        .map(([name, value]) => [name.replace(ofTokenEndpoint, `${endpoint}_`), value]),
+        .filter(([name]) => tokenEndpointPrefix.test(name))
+        .map(([name, value]) => [name.replace(tokenEndpointPrefix, `${endpoint}_`), value]),
     ),
   }
 }

@@ -1,13 +1,13 @@
 import type { ResponseType } from '../../../model/client.ts'
 import type { Configuration, Identity, PlugIns, ServerContext } from '../../server-context.ts'
 
-/** Returns the grant types that are switched on. RFC 8414 §2. */
+/** Returns the enabled grant types. RFC 8414 §2. */
 export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
   grants.map(({ type }) => type)
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** Returns the endpoint URLs of the server's metadata. RFC 8414 §2. */
+/** Returns the endpoint URLs for the server's metadata. RFC 8414 §2. */
 export const advertisedAddresses = ({
   issuer,
   settings,
@@ -27,11 +27,11 @@ export const metadataOfExtensions = (server: ServerContext): Metadata =>
     ...server.extensions.map((extension) => extension.metadata?.(server)),
   )
 
-/** Returns the members that extensions add to the metadata of protected resources. RFC 9728 §2. */
+/** Returns the metadata members that extensions add for protected resources. RFC 9728 §2. */
 export const resourceMetadataOfExtensions = (server: ServerContext): Metadata =>
   Object.assign({}, ...server.extensions.map((extension) => extension.resourceMetadata?.(server)))
 
-/** Returns the response types that lead to a token. RFC 8414 §2. */
+/** Returns the response types with which a client can obtain a token. RFC 8414 §2. */
 export const supportedResponseTypes = (
   server: Pick<ServerContext, 'settings' | 'grants'>,
 ): readonly ResponseType[] =>
@@ -39,6 +39,6 @@ export const supportedResponseTypes = (
     type === 'code'
       ? // Do not issue codes that no grant can redeem.
         supportedGrantTypes(server).includes('authorization_code')
-      : // A token in a redirect cannot be bound to a key.
+      : // A token in a redirect cannot be bound to a DPoP key.
         server.settings.dpop !== 'required',
   )

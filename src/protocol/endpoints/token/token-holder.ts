@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
 import type { Callers } from '../../server-context.ts'
 
-/** Returns the token that a request presents. A session is not accepted. */
+/** Authenticates a request by its token. A session is not sufficient. @throws OAuthError, JWTExtendedException */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: Callers,

@@ -32,11 +32,11 @@ export const tokenEndpoint: Endpoint = {
   },
 }
 
-// The credentials are not verified yet: a request has to wait before the server works on it.
+// Identifies the sender by unverified credentials, because a request waits in the queue before verification.
 const senderOf = (http: HttpRequest, params: Parameters): string =>
   [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
 
-// Normalize the credentials, so that each client has one queue.
+// Normalizes the credentials, so that all requests of a client wait in one queue.
 const credentialsOf = (
   authorization: string | null,
   params: Parameters,
@@ -87,7 +87,7 @@ const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => 
   return grants.find(({ type }) => type === given)
 }
 
-// For metrics: an unknown grant type could be any text, so it gets a fixed label.
+// Returns the label for metrics. An unknown grant type could be any text, so it is counted under a fixed label.
 const grantTypeOf = (params: Parameters, server: ServerContext): string =>
   grantOf(params, server)?.type ?? '_OTHER'
 
