@@ -16,7 +16,7 @@ import {
 } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logs in once for the whole file. */
+/** A browser whose user is logged in, for all tests of this file. */
 let agent: UserAgent
 let conf: TestClient
 
@@ -33,7 +33,7 @@ const register = (...given: TestClientInput): Promise<TestClient> =>
 type TestClientInput =
   Parameters<typeof TestClient.register> extends [unknown, unknown, ...infer R] ? R : never
 
-/** Asserts that a request shows the error view and never redirects to another server. */
+/** Asserts that a response redirects to the error view of this server. Returns the `error` parameter. */
 const localError = async (response: Response): Promise<string | null> => {
   const location = response.headers.get('location')
   expect(response.status).toBe(303)
@@ -53,7 +53,7 @@ const errorAt = async (client: TestClient, given: Record<string, string | undefi
   return answer
 }
 
-describe('decision §4.1 validates the client and the redirect URI first, before the login', () => {
+describe('decision §4.1 requests with an invalid client or redirect URI', () => {
   let two: TestClient
   let none: TestClient
   let orphan: TestClient
@@ -75,10 +75,10 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     'missing client_id': () => conf.url({ client_id: undefined, redirect_uri: evil }),
     'array-shaped client_id': () =>
       `${conf.url({ client_id: undefined })}&client_id[]=${conf.clientId}`,
-    'client_id in other letters': () =>
+    'client_id in lower and upper case': () =>
       conf.url({ client_id: conf.clientId.toLowerCase() + conf.clientId.toUpperCase() }),
-    'client_id with a space behind': () => conf.url({ client_id: `${conf.clientId} ` }),
-    'client_id with NUL behind': () => conf.url({ client_id: `${conf.clientId}\0` }),
+    'client_id with a trailing space': () => conf.url({ client_id: `${conf.clientId} ` }),
+    'client_id with a trailing NUL': () => conf.url({ client_id: `${conf.clientId}\0` }),
     'client_id of 4 kB': () => conf.url({ client_id: 'x'.repeat(4096) }),
     'client_id __proto__': () => conf.url({ client_id: '__proto__' }),
     'client of an inactive owner': () => orphan.url(),
@@ -86,14 +86,16 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     'malformed redirect URI': () => conf.url({ redirect_uri: 'no URI at all' }),
     'array-shaped redirect_uri': () =>
       `${two.url({ redirect_uri: undefined })}&redirect_uri[0]=${redirectUri}`,
-    'missing redirect URI where two are registered': () => two.url({ redirect_uri: undefined }),
-    'missing redirect URI where none is registered': () => none.url({ redirect_uri: undefined }),
-    'empty redirect URI where two are registered': () => two.url({ redirect_uri: '' }),
-    'any redirect URI where none is registered': () => none.url(),
+    'missing redirect URI for a client with two registered URIs': () =>
+      two.url({ redirect_uri: undefined }),
+    'missing redirect URI for a client without registered URIs': () =>
+      none.url({ redirect_uri: undefined }),
+    'empty redirect URI for a client with two registered URIs': () => two.url({ redirect_uri: '' }),
+    'redirect URI for a client without registered URIs': () => none.url(),
   }
 
   test.each(Object.entries(cases))(
-    'redirects to the error view and never to the client: %s [T033]',
+    'redirects to the error view, not to the client, for: %s [T033]',
     async (_case, url) => {
       expect(await localError(await new UserAgent().fetch(url()))).toBe('invalid_request')
       expect(await localError(await agent.fetch(url()))).toBe('invalid_request')
@@ -106,7 +108,7 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     },
   )
 
-  test('decision §5.2 rejects the client row behind a personal token', async () => {
+  test('decision §5.2 rejects the hidden client of a personal token', async () => {
     const token = await app.server.tokens.createPersonal('PAT', app.user.id, {
       scopes: ['notes:read'],
     })
@@ -132,7 +134,7 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     'iss',
     'client_secret',
   ])(
-    'RFC 6749 §3.1 rejects %s sent twice, equal or not, in the query or the body [T024]',
+    'RFC 6749 §3.1 rejects a repeated %s in the query and in the body, even with equal values [T024]',
     async (name) => {
       const base = new URL(conf.url())
       const value = base.searchParams.get(name) ?? 'consent'
@@ -151,7 +153,7 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     },
   )
 
-  test('RFC 6749 §3.1 ignores unrecognized parameters, even when repeated [T023]', async () => {
+  test('RFC 6749 §3.1 ignores unrecognized parameters, including repeated ones [T023]', async () => {
     const answer = await agent.authorize(
       app,
       `${conf.url()}&foo=1&foo=2&scope[x]=notes:write&audience=a&audience=b`,
@@ -178,7 +180,7 @@ describe('decision §4.1 validates the client and the redirect URI first, before
     expect(await doubled.text()).not.toContain('notes:write')
   })
 
-  test('decision §2 the error view shows error and error_description as text [T037]', async () => {
+  test('decision §2 shows error and error_description as text in the error view [T037]', async () => {
     const view = await agent.fetch(
       `${app.issuer}/oauth/errors?error=${encodeURIComponent('<script>x</script>')}&error_description=${encodeURIComponent('"><img src=x>')}`,
     )
@@ -190,7 +192,7 @@ describe('decision §4.1 validates the client and the redirect URI first, before
   })
 })
 
-describe('decision §4.2 compares redirect URIs as strings', () => {
+describe('decision §4.2 exact comparison of redirect URIs', () => {
   const suffixes = [
     '/',
     '?x=1',
@@ -245,15 +247,15 @@ describe('decision §4.2 compares redirect URIs as strings', () => {
     '\thttps://client.example/cb',
     'https://cl\u0131ent.example/cb',
   ]
-  /** Two registered URIs where one is a prefix of the other; neither may match more than itself. */
-  let wide: TestClient
+  /** A client with two registered URIs. The first is a prefix of the second, but must not match by prefix. */
+  let nested: TestClient
   beforeAll(async () => {
-    wide = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
+    nested = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
   })
   test.each([...suffixes.map((suffix) => redirectUri + suffix), ...others])(
     'RFC 9700 §2.1 rejects %j, which differs from the registered URI [T034]',
     async (uri) => {
-      for (const client of [conf, wide]) {
+      for (const client of [conf, nested]) {
         const { status, headers } = await agent.fetch(client.url({ redirect_uri: uri }))
         expect(status).toBe(303)
         expect(headers.get('location')).toMatch(
@@ -274,7 +276,7 @@ describe('decision §4.2 compares redirect URIs as strings', () => {
     'http://localhost:8080/cb',
     'http://127.0.0.1/cb',
     'http://[::1]:9/cb',
-  ])('decision §4.2 emits %s verbatim, with the parameters appended [T029]', async (uri) => {
+  ])('decision §4.2 redirects to %s verbatim, with the parameters appended [T029]', async (uri) => {
     const client = await register({ redirectUris: [uri] })
     const page = await agent.browse(client.url())
     const answer = await agent.submit(page, { confirm: 'yes' })
@@ -303,7 +305,7 @@ describe('decision §4.2 compares redirect URIs as strings', () => {
     )
   })
 
-  test('RFC 6749 §3.1.2.3 uses the only registered redirect URI if the request omits it; the token request may omit it too [T035]', async () => {
+  test('RFC 6749 §3.1.2.3 uses the only registered redirect URI if both requests omit redirect_uri [T035]', async () => {
     const code = await conf.code({ redirect_uri: undefined })
     expect(refusal(await conf.redeem(code, { redirect_uri: `${redirectUri}/` }))).toBe(
       '400 invalid_grant',
@@ -314,7 +316,7 @@ describe('decision §4.2 compares redirect URIs as strings', () => {
   })
 })
 
-describe('decision §4.1 sends other errors to the registered redirect URI', () => {
+describe('decision §4.1 errors that are sent to the registered redirect URI', () => {
   const limited: Record<string, TestClient> = {}
   beforeAll(async () => {
     limited.code = await register({ responseTypes: ['code'] })
@@ -324,38 +326,38 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
   })
 
   const cases: [string, string, Record<string, string | undefined>, string?][] = [
-    ['invalid_request', '§4.1.2.1 response_type is missing', { response_type: undefined }],
-    ['invalid_request', '§3.1 response_type is empty', { response_type: '' }],
-    ['unsupported_response_type', '§4.1.2.1 bogus', { response_type: 'bogus' }],
-    ['unsupported_response_type', '§3.1.1 code token', { response_type: 'code token' }],
-    ['unsupported_response_type', 'id_token', { response_type: 'id_token' }],
-    ['unsupported_response_type', 'response types are case-sensitive', { response_type: 'CODE' }],
-    ['unsupported_response_type', '__proto__', { response_type: '__proto__' }],
-    ['unauthorized_client', '§4.1.2.1 a response type the client did not register', {}, 'token'],
-    ['unauthorized_client', '§4.1.2.1 a grant type the client did not register', {}, 'machine'],
-    ['invalid_scope', '§4.1.2.1 unknown', { scope: 'bogus' }],
-    ['invalid_scope', '§3.3 one known, one unknown', { scope: 'notes:read bogus' }],
-    ['invalid_scope', 'decision §4.5 internal', { scope: 'test:scope' }],
-    ['invalid_scope', 'decision §4.5 beyond allowed_scopes', { scope: 'notes:write' }, 'reader'],
-    ['invalid_scope', '§3.3 scopes are case-sensitive', { scope: 'NOTES:READ' }],
-    ['invalid_scope', '§3.3 a tab', { scope: 'notes:read\tnotes:write' }],
-    ['invalid_scope', '§3.3 a line feed', { scope: 'notes:read\nnotes:write' }],
-    ['invalid_scope', '§3.3 a quote', { scope: 'notes:read"x' }],
-    ['invalid_scope', '§3.3 a backslash', { scope: 'notes:read\\' }],
-    ['invalid_scope', '§3.3 a plus sign', { scope: 'notes:read+notes:write' }],
-    ['invalid_scope', '§3.3 a non-ASCII character', { scope: 'notes:r\u00e9ad' }],
-    ['invalid_scope', '§3.3 200 unknown', { scope: 'abcdefg '.repeat(200) }],
-    ['invalid_scope', '__proto__', { scope: '__proto__' }],
-    ['invalid_scope', 'constructor', { scope: 'constructor' }],
+    ['invalid_request', 'a missing response_type (§4.1.2.1)', { response_type: undefined }],
+    ['invalid_request', 'an empty response_type (§3.1)', { response_type: '' }],
+    ['unsupported_response_type', 'response_type bogus (§4.1.2.1)', { response_type: 'bogus' }],
+    ['unsupported_response_type', 'response_type "code token"', { response_type: 'code token' }],
+    ['unsupported_response_type', 'response_type id_token', { response_type: 'id_token' }],
+    ['unsupported_response_type', 'response_type CODE in upper case', { response_type: 'CODE' }],
+    ['unsupported_response_type', 'response_type __proto__', { response_type: '__proto__' }],
+    ['unauthorized_client', 'a response type that the client did not register', {}, 'token'],
+    ['unauthorized_client', 'a client that did not register the grant type', {}, 'machine'],
+    ['invalid_scope', 'an unknown scope (§4.1.2.1)', { scope: 'bogus' }],
+    ['invalid_scope', 'a known and an unknown scope (§3.3)', { scope: 'notes:read bogus' }],
+    ['invalid_scope', 'an internal scope (decision §4.5)', { scope: 'test:scope' }],
+    ['invalid_scope', 'a scope outside allowed_scopes', { scope: 'notes:write' }, 'reader'],
+    ['invalid_scope', 'a scope in upper case (§3.3)', { scope: 'NOTES:READ' }],
+    ['invalid_scope', 'a tab in the scope (§3.3)', { scope: 'notes:read\tnotes:write' }],
+    ['invalid_scope', 'a line feed in the scope (§3.3)', { scope: 'notes:read\nnotes:write' }],
+    ['invalid_scope', 'a quote in the scope (§3.3)', { scope: 'notes:read"x' }],
+    ['invalid_scope', 'a backslash in the scope (§3.3)', { scope: 'notes:read\\' }],
+    ['invalid_scope', 'a plus sign in the scope (§3.3)', { scope: 'notes:read+notes:write' }],
+    ['invalid_scope', 'a non-ASCII character in the scope', { scope: 'notes:r\u00e9ad' }],
+    ['invalid_scope', '200 unknown scopes (§3.3)', { scope: 'abcdefg '.repeat(200) }],
+    ['invalid_scope', 'the scope __proto__', { scope: '__proto__' }],
+    ['invalid_scope', 'the scope constructor', { scope: 'constructor' }],
     ['invalid_request', 'prompt none with another value', { prompt: 'none consent' }],
-    ['request_not_supported', 'RFC 9101 §6', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
+    ['request_not_supported', 'a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
     ['invalid_request', 'response_mode fragment for a code', { response_mode: 'fragment' }],
     ['invalid_request', 'response_mode form_post', { response_mode: 'form_post' }],
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
     ['invalid_request', 'a control character', { response_type: 'code\u0000' }],
   ]
 
-  test.each(cases)('RFC 6749 %s: %s [T026]', async (error, _why, given, client = '') => {
+  test.each(cases)('RFC 6749 returns %s for %s [T026]', async (error, _why, given, client = '') => {
     const asking = limited[client] ?? conf
     expect(await errorAt(asking, { ...given, state: 'a b&c' })).toEqual({
       error,
@@ -367,13 +369,13 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
   })
 
   const implicit: [string, string, Record<string, string | undefined>, string?][] = [
-    ['unauthorized_client', '§4.2.2.1 a response type the client did not register', {}, 'code'],
-    ['invalid_scope', '§4.2.2.1', { scope: 'bogus' }],
-    ['invalid_request', 'response_mode query: no token in a query', { response_mode: 'query' }],
+    ['unauthorized_client', 'a response type that the client did not register', {}, 'code'],
+    ['invalid_scope', 'an unknown scope', { scope: 'bogus' }],
+    ['invalid_request', 'response_mode query', { response_mode: 'query' }],
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
   ]
   test.each(implicit)(
-    'RFC 6749 returns %s for response type token, in query and fragment: %s [T768]',
+    'RFC 6749 §4.2.2.1 for response type token, returns %s in query and fragment for %s [T768]',
     async (error, _why, given, client = '') => {
       const asking = limited[client] ?? conf
       const answer = await asking.ask({ response_type: 'token', state: 'a b', ...given })
@@ -389,7 +391,7 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
   )
 
   test.each(['code', 'token'])(
-    'RFC 6749 §4.1.2.1, §4.2.2.1 returns access_denied if the user denies a %s [T056]',
+    'RFC 6749 §4.1.2.1, §4.2.2.1 returns access_denied if the user denies a request for a %s [T056]',
     async (response_type) => {
       const client = await register()
       const answer = await client.ask({ response_type, state: 's' }, 'no')
@@ -402,23 +404,23 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
       expect(answerTo(client, answer)).toEqual(expected)
       if (response_type === 'token') expect(answerTo(client, answer, 'fragment')).toEqual(expected)
       else expect(answer.hash).toBe('')
-      // A denial must not be stored as a consent.
+      // The denial must not be stored as a consent, so the consent page is shown again.
       const { url, status } = await agent.browse(client.url({ response_type }))
       expect([status, new URL(url).origin]).toEqual([200, app.issuer])
     },
   )
 
   test.each([{ scope: 'bogus' }, { response_type: undefined }, { code_challenge: 'short' }])(
-    'RFC 9700 §4.11.2 for %j, redirects to the login page first, and to the client after the login [T016]',
+    'RFC 9700 §4.11.2 redirects a request with an error to the login page before the client: %j [T016]',
     async (given) => {
-      const stranger = new UserAgent()
-      const first = await stranger.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
+      const visitor = new UserAgent()
+      const first = await visitor.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
       expect(first.status).toBe(303)
       const login = new URL(first.headers.get('location') ?? '', app.issuer)
       expect(login.origin + login.pathname).toBe(`${app.issuer}/login`)
       const answer = answerTo(
         conf,
-        await stranger.authorize(app, conf.url({ ...given, state: 'a&b=c%26#d' })),
+        await visitor.authorize(app, conf.url({ ...given, state: 'a&b=c%26#d' })),
       )
       expect(answer).toMatchObject({
         error: expect.stringMatching(/^invalid_/),
@@ -427,7 +429,7 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
     },
   )
 
-  test('returns temporarily_unavailable to the client if the store fails after the redirect URI was verified [T057]', async () => {
+  test('returns temporarily_unavailable to the client if the store fails after redirect URI validation [T057]', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -444,7 +446,7 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('decision §6.4 returns 503 with Retry-After and no redirect if the store is down before the redirect URI is verified', async () => {
+  test('decision §6.4 returns 503 without a redirect if the store fails before redirect URI validation', async () => {
     let fails = false
     await using failing = await startServer({
       aroundStore: async (operation, run) => {
@@ -468,25 +470,25 @@ describe('decision §4.1 sends other errors to the registered redirect URI', () 
     expect((await client.ask()).searchParams.has('code')).toBe(true)
   })
 
-  test('RFC 6749 §4.1.2.1 rejects response type code if the grant that redeems the code is disabled', async () => {
+  test('RFC 6749 §4.1.2.1 rejects response type code if the authorization_code grant is disabled', async () => {
     await using strict = await startServer({ allowedGrantTypes: ['client_credentials'] })
     const client = await TestClient.register(strict, new UserAgent())
     expect(answerTo(client, await client.ask()).error).toBe('unsupported_response_type')
   })
 })
 
-describe('RFC 6749 §4.1.2 treats state as opaque', () => {
+describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
   const percentHeavy = '%25'.repeat(2048)
   const states: [string, string, string | undefined][] = [
     ['an injected header', 'a%0d%0aSet-Cookie:x=1', 'a\r\nSet-Cookie:x=1'],
-    ['bidi control and emoji', '%E2%80%AE%F0%9F%98%80', '\u202E\u{1F600}'],
+    ['a bidirectional control character and an emoji', '%E2%80%AE%F0%9F%98%80', '\u202E\u{1F600}'],
     ['invalid UTF-8', '%ff', '\uFFFD'],
-    ['plus and percent', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
+    ['a plus sign and percent signs', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
     ['NUL', '%00', '\0'],
     ['an encoded percent sign', '%2525', '%25'],
     ['a raw backslash', 'a\\b', 'a\\b'],
     ['a raw quote', "a'b", "a'b"],
-    ['empty', '', undefined],
+    ['an empty value, which is omitted', '', undefined],
     ['2 KiB of letters', 'x'.repeat(2048), 'x'.repeat(2048)],
     ['2 KiB of encoded bytes', percentHeavy, '%'.repeat(2048)],
   ]
@@ -501,30 +503,30 @@ describe('RFC 6749 §4.1.2 treats state as opaque', () => {
     'returns the state unchanged after a login: %s',
     async (_what, sent, received) => {
       const url = `${conf.url({ state: undefined })}&state=${sent}`
-      const stranger = await new UserAgent().authorize(app, url)
-      expect(answerTo(conf, stranger).state).toBe(received)
+      const visitor = await new UserAgent().authorize(app, url)
+      expect(answerTo(conf, visitor).state).toBe(received)
     },
   )
 
   test('returns the state of a POST with unusual encodings unchanged after a login', async () => {
-    const stranger = new UserAgent()
+    const visitor = new UserAgent()
     const { state: _, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
-    const posted = await stranger.fetch(`${app.issuer}/oauth/authorize`, {
+    const posted = await visitor.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: `${new URLSearchParams(rest)}&state=\u00e9#\u{1F600} x\\y"z`,
     })
     const login = new URL(posted.headers.get('location') ?? '', app.issuer)
-    const answer = await stranger.authorize(app, login)
+    const answer = await visitor.authorize(app, login)
     expect(answerTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
   })
 
-  test('returns no state if the request had none [T053]', async () => {
+  test('omits state from the response if the request has no state [T053]', async () => {
     expect(answerTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
   })
 
   test.each([5_000, 8_192])(
-    'attacks AZ-15 sends invalid_request to the client, without the state, for a state of %d characters',
+    'attacks AZ-15 returns invalid_request without the state for a state of %d characters',
     async (length) => {
       const answer = await conf.ask({ state: 'x'.repeat(length) })
       expect(answerTo(conf, answer)).toEqual({
@@ -535,7 +537,7 @@ describe('RFC 6749 §4.1.2 treats state as opaque', () => {
     },
   )
 
-  test('returns a 4xx status for a URL that is far too long', async () => {
+  test('returns a 4xx status for a URL of 20 kB', async () => {
     const { status } = await rawHttp(app, {
       target: `/oauth/authorize?state=${'x'.repeat(20_000)}`,
     })
@@ -561,12 +563,12 @@ describe('decision §4.4 prompt', () => {
     ['login', 'login'],
     ['consent login', 'login'],
     ['unknown', 'code'],
-  ])('answers prompt=%s with a remembered consent: %s', async (prompt, shown) => {
+  ])('with a remembered consent and prompt=%s, continues with: %s', async (prompt, shown) => {
     await conf.code()
     expect(await shows(conf.url({ prompt }))).toBe(shown)
   })
 
-  test('prompt=none returns login_required to the client if nobody is logged in', async () => {
+  test('returns login_required to the client for prompt=none if nobody is logged in', async () => {
     const answer = await new UserAgent().authorize(app, conf.url({ prompt: 'none', state: 's' }))
     expect(answerTo(conf, answer)).toEqual({
       error: 'login_required',
@@ -576,7 +578,7 @@ describe('decision §4.4 prompt', () => {
     })
   })
 
-  test('prompt=none returns consent_required if the user would have to consent', async () => {
+  test('returns consent_required for prompt=none if the user has not consented', async () => {
     const client = await register()
     expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
     await client.code()
@@ -586,7 +588,7 @@ describe('decision §4.4 prompt', () => {
     )
   })
 
-  test('prompt=login asks for one new login, then continues', async () => {
+  test('requires one new login for prompt=login, then continues', async () => {
     const client = await register()
     await client.code()
     const again = new UserAgent()
@@ -599,20 +601,20 @@ describe('decision §4.4 prompt', () => {
     })
   })
 
-  test('prompt=login asks a user who is not logged in for one login only', async () => {
+  test('requires only one login for prompt=login if the user is not logged in', async () => {
     for (const prompt of ['login', 'login consent']) {
       const client = await register()
-      const stranger = new UserAgent()
-      const login = await stranger.browse(client.url({ prompt }))
+      const visitor = new UserAgent()
+      const login = await visitor.browse(client.url({ prompt }))
       expect(login.address).toContain('/login')
       const { email } = app.user
-      const answer = await stranger.submit(login, { email, password: app.password })
-      const page = await stranger.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
+      const answer = await visitor.submit(login, { email, password: app.password })
+      const page = await visitor.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
       expect([page.status, new URL(page.address).pathname]).toEqual([200, '/oauth/authorize'])
     }
   })
 
-  test('prompt=login consent asks for a new login and then shows the consent page again', async () => {
+  test('for "prompt=login consent", requires a new login and then shows the consent page again', async () => {
     const client = await register()
     await client.code()
     const again = new UserAgent()
@@ -628,7 +630,7 @@ describe('decision §4.4 prompt', () => {
   })
 })
 
-describe('decision §4.4 stores the validated request', () => {
+describe('decision §4.4 the consent form and the stored request', () => {
   const pages = async (client: TestClient, given = {}) => {
     const page = await agent.browse(client.url({ prompt: 'consent', ...given }))
     return formIn(await page.text())
@@ -669,7 +671,7 @@ describe('decision §4.4 stores the validated request', () => {
     expect(html).not.toContain('<b>client')
   })
 
-  test('ignores form fields that try to change the stored request', async () => {
+  test('ignores form fields that contradict the stored request', async () => {
     const evil = await register({ redirectUris: ['https://evil.example/cb'] })
     const changes = {
       scope: 'notes:read notes:write',
@@ -698,7 +700,7 @@ describe('decision §4.4 stores the validated request', () => {
     expect([status, body.scope]).toEqual([200, 'notes:read'])
   })
 
-  test('keeps the stored request for ten minutes', async () => {
+  test('rejects a decision after ten minutes', async () => {
     const late = await pages(conf)
     app.advance(601)
     const answer = await post({ ...late.hidden, confirm: 'yes' })
@@ -721,7 +723,7 @@ describe('decision §4.4 stores the validated request', () => {
     }
   })
 
-  test('accepts one of 20 concurrent submissions', async () => {
+  test('accepts only one of 20 concurrent submissions', async () => {
     const { hidden } = await pages(conf)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post({ ...hidden, confirm: 'yes' })),
@@ -739,8 +741,8 @@ describe('decision §4.4 stores the validated request', () => {
     const theirs = formIn(await (await other.browse(conf.url())).text())
     const mine = await pages(conf)
     for (const [who, fields] of [
-      // user-a submits the form of user-m with either CSRF token; so do another session of user-a and an anonymous
-      // browser.
+      // The first user submits the second user's form with each CSRF token. Then another session of the first user and
+      // an anonymous browser submit the first user's form.
       [agent, { ...theirs.hidden, csrf_token: mine.hidden.csrf_token ?? '' }],
       [agent, theirs.hidden],
       [twin, { ...mine.hidden, csrf_token: (await twinToken(twin)) ?? '' }],
@@ -749,16 +751,16 @@ describe('decision §4.4 stores the validated request', () => {
       const answer = await post({ ...fields, confirm: 'yes' }, { who })
       expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
     }
-    // None of these counted as a decision.
+    // The rejected forms did not consume the stored requests.
     expect((await post({ ...theirs.hidden, confirm: 'yes' }, { who: other })).status).toBe(303)
     expect((await post({ ...mine.hidden, confirm: 'yes' })).status).toBe(303)
   })
   const twinToken = async (twin: UserAgent) =>
     formIn(await (await twin.browse(conf.url({ prompt: 'consent' }))).text()).hidden.csrf_token
 
-  test('RFC 6749 §10.12 returns 403 with the form again if the CSRF token of the session is missing or wrong', async () => {
-    const stranger = new UserAgent()
-    const foreign = formIn(await (await stranger.browse(`${app.issuer}/login`)).text())
+  test('RFC 6749 §10.12 returns 403 and the same form if the CSRF token is missing or wrong', async () => {
+    const visitor = new UserAgent()
+    const foreign = formIn(await (await visitor.browse(`${app.issuer}/login`)).text())
     const { hidden } = await pages(conf)
     const id = hidden.authorization_request ?? ''
     for (const token of [undefined, '', 'x', foreign.hidden.csrf_token]) {
@@ -775,14 +777,14 @@ describe('decision §4.4 stores the validated request', () => {
     { 'sec-fetch-site': 'cross-site', origin: 'null' },
     { 'sec-fetch-site': 'same-site', origin: 'null' },
     { 'sec-fetch-site': 'cross-site' },
-  ])('decision §6.3 rejects a form sent by another site: %j', async (headers) => {
+  ])('decision §6.3 rejects a form that another site sent: %j', async (headers) => {
     const { hidden } = await pages(conf)
     expect((await post({ ...hidden, confirm: 'yes' }, { headers })).status).toBe(403)
     expect((await post({ ...hidden, confirm: 'yes' })).status).toBe(303)
   })
 
   test.each([{}, { origin: 'null' }, { 'sec-fetch-site': 'same-origin', origin: 'null' }])(
-    'decision §6.3 accepts a form of this server: %j',
+    'decision §6.3 accepts a form that a page of this server sent: %j',
     async (headers) => {
       const { hidden } = await pages(conf)
       const own = { ...headers, ...('origin' in headers ? {} : { origin: app.issuer }) }
@@ -798,7 +800,7 @@ describe('decision §4.4 stores the validated request', () => {
     [{ confirm: 'yes', authorization_request: 'x'.repeat(43) }, 400],
     [{ confirm: 'yes', authorization_request: '\0' }, 400],
   ] as const)(
-    'rejects an invalid decision and keeps the request undecided: %j',
+    'rejects an invalid decision without consuming the request: %j',
     async (fields, status) => {
       const { hidden } = await pages(conf)
       expect((await post({ ...hidden, ...fields })).status).toBe(status)
@@ -813,14 +815,14 @@ describe('decision §4.4 stores the validated request', () => {
     expect((await post({ ...hidden, confirm: 'no' })).status).toBe(303)
   })
 
-  test('attacks SS-01 grants nothing for a body that is empty or has only the decision', async () => {
+  test('attacks SS-01 rejects an empty body and a body that contains only the decision', async () => {
     const bare = await post({ confirm: 'yes' }, { query: `?${conf.url().split('?')[1]}` })
     expect([bare.status, bare.headers.get('location')]).toEqual([403, null])
     const empty = await agent.fetch(conf.url(), { method: 'POST' })
     expect([empty.status, empty.headers.get('location')]).toEqual([400, null])
   })
 
-  test('attacks AZ-02 checks the redirect URI again when it issues the code', async () => {
+  test('attacks AZ-02 rejects a decision if the redirect URI is no longer registered', async () => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.update(client.clientId, {
@@ -844,8 +846,8 @@ describe('decision §4.4 stores the validated request', () => {
     ['became public', { isConfidential: false }],
     ['lost the grant type', { grantTypes: ['client_credentials'] }],
     ['lost the response type', { responseTypes: ['token'] }],
-    ['got another name', { name: 'Something else' }],
-    ['got another website', { website: 'https://elsewhere.example/' }],
+    ['changed its name', { name: 'Something else' }],
+    ['changed its website', { website: 'https://elsewhere.example/' }],
   ])(
     'rejects a decision about a client that %s after the page was shown',
     async (_what, changes) => {
@@ -857,7 +859,7 @@ describe('decision §4.4 stores the validated request', () => {
     },
   )
 
-  test('rejects a decision about a client that an administrator marked after the page was shown', async () => {
+  test('rejects a decision about a client that an administrator verified after the page was shown', async () => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.mark(client.clientId, { isVerified: true })
@@ -903,7 +905,7 @@ describe('decision §4.5 scopes', () => {
     (await client.tokens({ scope })).scope
 
   test.each([undefined, ''])(
-    'uses and shows the default_scopes of the client if scope is omitted (%j) [T044]',
+    'shows and grants the default_scopes of the client if scope is %j [T044]',
     async (scope) => {
       const client = await register({ defaultScopes: ['notes:write', 'user:email'] })
       const page = await (await agent.browse(client.url({ scope }))).text()
@@ -916,7 +918,7 @@ describe('decision §4.5 scopes', () => {
     },
   )
 
-  test('uses OAUTH2SERVER_DEFAULT_SCOPES, which is empty by default, if scope and default_scopes are missing [T045]', async () => {
+  test('grants OAUTH2SERVER_DEFAULT_SCOPES (default: none) if scope and default_scopes are missing [T045]', async () => {
     const client = await register()
     const tokens = await client.tokens({ scope: undefined })
     expect(tokens.scope).toBe('')
@@ -933,7 +935,7 @@ describe('decision §4.5 scopes', () => {
     expect(await granted(client, 'notes:write')).toBe('notes:write')
   })
 
-  test('limits requests to allowed_scopes; null allows every registered scope that is not internal [T085]', async () => {
+  test('limits requests to allowed_scopes, or to all public scopes if allowed_scopes is null [T085]', async () => {
     const limited = await register({ allowedScopes: ['notes:read', 'user:email'] })
     expect(await granted(limited, 'user:email notes:read')).toBe('user:email notes:read')
     expect((await errorAt(limited, { scope: 'notes:read notes:write' })).error).toBe(
@@ -965,7 +967,7 @@ describe('decision §4.5 scopes', () => {
     expect(token.scopes).toEqual(['test:scope'])
   })
 
-  test('RFC 6749 §3.3 collapses duplicate scopes and spaces [T046]', async () => {
+  test('RFC 6749 §3.3 removes duplicate scopes and spaces [T046]', async () => {
     const client = await register()
     expect(await granted(client, ' notes:read  notes:read   notes:write notes:read ')).toBe(
       'notes:read notes:write',
@@ -982,7 +984,7 @@ describe('decision §4.5 scopes', () => {
   })
 })
 
-describe('decision §4.7 consent', () => {
+describe('decision §4.7 remembered consent', () => {
   const asks = async (client: TestClient, given: Record<string, string> = {}): Promise<boolean> => {
     const page = await client.agent.browse(client.url(given))
     const isPage = page.headers.get('location') === null
@@ -991,7 +993,7 @@ describe('decision §4.7 consent', () => {
     return isPage
   }
 
-  test('remembers consent per user and confidential client, for an equal or smaller scope [T655]', async () => {
+  test('remembers consent per user and confidential client, for the same or fewer scopes [T655]', async () => {
     const client = await register()
     expect(await asks(client, { scope: 'notes:read user:email' })).toBe(true)
     await client.code({ scope: 'notes:read user:email' })
@@ -1001,7 +1003,7 @@ describe('decision §4.7 consent', () => {
     expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(true)
     expect(await asks(client, { scope: 'notes:write' })).toBe(true)
     expect(await asks(client, { scope: 'notes:read', response_type: 'token' })).toBe(false)
-    // Flags from the caller must not skip the page.
+    // The parameter approval_prompt of other servers must not skip the page.
     expect(await asks(client, { scope: 'notes:write', approval_prompt: 'auto' })).toBe(true)
 
     expect(await asks(await register())).toBe(true)
@@ -1012,14 +1014,14 @@ describe('decision §4.7 consent', () => {
     expect((await other.browse(client.url())).status).toBe(200)
   })
 
-  test('keeps the earlier consent after a consent to fewer scopes', async () => {
+  test('remembers an earlier consent after a consent to fewer scopes', async () => {
     const client = await register()
     await client.code({ scope: 'notes:read notes:write' })
     await client.code({ scope: 'notes:read', prompt: 'consent' })
     expect(await asks(client, { scope: 'notes:read notes:write' })).toBe(false)
   })
 
-  test('asks again after the consent was withdrawn, and rejects the code issued under it', async () => {
+  test('after a consent is withdrawn, asks again and rejects the code that was issued before', async () => {
     const client = await register()
     const code = await client.code()
     await app.server.store.consents.delete(app.user.id, client.clientId)
@@ -1028,7 +1030,7 @@ describe('decision §4.7 consent', () => {
   })
 
   test.each([redirectUri, 'http://127.0.0.1/cb'])(
-    'always asks for consent for a public client: %s [T077]',
+    'always asks for consent for a public client with redirect URI %s [T077]',
     async (uri) => {
       const client = await register({ isConfidential: false, redirectUris: [uri] })
       for (let round = 0; round < 2; round += 1) {
@@ -1040,18 +1042,18 @@ describe('decision §4.7 consent', () => {
   )
 })
 
-describe('decision §4.3 ignores a client_secret in the request', () => {
-  test('never logs, stores or echoes the secret, and does not verify it [T652]', async () => {
+describe('decision §4.3 client_secret in an authorization request', () => {
+  test('ignores the secret, and never logs, stores or returns it [T652]', async () => {
     for (const secret of [conf.clientSecret, 'sure-not-the-right-one']) {
       const url = conf.url({ client_secret: secret, prompt: 'consent' })
-      const stranger = new UserAgent()
-      const first = await stranger.fetch(url)
+      const visitor = new UserAgent()
+      const first = await visitor.fetch(url)
       expect(first.headers.get('location')).toMatch(/^\/login\?next=/)
       expect(first.headers.get('location')).not.toContain(secret)
-      const login = await stranger.browse(url)
+      const login = await visitor.browse(url)
       const html = await login.clone().text()
       expect(html).not.toContain(secret)
-      // All other parameters were kept.
+      // The login page retains all other parameters.
       expect(formIn(html).hidden.next).toContain('state=xyz')
 
       const page = await agent.browse(url)
@@ -1067,7 +1069,7 @@ describe('decision §4.3 ignores a client_secret in the request', () => {
   })
 
   test.each(['client%5Fsecret', 'client_secre%74', '%63lient_secret'])(
-    'ignores it also when its name is encoded as %s, or when it is posted [T733]',
+    'removes a secret in the query or body whose name is encoded as %s [T733]',
     async (name) => {
       const secret = 'sure-not-the-right-one'
       const hidden = await new UserAgent().fetch(`${conf.url()}&${name}=${secret}`)
@@ -1129,25 +1131,25 @@ describe('RFC 6749 §4.2 implicit grant', () => {
     expect(answerTo(conf, await conf.ask({ response_mode: 'query' }))).toHaveProperty('code')
   })
 
-  test('rejects a response type that was changed on the way through the login (attacks AZ-14)', async () => {
+  test('rejects a response type that was changed during the login (attacks AZ-14)', async () => {
     const client = await register({ responseTypes: ['code'] })
-    const stranger = new UserAgent()
-    const login = await stranger.browse(client.url())
+    const visitor = new UserAgent()
+    const login = await visitor.browse(client.url())
     const { next = '' } = formIn(await login.clone().text()).hidden
-    const answer = await stranger.submit(login, {
+    const answer = await visitor.submit(login, {
       email: app.user.email,
       password: app.password,
       next: next.replace('response_type=code', 'response_type=token'),
     })
-    const page = await stranger.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
+    const page = await visitor.browse(new URL(answer.headers.get('location') ?? '', app.issuer))
     const target = new URL(page.headers.get('location') ?? '')
     expect(target.searchParams.get('error')).toBe('unauthorized_client')
     expect(target.href).not.toContain('access_token')
   })
 })
 
-describe('decision §4.6 per-client limits', () => {
-  test('applies no limit for null, and otherwise narrows the configured set', async () => {
+describe('decision §4.6 grant types and response types of a client', () => {
+  test('allows all configured types by default, or only the registered types', async () => {
     const open = await app.server.clients.find(conf.clientId)
     expect(open?.allowedGrantTypes).toEqual(app.server.settings.allowedGrantTypes)
     expect(open?.allowedResponseTypes).toEqual(app.server.settings.allowedResponseTypes)
@@ -1158,7 +1160,7 @@ describe('decision §4.6 per-client limits', () => {
     await limited.code()
   })
 
-  test('never adds to the configured set', async () => {
+  test('does not allow a registered type that is not configured', async () => {
     const client = await register({ grantTypes: ['password', 'authorization_code'] })
     const found = await app.server.clients.find(client.clientId)
     expect(found?.allowedGrantTypes).toEqual(['authorization_code'])
@@ -1196,7 +1198,7 @@ describe('HTTP at the authorization endpoint', () => {
     }
   })
 
-  test('decision §6.3 sends pages with a strict CSP that names the validated redirect origin [T094]', async () => {
+  test('decision §6.3 sends pages with a strict CSP that lists the validated redirect origin [T094]', async () => {
     const page = await agent.browse(conf.url({ prompt: 'consent' }))
     const csp = page.headers.get('content-security-policy') ?? ''
     expect(csp).toContain("default-src 'none'")
@@ -1214,7 +1216,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(native.headers.get('content-security-policy')).toMatch(/form-action 'self' http:(;|$)/)
   })
 
-  test('attacks SS-02 issues nothing for a HEAD request', async () => {
+  test('attacks SS-02 issues no code for a HEAD request', async () => {
     const put: string[] = []
     await using own = await startServer({
       aroundStore: ({ name }, run) => {
@@ -1229,12 +1231,12 @@ describe('HTTP at the authorization endpoint', () => {
     put.length = 0
     const head = await browser.fetch(client.url(), { method: 'HEAD' })
     expect([head.status, head.headers.get('location'), put.length]).toEqual([200, null, 0])
-    // Control: the same request by GET issues a code.
+    // Control: the same request with GET issues a code.
     await browser.fetch(client.url())
     expect(put).toHaveLength(1)
   })
 
-  test('attacks SS-02 ignores method overrides and decides nothing by GET', async () => {
+  test('attacks SS-02 ignores method overrides and does not accept a decision by GET', async () => {
     const { hidden } = formIn(await (await agent.browse(conf.url({ prompt: 'consent' }))).text())
     const inQuery = new URLSearchParams({ ...hidden, confirm: 'yes', _method: 'POST' })
     const got = await agent.fetch(`${conf.url({ prompt: 'consent' })}&${inQuery}`, {
@@ -1249,7 +1251,7 @@ describe('HTTP at the authorization endpoint', () => {
   })
 
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'returns 405 with Allow for %s [T019]',
+    'returns 405 with an Allow header for %s [T019]',
     async (method) => {
       const response = await agent.fetch(conf.url(), { method })
       expect(response.status).toBe(405)
@@ -1262,7 +1264,7 @@ describe('HTTP at the authorization endpoint', () => {
     ['multipart/form-data; boundary=x', 400],
     ['text/plain', 400],
     ['application/x-www-form-urlencodedX', 400],
-  ])('decision §6.4 answers a body of type %s with %d', async (type, status) => {
+  ])('decision §6.4 for a body of type %s, returns %d', async (type, status) => {
     const response = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       headers: { 'content-type': type },
@@ -1271,7 +1273,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([status, null])
   })
 
-  test('decision §6.4 reads 100 parameters, and returns 400 without a redirect for more', async () => {
+  test('decision §6.4 accepts 100 parameters, and returns 400 without a redirect for 101', async () => {
     const many = (count: number) =>
       `${conf.url({ prompt: 'consent' })}${Array.from({ length: count }, (_, n) => `&p${n}=1`).join('')}`
     const own = [...new URL(conf.url({ prompt: 'consent' })).searchParams].length
@@ -1280,7 +1282,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect([response.status, response.headers.get('location')]).toEqual([400, null])
   })
 
-  test('decision §6.4 returns 413 for a body over 64 KiB', async () => {
+  test('decision §6.4 returns 413 for a body of more than 64 KiB, and for a request that is too long for a URL', async () => {
     const body = `${conf.url().split('?')[1]}&pad=${'x'.repeat(65_536)}`
     const { status } = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -1288,7 +1290,7 @@ describe('HTTP at the authorization endpoint', () => {
       body,
     })
     expect(status).toBe(413)
-    // A request that passes through the login URL has a lower limit.
+    // A lower limit applies to the parameters of a request, because the login URL has to contain them.
     const own = Object.fromEntries(new URL(conf.url()).searchParams)
     const long = await agent.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
@@ -1337,7 +1339,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(one.headers.get('location')).toContain('code=')
   })
 
-  test('authenticates pages by the cookie only, never by a token', async () => {
+  test('does not accept an access token instead of the session cookie', async () => {
     const token = await app.personalToken(['notes:read'])
     const { headers } = await rawHttp(app, {
       target: `${conf.url({ prompt: 'none' }).slice(app.issuer.length)}&access_token=${token}`,
@@ -1350,7 +1352,7 @@ describe('HTTP at the authorization endpoint', () => {
     const client = await register()
     await client.code()
     await app.server.users.setActive(app.user.id, false)
-    // This user owns the client, so the client is unknown too.
+    // The inactive user owns the client, so the client is inactive too.
     expect(await localError(await agent.fetch(client.url({ prompt: 'none' })))).toBe(
       'invalid_request',
     )
@@ -1361,7 +1363,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })
 
-  test('decision §2 accepts a name in options.views or a path as OAUTH2_PROVIDER_ERROR_ENDPOINT', async () => {
+  test('decision §2 accepts the name of a view or a path as OAUTH2_PROVIDER_ERROR_ENDPOINT', async () => {
     for (const [options, path] of [
       [
         { errorEndpoint: 'my.errors', views: { 'my.errors': '/oops?from=oauth' } },

@@ -83,7 +83,11 @@ describe('decision §5.1 token response', () => {
 
   test.each<[string, () => Promise<TokenAnswer>, object]>([
     ['§4.1.4 authorization_code', async () => conf.redeem(await conf.code()), refreshable],
-    ['§4.1.4 authorization_code, public', async () => pub.redeem(await pub.code()), refreshable],
+    [
+      '§4.1.4 authorization_code of a public client',
+      async () => pub.redeem(await pub.code()),
+      refreshable,
+    ],
     ['§4.3.3 password', () => conf.token(byPassword()), refreshable],
     ['§4.4.3 client_credentials', () => conf.token(machine), {}],
     [
@@ -92,7 +96,7 @@ describe('decision §5.1 token response', () => {
       refreshable,
     ],
   ])(
-    'RFC 6749 %s returns exactly the expected members, with no-store [T068]',
+    'RFC 6749 returns exactly the expected members, with no-store: %s [T068]',
     async (_grant, ask, more) => {
       const { status, headers, body } = await ask()
       expect(status).toBe(200)
@@ -107,12 +111,12 @@ describe('decision §5.1 token response', () => {
     },
   )
 
-  test('always returns scope, even if it is empty [T042]', async () => {
+  test('returns the member scope even if the token has no scopes [T042]', async () => {
     expect((await conf2.token(machine)).body).toEqual(whole(''))
   })
 
   test.each([true, false])(
-    'returns user.email and user.email_verified with scope user:email (%s)',
+    'returns user.email and user.email_verified (%s) with the scope user:email',
     async (emailVerified) => {
       const email = `verified-${emailVerified}@example.org`
       const user = await app.newUser({ email, emailVerified })
@@ -132,7 +136,7 @@ describe('decision §5.1 token response', () => {
     },
   )
 
-  test('uses OAUTH2_PROVIDER_TOKEN_EXPIRES_IN as the lifetime of every access token [T493]', async () => {
+  test('applies OAUTH2_PROVIDER_TOKEN_EXPIRES_IN to the access tokens of all grants [T493]', async () => {
     await using short = await startServer({ tokenExpiresIn: 90, allowedGrantTypes: everyGrant })
     const client = await TestClient.register(short, new UserAgent())
     const issued = [
@@ -156,17 +160,17 @@ describe('decision §5.2 client authentication', () => {
     [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('')
 
   test.each<[string, () => [Record<string, string>, Given]]>([
-    ['client_secret_basic only', () => [basic(base64(secretOf(conf))), machine]],
+    ['client_secret_basic', () => [basic(base64(secretOf(conf))), machine]],
     [
-      'client_secret_basic, form-encoded',
+      'client_secret_basic with form-encoded credentials',
       () => [basic(base64(`${encoded(conf.clientId)}:${encoded(conf.clientSecret)}`)), machine],
     ],
     [
-      'client_secret_basic, the scheme in another case',
+      'client_secret_basic with the scheme in another case',
       () => [{ authorization: `bASIC ${base64(secretOf(conf))}` }, machine],
     ],
     [
-      'client_secret_basic with its own client_id in the body',
+      'client_secret_basic with the same client_id in the body',
       () => [basic(base64(secretOf(conf))), { ...machine, client_id: conf.clientId }],
     ],
     [
@@ -188,7 +192,7 @@ describe('decision §5.2 client authentication', () => {
       () => basic(base64(`${conf2.clientId}:${conf.clientSecret}`)).authorization,
     ],
     [
-      'the secret with its case swapped',
+      'the secret in lower case',
       () => basic(base64(`${conf.clientId}:${conf.clientSecret.toLowerCase()}`)).authorization,
     ],
     [
@@ -200,17 +204,17 @@ describe('decision §5.2 client authentication', () => {
     ['no colon', () => basic(base64(conf.clientId)).authorization],
     ['no padding', () => basic(canonical().replaceAll('=', '')).authorization],
     ['too much padding', () => basic(`${canonical()}=`).authorization],
-    ['non-zero spare bits', () => basic(withSpareBits(canonical())).authorization],
+    ['non-zero padding bits', () => basic(withSpareBits(canonical())).authorization],
     [
-      'a space in it',
+      'a space in the base64 text',
       () => basic(`${canonical().slice(0, 8)} ${canonical().slice(8)}`).authorization,
     ],
-    ['nothing', () => 'Basic'],
+    ['no credentials', () => 'Basic'],
     ['an empty value', () => basic('').authorization],
     ['a value that is not base64', () => basic(secretOf(conf)).authorization],
-    ['another scheme', () => `Bearer ${canonical()}`],
-    ['the same header twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
-    ['8 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
+    ['the scheme Bearer instead', () => `Bearer ${canonical()}`],
+    ['the same credentials twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
+    ['a secret of 6 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
   ])(
     'RFC 6749 §5.2 returns 401 invalid_client with WWW-Authenticate for Basic with %s [T067]',
     async (_what, authorization) => {
@@ -221,7 +225,7 @@ describe('decision §5.2 client authentication', () => {
       )
     },
   )
-  // The last character before the padding carries spare bits that canonical base64 sets to zero.
+  // Sets one of the padding bits, which are zero in canonical base64 (RFC 4648 §3.5).
   const withSpareBits = (text: string): string => {
     expect(text).toMatch(/[^=]=$/)
     const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -244,7 +248,7 @@ describe('decision §5.2 client authentication', () => {
   })
 
   test.each<[string, () => Given]>([
-    ['nothing', () => ({})],
+    ['no parameters', () => ({})],
     ['an empty client_id', () => ({ client_id: '' })],
     ['only the client_id of a confidential client', () => ({ client_id: conf.clientId })],
     ['an empty secret', () => ({ client_id: conf.clientId, client_secret: '' })],
@@ -261,20 +265,20 @@ describe('decision §5.2 client authentication', () => {
       () => ({ client_id: swapped(conf.clientId), client_secret: conf.clientSecret }),
     ],
     [
-      'a leading space',
+      'a leading space in client_id',
       () => ({ client_id: ` ${conf.clientId}`, client_secret: conf.clientSecret }),
     ],
     [
-      'a trailing space',
+      'a trailing space in client_id',
       () => ({ client_id: `${conf.clientId} `, client_secret: conf.clientSecret }),
     ],
     [
-      'full-width letters',
+      'full-width letters in client_id',
       () => ({ client_id: wide(conf.clientId), client_secret: conf.clientSecret }),
     ],
-    ['10 kB', () => ({ client_id: 'x'.repeat(10_000), client_secret: 'x' })],
+    ['a client_id of 10 kB', () => ({ client_id: 'x'.repeat(10_000), client_secret: 'x' })],
   ])(
-    'RFC 6749 §5.2 returns 401 invalid_client without a challenge for body credentials with %s [T039]',
+    'RFC 6749 §5.2 returns 401 invalid_client without a challenge for credentials in the body: %s [T039]',
     async (_what, given) => {
       const answer = await post({}, { ...machine, ...given() })
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -317,7 +321,7 @@ describe('decision §5.2 client authentication', () => {
     },
   )
 
-  test('RFC 6749 §2.3.1 never reads or logs credentials in the URL [T011]', async () => {
+  test('RFC 6749 §2.3.1 does not read or log credentials in the URL [T011]', async () => {
     const credentials = { client_id: conf.clientId, client_secret: conf.clientSecret }
     for (const [query, body] of [
       [credentials, machine],
@@ -350,7 +354,7 @@ describe('decision §5.2 client authentication', () => {
     expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')
   })
 
-  test('RFC 7636 §7 attacks PK-09 does not accept a correct verifier as client authentication, and keeps the code [T004]', async () => {
+  test('RFC 7636 §7 attacks PK-09 requires client authentication despite a correct verifier [T004]', async () => {
     const code = await conf.code()
     const redemption = {
       grant_type: 'authorization_code',
@@ -369,7 +373,7 @@ describe('decision §5.2 client authentication', () => {
     expect((await conf.redeem(code)).status).toBe(200)
   })
 
-  test('rejects the client row behind a personal token with any credentials', async () => {
+  test('rejects the hidden client of a personal token with any credentials', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id, {
       scopes: ['notes:read'],
     })
@@ -395,7 +399,7 @@ describe('decision §5.2 client authentication', () => {
     ['client_secret_basic', 'basic', 'post'],
     ['client_secret_post', 'post', 'basic'],
   ] as const)(
-    'decision §4.6 rejects the other method for a client limited to %s [T015]',
+    'decision §4.6 rejects other methods for a client that registered %s [T015]',
     async (tokenEndpointAuthMethod, own, other) => {
       const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
       expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
@@ -404,7 +408,7 @@ describe('decision §5.2 client authentication', () => {
     },
   )
 
-  test('attacks CA-07 accepts a new secret immediately on every node, and rejects the old one', async () => {
+  test('attacks CA-07 accepts a new secret and rejects the old secret immediately on every node', async () => {
     const client = await TestClient.register(app, agent)
     await using other = await startServer({ beside: app })
     const at = (node: TestServer, clientSecret: string) =>
@@ -418,31 +422,31 @@ describe('decision §5.2 client authentication', () => {
   })
 })
 
-describe('RFC 6749 §5.2 errors [T070]', () => {
+describe('RFC 6749 §5.2 error responses of the token endpoint [T070]', () => {
   test.each<[string, string, Given]>([
-    ['400 invalid_request', 'no grant_type', {}],
+    ['400 invalid_request', 'a missing grant_type', {}],
     ['400 invalid_request', 'an empty grant_type', { grant_type: '' }],
-    ['400 unsupported_grant_type', 'unknown', { grant_type: 'urn:x' }],
+    ['400 unsupported_grant_type', 'an unknown grant_type', { grant_type: 'urn:x' }],
     [
       '400 unsupported_grant_type',
-      'grant types are case-sensitive',
+      'a grant_type in upper case',
       { grant_type: 'CLIENT_CREDENTIALS' },
     ],
-    ['400 unsupported_grant_type', 'implicit is not a grant type here', { grant_type: 'implicit' }],
-    ['400 unsupported_grant_type', '__proto__', { grant_type: '__proto__' }],
-    ['400 unsupported_grant_type', 'constructor', { grant_type: 'constructor' }],
-    ['400 unsupported_grant_type', 'non-ASCII characters', { grant_type: '\u00e9"\\\u{1F600}' }],
-    ['400 invalid_request', 'a control character', { grant_type: 'password\0' }],
-    ['400 invalid_request', 'no code', { grant_type: 'authorization_code' }],
+    ['400 unsupported_grant_type', 'grant_type implicit', { grant_type: 'implicit' }],
+    ['400 unsupported_grant_type', 'grant_type __proto__', { grant_type: '__proto__' }],
+    ['400 unsupported_grant_type', 'grant_type constructor', { grant_type: 'constructor' }],
+    ['400 unsupported_grant_type', 'a non-ASCII grant_type', { grant_type: '\u00e9"\\\u{1F600}' }],
+    ['400 invalid_request', 'a grant_type with NUL', { grant_type: 'password\0' }],
+    ['400 invalid_request', 'a missing code', { grant_type: 'authorization_code' }],
     ['400 invalid_request', 'an empty code', { grant_type: 'authorization_code', code: '' }],
     ['400 invalid_grant', 'an unknown code', { grant_type: 'authorization_code', code: 'x' }],
     [
       '400 invalid_grant',
-      'a long code',
+      'a code of 50 kB',
       { grant_type: 'authorization_code', code: 'x'.repeat(50_000) },
     ],
     ['400 invalid_request', 'a code with NUL', { grant_type: 'authorization_code', code: 'x\0' }],
-    ['400 invalid_request', 'no refresh_token', { grant_type: 'refresh_token' }],
+    ['400 invalid_request', 'a missing refresh_token', { grant_type: 'refresh_token' }],
     [
       '400 invalid_request',
       'an empty refresh_token',
@@ -458,15 +462,15 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
       'a refresh_token with a line feed',
       { grant_type: 'refresh_token', refresh_token: 'x\n' },
     ],
-    ['400 invalid_request', 'no username', { grant_type: 'password', password: 'x' }],
-    ['400 invalid_request', 'no password', { grant_type: 'password', username: 'x' }],
+    ['400 invalid_request', 'a missing username', { grant_type: 'password', password: 'x' }],
+    ['400 invalid_request', 'a missing password', { grant_type: 'password', username: 'x' }],
     ['400 invalid_scope', 'an unknown scope', { ...machine, scope: 'bogus' }],
     ['400 invalid_scope', 'an internal scope', { ...machine, scope: 'test:scope' }],
     ['400 invalid_scope', 'a malformed scope', { ...machine, scope: 'a"b' }],
-    ['400 invalid_scope', 'constructor', { ...machine, scope: 'constructor' }],
+    ['400 invalid_scope', 'the scope constructor', { ...machine, scope: 'constructor' }],
     ['400 invalid_scope', 'a tab in a scope', { ...machine, scope: 'notes:read\tuser:email' }],
     ['400 invalid_scope', 'NUL in a scope', { ...machine, scope: 'notes:read\0' }],
-  ])('returns %s: %s [T769]', async (expected, _why, request) => {
+  ])('returns %s for %s [T769]', async (expected, _why, request) => {
     expect(refusal(await conf.token(request))).toBe(expected)
   })
 
@@ -487,20 +491,23 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     'scope',
     'username',
     'password',
-  ])('§3.2 returns invalid_request for %s sent twice, equal or not [T025]', async (name) => {
-    const valid = new URLSearchParams({
-      ...machine,
-      client_id: conf.clientId,
-      client_secret: conf.clientSecret,
-    })
-    if (!valid.has(name)) valid.set(name, 'notes:read')
-    for (const second of [valid.get(name) ?? '', 'other', '']) {
-      expect(refusal(await post({}, `${valid}&${name}=${second}`))).toBe('400 invalid_request')
-    }
-    expect((await post({}, `${valid}`)).status).toBe(200)
-  })
+  ])(
+    '§3.2 returns invalid_request for a repeated %s, even with equal values [T025]',
+    async (name) => {
+      const valid = new URLSearchParams({
+        ...machine,
+        client_id: conf.clientId,
+        client_secret: conf.clientSecret,
+      })
+      if (!valid.has(name)) valid.set(name, 'notes:read')
+      for (const second of [valid.get(name) ?? '', 'other', '']) {
+        expect(refusal(await post({}, `${valid}&${name}=${second}`))).toBe('400 invalid_request')
+      }
+      expect((await post({}, `${valid}`)).status).toBe(200)
+    },
+  )
 
-  test('§3.2 ignores unrecognized parameters, even when repeated, and treats empty parameters as omitted [T021]', async () => {
+  test('§3.2 ignores unrecognized parameters, and treats empty parameters as omitted [T021]', async () => {
     const odd =
       'foo=1&foo=2&scope[]=notes:write&a.b=1&grant_type[x]=y&&=&__proto__[scope]=w&audience=https://a'
     const own = 'grant_type=client_credentials&code=&scope=&redirect_uri&username='
@@ -512,7 +519,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     expect(({} as Record<string, unknown>).scope).toBeUndefined()
   })
 
-  test('App. B decodes a plus sign as a space exactly once', async () => {
+  test('Appendix B decodes a plus sign as a space exactly once', async () => {
     const authorization = `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}`
     const ask = (scope: string) =>
       post(
@@ -524,7 +531,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
     expect(refusal(await ask('notes:read%2Bnotes:write'))).toBe('400 invalid_scope')
   })
 
-  test('returns unsupported_grant_type for a disabled grant, and unauthorized_client if the client did not register it [T071]', async () => {
+  test('returns unsupported_grant_type for a disabled grant, and unauthorized_client for an unregistered grant [T071]', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())
     const asked = { ...byPassword(), username: plain.user.email }
@@ -540,7 +547,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
       expect(refusal(await own.token(request))).toBe('400 unauthorized_client')
     const tokens = await own.redeem(code)
     expect(tokens.status).toBe(200)
-    // A refresh token would be useless without the refresh_token grant.
+    // The client may not use the refresh_token grant, so it receives no refresh token.
     expect(tokens.body).not.toHaveProperty('refresh_token')
 
     const reader = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
@@ -549,7 +556,7 @@ describe('RFC 6749 §5.2 errors [T070]', () => {
 })
 
 describe('RFC 6749 §4.1.3 the authorization code', () => {
-  test('issues opaque codes of 43 letters and digits without repetition [T005]', async () => {
+  test('issues unique, opaque codes of 43 letters and digits [T005]', async () => {
     const codes = await Promise.all(Array.from({ length: 50 }, () => conf.code()))
     expect(new Set(codes).size).toBe(50)
     for (const code of codes) expect(code).toMatch(/^[A-Za-z0-9]{43}$/)
@@ -576,7 +583,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect(refusal(await client.redeem(late))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 rejects the code of another client without consuming it [T041]', async () => {
+  test('decision §4.8 rejects the code of another client without consuming the code [T041]', async () => {
     const code = await conf.code()
     expect(refusal(await conf2.redeem(code))).toBe('400 invalid_grant')
     expect(refusal(await pub.redeem(code))).toBe('400 invalid_grant')
@@ -594,14 +601,14 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
 
   test.each<[string, string | undefined]>([
     ['another registered URI', 'https://client.example/other'],
-    ['none', undefined],
+    ['a missing URI', undefined],
     ['an empty URI', ''],
     ['an encoded letter', 'https://client.example/%63b'],
     ['an extra slash', `${redirectUri}/`],
     ['an extra query', `${redirectUri}?`],
     ['another case', 'https://CLIENT.example/cb'],
   ])(
-    'decision §4.8 rejects a redirect URI other than that of the code, without consuming the code: %s [T051]',
+    'decision §4.8 rejects a different redirect URI without consuming the code: %s [T051]',
     async (_what, uri) => {
       const client = await TestClient.register(app, agent, {
         redirectUris: [redirectUri, 'https://client.example/other'],
@@ -612,14 +619,14 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     },
   )
 
-  test('decision §4.8 keeps the scopes of the code whatever scope the token request has', async () => {
+  test('decision §4.8 ignores the parameter scope and grants the scopes of the code', async () => {
     for (const scope of ['notes:read notes:write user:email', 'notes:write']) {
       const { body } = await conf.redeem(await conf.code(), { scope })
       expect(body.scope).toBe('notes:read')
     }
   })
 
-  test('decision §4.8 issues the token to the user of the code [T647]', async () => {
+  test('decision §4.8 issues the token for the user who authorized the code [T647]', async () => {
     const other = await app.server.users.create({
       email: 'user-b@example.org',
       password: app.password,
@@ -644,8 +651,8 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect((await conf.redeem(code)).status).toBe(200)
   })
 
-  describe('attacks CD-10 changes between the code and its redemption', () => {
-    /** Creates a logged-in user with a code for a client of another user. */
+  describe('attacks CD-10 changes between the issue of a code and its redemption', () => {
+    /** Creates a logged-in user, a client of another user, and a code that the user granted to this client. */
     const granted = async (email: string) => {
       const user = await app.newUser({ email })
       const account = { ...app, user }
@@ -684,13 +691,13 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await client.redeem(code))).toBe('401 invalid_client')
     })
 
-    test('decision §5.3 rejects the code after a password change, which ends the session', async () => {
+    test('decision §5.3 rejects the code after a password change', async () => {
       const { user, client, theirs, code } = await granted('cd10-e@example.org')
       const tokens = await client.tokens()
       const pat = await app.server.tokens.createPersonal('PAT', user.id)
       await app.server.users.setPassword(user.id, 'another long password')
       expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
-      // The password change ends sessions only.
+      // The password change logs the user out, but does not revoke tokens.
       expect((await theirs.browse(client.url())).address).toContain('/login')
       expect(await ping(app, pat.accessToken)).toBe(200)
       expect(await ping(app, tokens.access_token)).toBe(200)
@@ -728,7 +735,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('rejects the code while its redirect URI is removed, but not if another is added', async () => {
+    test('rejects the code while its redirect URI is not registered', async () => {
       const { client, code } = await granted('cd10-j@example.org')
       const other = 'https://client.example/other'
       await app.server.clients.update(client.clientId, { redirectUris: [other] })
@@ -737,7 +744,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect((await client.redeem(code)).status).toBe(200)
     })
 
-    test('ends all grants of a confidential client that becomes public [T513]', async () => {
+    test('revokes the codes and tokens of a confidential client that becomes public [T513]', async () => {
       const { client, code } = await granted('cd10-k@example.org')
       const tokens = await client.tokens()
       await app.server.clients.update(client.clientId, { isConfidential: false })
@@ -748,12 +755,12 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       expect(refusal(await open.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
     })
 
-    test('issues nothing if the consent, session or client ends between the check and the write', async () => {
-      const held: (() => void)[] = []
+    test('issues no token if the consent, session or client is deleted between the check and the write', async () => {
+      const waiting: (() => void)[] = []
       await using slow = await startServer({
         beside: app,
         aroundStore: async (operation, run) => {
-          if (operation.name === 'transaction') await new Promise<void>((go) => held.push(go))
+          if (operation.name === 'transaction') await new Promise<void>((go) => waiting.push(go))
           return run()
         },
       })
@@ -767,14 +774,14 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       ]) {
         const code = await client.code()
         const answer = there.redeem(code, verifier)
-        while (held.length === 0) await delay(5)
+        while (waiting.length === 0) await delay(5)
         await end()
-        held.pop()?.()
+        waiting.pop()?.()
         expect(refusal(await answer)).toBe('400 invalid_grant')
       }
     })
 
-    test('keeps the code and its expiry across a restart', async () => {
+    test('preserves the code and its expiry across a restart', async () => {
       const { client, code } = await granted('cd10-h@example.org')
       await using other = await startServer({ beside: app })
       const there = new TestClient(other, client.agent, client, 'basic')
@@ -787,13 +794,13 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
   })
 })
 
-describe('RFC 6749 §4.4 client_credentials', () => {
+describe('RFC 6749 §4.4 the client_credentials grant', () => {
   const info = async (token: string) =>
     (
       await fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${token}` } })
     ).json()
 
-  test('decision §5.3 issues the token to the owner of the client [T646]', async () => {
+  test('decision §5.3 issues the token with the client’s owner as the user [T646]', async () => {
     const { body } = await conf.token(machine)
     expect(await info(body.access_token)).toEqual({
       user: { id: app.user.id },
@@ -802,7 +809,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
     })
   })
 
-  test('RFC 9700 §4.15 attacks BR-07 never takes a client_id for a user ID; a client without an owner has no user [T515]', async () => {
+  test('RFC 9700 §4.15 attacks BR-07 issues a token without a user to a client without an owner [T515]', async () => {
     const client = await TestClient.register(app, agent, { userId: null })
     const { body } = await client.token(machine)
     expect(body).not.toHaveProperty('user')
@@ -828,7 +835,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
 
   test.each<[string, object, Record<string, string>]>([
     [
-      'allowed_scopes',
+      'to allowed_scopes',
       { allowedScopes: ['notes:read', 'notes:write'], defaultScopes: ['notes:read'] },
       {
         '': 'notes:read',
@@ -839,7 +846,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       },
     ],
     [
-      'else default_scopes',
+      'to default_scopes if allowed_scopes is missing',
       { defaultScopes: ['notes:read', 'user:email'] },
       {
         '': 'notes:read user:email',
@@ -849,21 +856,21 @@ describe('RFC 6749 §4.4 client_credentials', () => {
       },
     ],
     [
-      'otherwise OAUTH2SERVER_DEFAULT_SCOPES, which is empty',
+      'to no scopes if both are missing',
       {},
       { '': '', 'notes:read': 'invalid_scope', 'user:email': 'invalid_scope' },
     ],
     [
-      'never an internal scope',
+      'to scopes that are not internal',
       { allowedScopes: ['test:scope', 'notes:read'], defaultScopes: ['test:scope', 'notes:read'] },
       { '': 'notes:read', 'test:scope': 'invalid_scope' },
     ],
     [
-      'an empty allowed_scopes allows nothing',
+      'to no scopes if allowed_scopes is empty',
       { allowedScopes: [], defaultScopes: ['notes:read'] },
       { '': '', 'notes:read': 'invalid_scope' },
     ],
-  ])('decision §4.5 limits the scopes: %s', async (_what, input, expected) => {
+  ])('decision §4.5 limits the scopes %s', async (_what, input, expected) => {
     const client = await TestClient.register(app, agent, input)
     for (const [scope, granted] of Object.entries(expected)) {
       const { body } = await client.token({ ...machine, scope })
@@ -884,7 +891,7 @@ describe('RFC 6749 §4.4 client_credentials', () => {
   })
 })
 
-describe('RFC 6749 §4.3 password', () => {
+describe('RFC 6749 §4.3 the password grant', () => {
   test.each<[string, Given]>([
     ['a wrong password', { password: 'wrong' }],
     ['an unknown user', { username: 'nobody@example.org' }],
@@ -942,7 +949,7 @@ describe('HTTP at the token endpoint', () => {
     'application/x-www-form-urlencoded; charset=UTF-8',
     'application/x-www-form-urlencoded; charset="utf-8"',
     'APPLICATION/X-WWW-FORM-URLENCODED',
-  ])('RFC 6749 App. B accepts content type %s', async (type) => {
+  ])('RFC 6749 Appendix B accepts the content type %s', async (type) => {
     const headers = { authorization: authorization(), 'content-type': type }
     expect((await post(headers, machine)).status).toBe(200)
   })
@@ -957,7 +964,7 @@ describe('HTTP at the token endpoint', () => {
     'application/x-www-form-urlencoded x',
     'application/x-www-form-urlencoded, application/json',
     '',
-  ])('RFC 6749 §3.2 returns invalid_request for content type %j', async (type) => {
+  ])('RFC 6749 §3.2 returns invalid_request for the content type %j', async (type) => {
     const headers = { authorization: authorization(), 'content-type': type }
     expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
   })
@@ -1003,7 +1010,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('decision §6.4 reads 64 KiB and returns 413 for more, with or without Content-Length', async () => {
+  test('decision §6.4 accepts a body of 64 KiB and returns 413 for a longer body', async () => {
     const own = `${new URLSearchParams(machine)}&pad=`
     const fits = own + 'x'.repeat(65_536 - own.length)
     expect((await post({ authorization: authorization() }, fits)).status).toBe(200)
@@ -1022,7 +1029,7 @@ describe('HTTP at the token endpoint', () => {
     expect(response.status).toBe(413)
   })
 
-  test('decision §6.4 reads 100 parameters and returns invalid_request for more', async () => {
+  test('decision §6.4 accepts 100 parameters and returns invalid_request for 101', async () => {
     const many = (count: number) =>
       `${new URLSearchParams(machine)}${Array.from({ length: count - 1 }, (_, n) => `&p${n}=`).join('')}`
     expect((await post({ authorization: authorization() }, many(100))).status).toBe(200)
@@ -1041,7 +1048,7 @@ describe('HTTP at the token endpoint', () => {
     "';drop table oauth2server_token;--",
     '\u{1F600}',
   ])('decision §6.4 never returns 5xx for %j in every parameter', async (value) => {
-    // Many of these count as wrong passwords of one account.
+    // Many of these requests count as failed logins, so first let the counts of earlier failures expire.
     app.advance(600)
     for (const name of [
       'grant_type',
@@ -1067,7 +1074,7 @@ describe('HTTP at the token endpoint', () => {
         })
         valid.delete(name)
         const { status } = await post({}, `${valid}&${name}=${value}`)
-        // A grant ignores parameters that it does not read, so these may have any value.
+        // A grant ignores parameters of other grants, so a request with an invalid value may succeed.
         expect([200, 400, 401]).toContain(status)
       }
     }
@@ -1092,7 +1099,7 @@ describe('HTTP at the token endpoint', () => {
     '/oauth/token%00',
     '/oauth/token%2f',
   ])(
-    'attacks HT-07 serves %s as the authenticated token endpoint or not at all',
+    'attacks HT-07 issues no token without client authentication at the path %s',
     async (target) => {
       const { status, text } = await rawHttp(app, {
         method: 'POST',
@@ -1105,7 +1112,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('attacks HT-07 returns server_error without the reason, and logs the reason, for an internal error', async () => {
+  test('attacks HT-07 logs an internal error and returns server_error without the reason', async () => {
     const why = 'secret-reason-in-the-stack'
     await using broken = await startServer({
       aroundStore: async (operation, run) => {
@@ -1121,7 +1128,7 @@ describe('HTTP at the token endpoint', () => {
   })
 
   test.each(['clients.find', 'transients.get', 'authorizations.insertOnce', 'tokens.insert'])(
-    'decision §6.4 returns 503 with Retry-After and consumes nothing if the store fails at %s',
+    'decision §6.4 returns 503 with Retry-After and does not consume the code if the store fails at %s',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -1141,7 +1148,7 @@ describe('HTTP at the token endpoint', () => {
     },
   )
 
-  test('decision §6.1 logs none of the secrets of these tests', async () => {
+  test('decision §6.1 does not log the secrets that the tests above sent', async () => {
     const secrets = [conf.clientSecret, app.password, conf.pkce.verifier]
     const text = JSON.stringify(app.log)
     for (const secret of secrets) expect(text).not.toContain(secret)
@@ -1149,7 +1156,7 @@ describe('HTTP at the token endpoint', () => {
 })
 
 describe('decision §5.7 generated values', () => {
-  test('use [A-Za-z0-9] and have the specified lengths [T772]', async () => {
+  test('generates values of [A-Za-z0-9] with the specified lengths [T772]', async () => {
     const pat = await app.server.tokens.createPersonal('PAT', app.user.id)
     expect(conf.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(conf.clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
@@ -1157,33 +1164,36 @@ describe('decision §5.7 generated values', () => {
     expect(pat.clientId).toMatch(/^[A-Za-z0-9]{40}$/)
   })
 
-  test.each([22, 255])('accepts %d as …_SALT_LEN [T006]', async (length) => {
-    await using other = await startServer({
-      clientIdSaltLen: length,
-      clientSecretSaltLen: length,
-      tokenPersonalSaltLen: length,
-    })
-    const client = await TestClient.register(other, new UserAgent())
-    const pat = await other.personalToken()
-    for (const value of [client.clientId, client.clientSecret, pat])
-      expect(value).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
-    expect(await ping(other, pat)).toBe(200)
-    expect((await client.token(machine)).status).toBe(200)
-    expect((await client.token(machine, 'post')).status).toBe(200)
-    expect((await client.tokens()).access_token).toMatch(/^[A-Za-z0-9]{43}$/)
-    const { client: renewed } = await other.server.clients.resetCredentials(client.clientId)
-    expect(renewed.clientId).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
-  })
+  test.each([22, 255])(
+    'accepts %d as the value of each …_SALT_LEN setting [T006]',
+    async (length) => {
+      await using other = await startServer({
+        clientIdSaltLen: length,
+        clientSecretSaltLen: length,
+        tokenPersonalSaltLen: length,
+      })
+      const client = await TestClient.register(other, new UserAgent())
+      const pat = await other.personalToken()
+      for (const value of [client.clientId, client.clientSecret, pat])
+        expect(value).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+      expect(await ping(other, pat)).toBe(200)
+      expect((await client.token(machine)).status).toBe(200)
+      expect((await client.token(machine, 'post')).status).toBe(200)
+      expect((await client.tokens()).access_token).toMatch(/^[A-Za-z0-9]{43}$/)
+      const { client: renewed } = await other.server.clients.resetCredentials(client.clientId)
+      expect(renewed.clientId).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+    },
+  )
 
   test.each(['clientIdSaltLen', 'clientSecretSaltLen', 'tokenPersonalSaltLen'])(
-    'accepts only 22 to 255 as %s [T771]',
+    'rejects values of %s outside the range from 22 to 255 [T771]',
     async (name) => {
       for (const value of [0, 21, 256, 40.5, Number.NaN])
         await expect(startServer({ [name]: value })).rejects.toThrow(InvalidSettings)
     },
   )
 
-  test('attacks CD-12 never repeats a value and uses every character', async () => {
+  test('attacks CD-12 generates 200 distinct tokens, which use all 62 characters', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => conf.token(machine)))
     const values = answers.map(({ body }) => body.access_token)
     expect(new Set(values).size).toBe(200)
