@@ -19,13 +19,13 @@ afterAll(() => app.close())
 
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
 
-/** The status and the error in the challenge, such as `401 invalid_token`; only `401` if the challenge has no error. */
+/** Returns the status and the error in the challenge, such as `401 invalid_token`; only `401` without an error. */
 const outcome = ({ status, headers }: { status: number; headers: Headers }): string => {
   const error = /\berror="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
   return error === undefined ? String(status) : `${status} ${error}`
 }
 
-/** The challenge of the server, which includes the metadata URL (RFC 9728 §5.1). */
+/** Returns the expected challenge, which includes the metadata URL (RFC 9728 §5.1). */
 const challenge = (error = ''): string =>
   `Bearer realm="${app.issuer}"${error}, resource_metadata="${app.issuer}/.well-known/oauth-protected-resource"`
 
@@ -37,10 +37,10 @@ const get = async (path: string, value?: string): Promise<string> => {
   return outcome(answer)
 }
 
-/** Both places that accept a token: a guarded resource of the application, and an endpoint of the server. */
+/** A guarded route of the application and an endpoint of the server, which both require a token. */
 const resources = ['/api/me', '/oauth/ping']
 
-describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
+describe.each(resources)('RFC 6750 §2.1 a token in the Authorization header, at %s', (target) => {
   const send = (authorization: string) =>
     rawHttp(app, { target, headers: [`Authorization: ${authorization}`] }).then(outcome)
 
@@ -48,39 +48,39 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
     ['Bearer T', () => `Bearer ${token}`],
     ['bearer T', () => `bearer ${token}`],
     ['BEARER T', () => `BEARER ${token}`],
-    ['two spaces', () => `Bearer  ${token}`],
-    ['a space at the end', () => `Bearer ${token} `],
+    ['two spaces before the token', () => `Bearer  ${token}`],
+    ['a trailing space', () => `Bearer ${token} `],
   ])('accepts %s [T099]', async (_, value) => {
     expect(await send(value())).toBe('200')
   })
 
   test.each<[string, () => string]>([
     ['a tab instead of a space', () => `Bearer\t${token}`],
-    ['no space', () => `Bearer${token}`],
-    ['no token', () => 'Bearer'],
+    ['a missing space', () => `Bearer${token}`],
+    ['a missing token', () => 'Bearer'],
     ['a second word after the token', () => `Bearer ${token} extra`],
     ['another scheme', () => `Token ${token}`],
-    ['Basic with the token as password', () => `Basic ${btoa(`:${token}`)}`],
-    ['no scheme', () => token],
+    ['Basic with the token as the password', () => `Basic ${btoa(`:${token}`)}`],
+    ['a missing scheme', () => token],
     ['an 8-bit character', () => `Bearer ${token}\xE9`],
     ['only 8-bit characters', () => 'Bearer \xC3\xA9\xFF'],
-    ['an encoded NUL at the end', () => `Bearer ${token}%00`],
-    ['padding at the end', () => `Bearer ${token}==`],
+    ['a trailing encoded NUL', () => `Bearer ${token}%00`],
+    ['trailing padding', () => `Bearer ${token}==`],
     ['the first half of the token', () => `Bearer ${token.slice(0, token.length / 2)}`],
     ['the token twice', () => `Bearer ${token}${token}`],
-    ['upper case', () => `Bearer ${token.toUpperCase()}`],
-    ['SQL wildcards', () => 'Bearer %'],
-    ['quotes', () => `Bearer "${token}"`],
-    ['10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
+    ['the token in upper case', () => `Bearer ${token.toUpperCase()}`],
+    ['an SQL wildcard', () => 'Bearer %'],
+    ['the token in quotes', () => `Bearer "${token}"`],
+    ['a token of 10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
   ])('returns 401 invalid_token for %s [T100]', async (_, value) => {
     expect(await send(value())).toBe('401 invalid_token')
   })
 
-  test('returns 400 invalid_request for a comma, as between two credentials [T108]', async () => {
+  test('returns 400 invalid_request for two credentials with a comma between them [T108]', async () => {
     expect(await send(`Bearer ${token},Bearer ${token}`)).toBe('400 invalid_request')
   })
 
-  test('rejects 100 kB and a JWT of 1 MB before reading them, and keeps serving others [T107]', async () => {
+  test('rejects a token of 100 kB and a JWT of 1 MB, then accepts a valid token [T107]', async () => {
     for (const value of ['a'.repeat(100_000), `a.${'b'.repeat(1_000_000)}.c`]) {
       expect(await send(`Bearer ${value}`).catch(() => 'closed')).toMatch(/^(?:431|closed)$/)
     }
@@ -88,7 +88,7 @@ describe.each(resources)('RFC 6750 §2.1 the header, at %s', (target) => {
   })
 })
 
-describe('RFC 6750 §2.2 does not accept a token in the body [T101]', () => {
+describe('RFC 6750 §2.2 a token in the body [T101]', () => {
   const multipart = () => {
     const form = new FormData()
     form.set('access_token', token)
@@ -103,8 +103,8 @@ describe('RFC 6750 §2.2 does not accept a token in the body [T101]', () => {
         headers: { 'content-type': 'application/json' },
       }),
     ],
-    ['multipart', () => ({ body: multipart() })],
-  ])('returns 401 with a bare challenge for %s [T102]', async (_, init) => {
+    ['multipart data', () => ({ body: multipart() })],
+  ])('rejects a token in %s, with 401 and a challenge without an error [T102]', async (_, init) => {
     for (const [path, scope] of [
       ['/api/notes', ', scope="notes:write"'],
       ['/oauth/ping', ''],
@@ -115,7 +115,7 @@ describe('RFC 6750 §2.2 does not accept a token in the body [T101]', () => {
     }
   })
 
-  test('ignores a token in the body of a GET', async () => {
+  test('ignores a token in the body of a GET request', async () => {
     const body = `access_token=${token}`
     const headers = ['Content-Type: application/x-www-form-urlencoded']
     for (const target of resources)
@@ -125,7 +125,7 @@ describe('RFC 6750 §2.2 does not accept a token in the body [T101]', () => {
 
 describe('RFC 6750 §2.3 a token in the query', () => {
   test.each<[string, () => string, string]>([
-    ['a single parameter', () => `?access_token=${token}`, '200'],
+    ['as the only parameter', () => `?access_token=${token}`, '200'],
     ['among other parameters', () => `?a=b&access_token=${token}&c=d`, '200'],
     ['with its name encoded', () => `?%61ccess_token=${token}`, '200'],
     [
@@ -133,29 +133,33 @@ describe('RFC 6750 §2.3 a token in the query', () => {
       () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
       '200',
     ],
-    ['empty', () => '?access_token=', '401 invalid_token'],
-    ['unknown', () => '?access_token=bad', '401 invalid_token'],
+    ['that is empty', () => '?access_token=', '401 invalid_token'],
+    ['that is unknown', () => '?access_token=bad', '401 invalid_token'],
     ['with dots', () => '?access_token=a.b.c', '401 invalid_token'],
-    ['with a space', () => `?access_token=${token}+`, '401 invalid_token'],
-    ['with a NUL', () => `?access_token=${token}%00`, '401 invalid_token'],
+    ['with a trailing space', () => `?access_token=${token}+`, '401 invalid_token'],
+    ['with a trailing NUL', () => `?access_token=${token}%00`, '401 invalid_token'],
     ['in quotes', () => `?access_token=%22${token}%22`, '401 invalid_token'],
-    ['twice', () => `?access_token=${token}&access_token=${token}`, '400 invalid_request'],
-    ['as an array', () => `?access_token%5B%5D=${token}`, '401'],
-    ['as a member', () => `?access_token%5Bx%5D=${token}`, '401'],
-    ['under a longer name', () => `?access_tokens=${token}`, '401'],
-    ['in another case', () => `?Access_Token=${token}`, '401'],
-  ])('%s [T098]', async (_, query, expected) => {
+    [
+      'that is repeated',
+      () => `?access_token=${token}&access_token=${token}`,
+      '400 invalid_request',
+    ],
+    ['in a parameter access_token[]', () => `?access_token%5B%5D=${token}`, '401'],
+    ['in a parameter access_token[x]', () => `?access_token%5Bx%5D=${token}`, '401'],
+    ['in a parameter access_tokens', () => `?access_tokens=${token}`, '401'],
+    ['in a parameter Access_Token', () => `?Access_Token=${token}`, '401'],
+  ])('returns the expected status for a token %s [T098]', async (_, query, expected) => {
     for (const path of resources) expect(await get(`${path}${query()}`)).toBe(expected)
   })
 
-  test('ignores a token in the fragment of a raw target', async () => {
+  test('ignores a token in the fragment of the request target', async () => {
     for (const path of resources) {
       const answer = await rawHttp(app, { target: `${path}#access_token=${token}` })
       expect([400, 401]).toContain(answer.status)
     }
   })
 
-  test('§2.3 sends no-store and no-referrer [T104]', async () => {
+  test('§2.3 sends the headers no-store and no-referrer [T104]', async () => {
     for (const query of [`?access_token=${token}`, '?access_token=bad', '']) {
       for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
         const { headers } = await fetch(`${app.issuer}${path}${query}`)
@@ -166,7 +170,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     }
   })
 
-  test('§5.3 never logs or returns the token [T111]', async () => {
+  test('§5.3 does not log or return the token, even if the request fails [T111]', async () => {
     const failing = await startServer({
       aroundStore: ({ name }, operation) => {
         if (name === 'tokens.findByAccess') throw new Error('The disk is on fire.')
@@ -190,7 +194,7 @@ describe('RFC 6750 §2.3 a token in the query', () => {
     expect(logged(app)).not.toContain(token)
   })
 
-  test('ignores the token and omits the method from the metadata if acceptQueryAccessToken is off [T103]', async () => {
+  test('ignores the token and omits "query" from the metadata if acceptQueryAccessToken is disabled [T103]', async () => {
     await using off = await startServer({ acceptQueryAccessToken: false })
     const own = await off.personalToken()
     for (const path of resources) {
@@ -210,9 +214,9 @@ const logged = ({ log }: TestServer): string =>
     value instanceof Error ? { message: value.message, stack: value.stack } : value,
   )
 
-describe('RFC 6750 §3 the challenge [T105]', () => {
+describe('RFC 6750 §3 the WWW-Authenticate challenge [T105]', () => {
   test.each<[string, () => RequestInit & { query?: string }, number, string]>([
-    ['no credential, so no error', () => ({}), 401, ''],
+    ['no credential', () => ({}), 401, ''],
     [
       'an invalid token',
       () => ({ headers: bearer('bad') }),
@@ -225,7 +229,7 @@ describe('RFC 6750 §3 the challenge [T105]', () => {
       400,
       ', error="invalid_request", error_description="Give one credential, once."',
     ],
-  ])('%s [T076]', async (_, init, status, more) => {
+  ])('returns the expected challenge for %s [T076]', async (_, init, status, more) => {
     for (const path of resources) {
       const { query = '', ...rest } = init()
       const answer = await fetch(`${app.issuer}${path}${query}`, rest)
@@ -238,7 +242,7 @@ describe('RFC 6750 §3 the challenge [T105]', () => {
     }
   })
 
-  test('returns JSON for any Accept header, and never redirects to the login', async () => {
+  test('returns JSON to a request for HTML, and does not redirect to the login', async () => {
     for (const path of resources) {
       const headers = { accept: 'text/html', cookie: 'oauth2server_session=x' }
       const answer = await fetch(`${app.issuer}${path}`, { headers, redirect: 'manual' })
@@ -248,7 +252,7 @@ describe('RFC 6750 §3 the challenge [T105]', () => {
   })
 })
 
-describe('RFC 6750 §3.1 invalid tokens', () => {
+describe('RFC 6750 §3.1 the error invalid_token', () => {
   const issue = async (input = {}) => {
     const client = await TestClient.register(app, new UserAgent(), input)
     const { access_token } = await client.tokens()
@@ -282,7 +286,7 @@ describe('RFC 6750 §3.1 invalid tokens', () => {
     for (const path of resources) expect(await get(path, accessToken)).toBe('401 invalid_token')
   })
 
-  test('accepts an access token for exactly expires_in seconds, and a personal token without limit [T074]', async () => {
+  test('accepts an access token for exactly expires_in seconds, and a personal token indefinitely [T074]', async () => {
     await using short = await startServer({ tokenExpiresIn: 10 })
     const client = await TestClient.register(short, new UserAgent())
     const { access_token, expires_in } = await client.tokens()
@@ -298,7 +302,7 @@ describe('RFC 6750 §3.1 invalid tokens', () => {
     expect(await status(personal)).toBe('200')
   })
 
-  test('rejects a code, refresh token, client secret and session identifier as access tokens [T084]', async () => {
+  test('does not accept a code, refresh token, client secret or session ID as an access token [T084]', async () => {
     const client = await TestClient.register(app, new UserAgent())
     const code = await client.code()
     const { refresh_token } = await client.tokens()
@@ -313,7 +317,7 @@ describe('RFC 6750 §3.1 invalid tokens', () => {
   })
 })
 
-describe('RFC 6750 §3.1 scopes', () => {
+describe('RFC 6750 §3.1 the error insufficient_scope', () => {
   /** Starts a separate application whose routes have the given guards. */
   const guarded = async (
     ...routes: readonly (readonly [path: string, ...express.RequestHandler[]])[]
@@ -328,7 +332,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     return serve(host)
   }
 
-  test('requires all scopes of a resource, and names them all with insufficient_scope [T075]', async () => {
+  test('requires all scopes of a resource, and lists them with insufficient_scope [T075]', async () => {
     await using host = await guarded(
       ['/api/both', requireApiAuth(), requireOauthScopes('notes:read', 'notes:write')],
       [
@@ -380,7 +384,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     }
   })
 
-  test('decision §3 does not limit a session by scopes [T756]', async () => {
+  test('decision §3 does not require scopes from a session [T756]', async () => {
     const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
       headers: bearer(session.jwt),
     })
@@ -401,12 +405,12 @@ describe('RFC 6750 §3.1 scopes', () => {
   })
 
   test.each<[string, readonly unknown[]]>([
-    ['no scope', []],
+    ['no arguments', []],
     ['an empty scope', ['']],
-    ['an empty scope after another', ['notes:read', '']],
+    ['an empty second scope', ['notes:read', '']],
     ['a list', [['notes:read']]],
-    ['nothing', [undefined]],
-  ])('requireOauthScopes throws at setup for %s', (_, scopes) => {
+    ['undefined', [undefined]],
+  ])('requireOauthScopes throws a TypeError for %s', (_, scopes) => {
     expect(() => requireOauthScopes(...(scopes as string[]))).toThrow(TypeError)
   })
 
@@ -414,7 +418,7 @@ describe('RFC 6750 §3.1 scopes', () => {
     ['requireApiAuth()', requireApiAuth()],
     ['requireApiAuth({ allowAnonymous: true })', requireApiAuth({ allowAnonymous: true })],
     ["requireOauthScopes('notes:read')", requireOauthScopes('notes:read')],
-  ])('%s without rest() before it always rejects the request [T748]', async (_, guard) => {
+  ])('%s throws at each request if no middleware rest() precedes it [T748]', async (_, guard) => {
     const reached = vi.fn()
     const host = express()
     host.get('/unresolved', guard, (_req, res) => {
@@ -435,10 +439,10 @@ describe('RFC 6750 §3.1 scopes', () => {
   })
 })
 
-describe('BR-08 methods and addresses', () => {
+describe('BR-08 other methods and request targets', () => {
   const raw = (request: RawRequest) => rawHttp(app, request)
 
-  test('guards HEAD like GET, and returns no body', async () => {
+  test('requires a token for HEAD like for GET, and returns no body', async () => {
     for (const [target, scope] of [
       ['/api/me', ''],
       ['/api/notes', ', scope="notes:read"'],
@@ -462,7 +466,7 @@ describe('BR-08 methods and addresses', () => {
     expect(outcome(await raw(invalid))).toBe('401 invalid_token')
   })
 
-  test('reveals nothing about users for OPTIONS', async () => {
+  test('returns no user data for OPTIONS', async () => {
     for (const target of ['/api/me', '/api/notes', '/oauth/ping', '/oauth/info']) {
       const { text, headers } = await raw({
         method: 'OPTIONS',
@@ -487,13 +491,13 @@ describe('BR-08 methods and addresses', () => {
     'http://localhost/api/me',
     'http://evil.example/api/me',
     'https://evil.example:9/api/me?',
-  ])('HT-07 returns nothing for %s without a credential', async (target) => {
+  ])('HT-07 returns no user data for %s without a credential', async (target) => {
     const { status, text } = await raw({ target })
     expect([400, 401, 404]).toContain(status)
     expect(text).not.toContain('"kind"')
   })
 
-  test('ignores the host of an absolute target', async () => {
+  test('ignores the host of an absolute request target', async () => {
     const target = `http://evil.example/api/me?access_token=${token}`
     expect(JSON.parse((await raw({ target })).text)).toMatchObject({ kind: 'personal_token' })
     const twice = await raw({ target, headers: [`Authorization: Bearer ${token}`] })
@@ -501,14 +505,14 @@ describe('BR-08 methods and addresses', () => {
   })
 })
 
-describe('decision §2 /oauth/ping and /oauth/info', () => {
-  test.each(['GET', 'POST'])('%s /oauth/ping returns pong for a token', async (method) => {
+describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
+  test.each(['GET', 'POST'])('%s /oauth/ping returns pong for a valid token', async (method) => {
     const answer = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
     expect(await answer.json()).toEqual({ ping: 'pong' })
     expect(answer.headers.get('set-cookie')).toBeNull()
   })
 
-  test('/oauth/info returns user and scopes but no client for a personal token', async () => {
+  test('/oauth/info returns the user and the scopes of a personal token, without a client', async () => {
     const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(token) })
     expect(await answer.json()).toEqual({
       user: { id: app.user.id },
@@ -518,7 +522,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('/oauth/info returns the ID and name of the client but no secret for a user’s token', async () => {
+  test('/oauth/info returns the user, the scopes, and the ID and name of the client', async () => {
     const owner = await app.server.users.create({ email: 'owner-2@example.org', password: null })
     const client = await TestClient.register(app, new UserAgent(), {
       name: 'Reader',
@@ -533,7 +537,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     })
   })
 
-  test('BR-07 takes the owner as the user of a client’s own token, never a user named like the client', async () => {
+  test('BR-07 returns the owner as the user of a client_credentials token', async () => {
     const owner = await app.server.users.create({ email: 'owner-3@example.org', password: null })
     const client = await app.client({
       name: String(app.user.id),
@@ -555,7 +559,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
     expect(await me.json()).toEqual({ id: owner.id, kind: 'access_token' })
   })
 
-  test('BR-07 has no user for a token of a client without an owner [T694]', async () => {
+  test('BR-07 returns no user for a client_credentials token if the client has no owner [T694]', async () => {
     const client = await app.client({ userId: null, defaultScopes: ['notes:read'] })
     const { body } = await tokenRequest(
       app.issuer,
@@ -570,12 +574,12 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
       id: null,
       kind: 'access_token',
     })
-    // Without a user there are no notes to list.
+    // The application refuses a token without a user, because notes belong to users.
     expect((await fetch(`${app.issuer}/api/notes`, { headers })).status).toBe(403)
   })
 
   test.each(['/oauth/ping', '/oauth/info'])(
-    '%s returns 401 with a bare challenge for a session',
+    '%s returns 401 with a challenge without an error for a session',
     async (path) => {
       const answer = await session.agent.fetch(`${app.issuer}${path}`, {
         headers: bearer(session.jwt),
@@ -594,7 +598,7 @@ describe('decision §2 /oauth/ping and /oauth/info', () => {
   test.each([
     ['POST', '/oauth/info', 'GET, HEAD'],
     ['PUT', '/oauth/ping', 'GET, HEAD, POST'],
-  ])('%s %s returns 405 with Allow', async (method, path, allow) => {
+  ])('%s %s returns 405 with an Allow header', async (method, path, allow) => {
     const answer = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe(allow)
