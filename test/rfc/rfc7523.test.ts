@@ -37,7 +37,7 @@ afterAll(async () => {
   await site.close()
 })
 
-/** The ID of a client that authenticates only by its keys. */
+/** Registers a client that authenticates with its keys only. Returns its client ID. */
 const clientWith = async (input: Partial<ClientInput>): Promise<string> =>
   (
     await app.client({
@@ -47,7 +47,7 @@ const clientWith = async (input: Partial<ClientInput>): Promise<string> =>
     })
   ).clientId
 
-/** A token request for the client itself, with an assertion. */
+/** Sends a client_credentials request with a client assertion. */
 const withAssertion = async (
   assertion: string | undefined,
   given: Readonly<Record<string, string | undefined>> = {},
@@ -72,14 +72,14 @@ const outcomeOf = async (
 
 const seconds = (ahead: number): number => Math.floor(app.now() / 1000) + ahead
 
-describe('§2.2 the parameters', () => {
+describe('RFC 7523 §2.2 the parameters of client authentication', () => {
   test('§2.2 authenticates a client by client_assertion_type and client_assertion [T153]', async () => {
     const { status, body } = await withAssertion(await signed())
     expect(status).toBe(200)
     expect(body.scope).toBe('notes:read')
   })
 
-  test('§2.2 requires both parameters, and the JWT bearer type [T154]', async () => {
+  test('§2.2 requires both parameters, with the JWT bearer type [T154]', async () => {
     const saml = 'urn:ietf:params:oauth:client-assertion-type:saml2-bearer'
     for (const client_assertion_type of [saml, jwtBearer.toUpperCase(), `${jwtBearer}x`, 'jwt']) {
       const answer = await withAssertion(await signed(), { client_assertion_type })
@@ -94,7 +94,7 @@ describe('§2.2 the parameters', () => {
     expect(refusal(await withAssertion(''))).toBe('400 invalid_request')
   })
 
-  test('§2.2 requires exactly one JWT as client_assertion [T155]', async () => {
+  test('§2.2 accepts only a single, well-formed JWT as client_assertion [T155]', async () => {
     const one = await signed()
     const [header = '', payload = '', signature = ''] = one.split('.')
     const malformed = [
@@ -140,7 +140,7 @@ describe('§2.2 the parameters', () => {
     }
   })
 
-  test('RFC 7521 §4.2 accepts only the same client as client_id [T181]', async () => {
+  test('RFC 7521 §4.2 rejects a client_id that differs from the client of the assertion [T181]', async () => {
     const other = await app.client()
     const right = await withAssertion(await signed(), { client_id: clientId })
     expect(outcome(right)).toBe('200')
@@ -166,13 +166,13 @@ describe('§2.2 the parameters', () => {
       { basic: secret },
     )) as unknown as TokenAnswer
     expect(refusal(basic)).toBe('400 invalid_request')
-    // Neither request consumed the assertion.
+    // The rejected requests did not consume the assertion.
     expect(outcome(await withAssertion(assertion))).toBe('200')
   })
 })
 
-describe('§3 the claims', () => {
-  test('§3 (1) requires the client as iss [T156]', async () => {
+describe('RFC 7523 §3 the claims of the assertion', () => {
+  test('§3 (1) requires the client ID as iss [T156]', async () => {
     const other = await clientWith({ jwks: jwksOf(key) })
     for (const iss of [undefined, null, '', 1, {}, [clientId], 'x', other, `${clientId} `])
       expect(await outcomeOf({ iss })).toBe('401 invalid_client')
@@ -186,7 +186,7 @@ describe('§3 the claims', () => {
       expect(await outcomeOf({ iss: both, sub: both })).toBe('401 invalid_client')
   })
 
-  test('§3 (3) requires exactly the issuer as aud (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
+  test('§3 (3) requires the issuer as the only aud (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
     const { issuer } = app
     const wrong = [
       undefined,
@@ -233,7 +233,7 @@ describe('§3 the claims', () => {
       expect(await outcomeOf({ iat })).toBe('200')
   })
 
-  test('§3 (7) requires a jti and accepts it once [T162]', async () => {
+  test('§3 (7) requires a jti, and accepts each jti only once [T162]', async () => {
     for (const jti of [undefined, null, '', 1, {}, ['x'], 'x'.repeat(256)])
       expect([jti, await outcomeOf({ jti })]).toEqual([jti, '401 invalid_client'])
     const assertion = await signed()
@@ -253,7 +253,7 @@ describe('§3 the claims', () => {
     expect(outcome(await withAssertion(await assertionOf(app, other, key, { jti })))).toBe('200')
   })
 
-  test('§3 (7) remembers the jti as long as the assertion could be accepted [T164]', async () => {
+  test('§3 (7) rejects a used jti until the assertion expires [T164]', async () => {
     await using place = await startServer()
     const { clientId: id } = await place.client({
       jwks: jwksOf(key),
@@ -273,7 +273,7 @@ describe('§3 the claims', () => {
     }
   })
 
-  test('§3 (7) RV-05 rejects, on a node whose clock is two minutes slow, a used assertion that another node has forgotten', async () => {
+  test('§3 (7) RV-05 rejects a used assertion on a node whose clock is two minutes slow', async () => {
     await using place = await startServer()
     const clock = () => place.now() - 120_000
     await using behind = await startServer({ beside: place, issuer: place.issuer, clock })
@@ -286,7 +286,7 @@ describe('§3 the claims', () => {
     const send = async (issuer: string) =>
       outcome(await withAssertion(await assertionOf(place, id, key, claims), {}, issuer))
     expect(await send(place.issuer)).toBe('200')
-    // Past exp and the tolerated skew here, but the slow node would still accept the assertion.
+    // On the first node, the assertion and the tolerated skew have expired. On the slow node, they have not.
     place.advance(300 + 61)
     await place.server.sweep()
     const fresh = { ...claims, jti: randomUUID() }
@@ -295,7 +295,7 @@ describe('§3 the claims', () => {
     expect(await send(behind.issuer)).toBe('401 invalid_client')
   })
 
-  test('§3 (7) accepts one of 20 concurrent requests with one assertion on two nodes [T165]', async () => {
+  test('§3 (7) accepts only one of 20 concurrent requests with the same assertion on two nodes [T165]', async () => {
     await using beside = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()
     const answers = await Promise.all(
@@ -308,7 +308,7 @@ describe('§3 the claims', () => {
   })
 
   test.each(withoutPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'])(
-    '§3 (7) RFC 7519 §2 accepts an assertion with a fractional exp once, on %s',
+    '§3 (7) RFC 7519 §2 accepts an assertion with a fractional exp only once on %s',
     async (name) => {
       await using all = new AsyncDisposableStack()
       const database = name === 'PostgreSQL' ? await makeDatabase() : undefined
@@ -335,13 +335,13 @@ describe('§3 the claims', () => {
     expect(await outcomeOf({ jti })).toBe('200')
   })
 
-  test('§3 (8) accepts other claims [T167]', async () => {
+  test('§3 (8) ignores unknown claims [T167]', async () => {
     expect(await outcomeOf({ scope: 'x', __proto__: 1, admin: true, client_id: 'other' })).toBe(
       '200',
     )
   })
 
-  test('§3.2 returns invalid_client for every rejected assertion, and the reason only if the signature is valid [T173]', async () => {
+  test('§3.2 returns the reason of a rejection only if the signature is valid [T173]', async () => {
     const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
     expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
     const [header, payload] = (await signed({ aud: 'x' })).split('.')
@@ -353,8 +353,8 @@ describe('§3 the claims', () => {
   })
 })
 
-describe('§3 (9) the signature', () => {
-  test('§3 (9) rejects a signature by another key or over other data [T168]', async () => {
+describe('RFC 7523 §3 (9) the signature of the assertion', () => {
+  test('§3 (9) rejects a signature of another key or of other data [T168]', async () => {
     const other = await newClientKey('ES256', { kid: key.jwk.kid ?? '' })
     const byOther = await assertionOf(app, clientId, other)
     expect(refusal(await withAssertion(byOther))).toBe('401 invalid_client')
@@ -376,7 +376,7 @@ describe('§3 (9) the signature', () => {
     { alg: [] },
     { alg: { a: 1 } },
     {},
-  ])('JW-01, JW-02 rejects the algorithm of %j [T169]', async ({ alg }) => {
+  ])('JW-01, JW-02 rejects the header %j [T169]', async ({ alg }) => {
     const [, payload] = (await signed()).split('.')
     const header = base64url.encode(JSON.stringify({ alg, kid: key.jwk.kid }))
     for (const signature of ['', 'A'.repeat(43), 'A'.repeat(86)])
@@ -451,7 +451,7 @@ describe('§3 (9) the signature', () => {
     },
   )
 
-  test('rejects RS256 with a key for PS256', async () => {
+  test('rejects an RS256 signature if the key is registered for PS256', async () => {
     const own = await newClientKey('RS256', { alg: 'PS256' })
     const id = await clientWith({ jwks: jwksOf(own) })
     expect(refusal(await withAssertion(await assertionOf(app, id, own)))).toBe('401 invalid_client')
@@ -469,7 +469,7 @@ describe('§3 (9) the signature', () => {
   })
 })
 
-describe('eligible clients', () => {
+describe('clients that may authenticate with an assertion', () => {
   test('rejects a secret from a client with keys, and an assertion from a client with a secret', async () => {
     const keyed = await app.client({
       tokenEndpointAuthMethod: 'private_key_jwt',
@@ -504,7 +504,7 @@ describe('eligible clients', () => {
     )
   })
 
-  test('returns the same response for an unknown client, a disabled one and one of an inactive owner', async () => {
+  test('returns the same response for an unknown client, a disabled client, and a client with an inactive owner', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const inactive = await clientWith({ jwks: jwksOf(key), userId: owner.id })
     await app.server.users.setActive(owner.id, false)
@@ -521,7 +521,7 @@ describe('eligible clients', () => {
     }
   })
 
-  test('neither accepts nor lists a disabled method', async () => {
+  test('rejects a disabled method, and omits it from the metadata', async () => {
     await using other = await startServer({ clientAuthentication: ['client_secret_basic'] })
     const { clientId: id } = await other.client({ jwks: jwksOf(key) })
     const assertion = await assertionOf(other, id, key)
@@ -532,7 +532,7 @@ describe('eligible clients', () => {
     expect(text).not.toContain('token_endpoint_auth_signing_alg_values_supported')
   })
 
-  test('FAPI 2.0 §5.3.2.1, §5.4.1 requires a string as aud and rejects RS256 in the profile fapi2 [T177]', async () => {
+  test('FAPI 2.0 §5.3.2.1, §5.4.1 in the profile fapi2, requires a string as aud and rejects RS256 [T177]', async () => {
     await using strict = await startServer({ securityProfile: 'fapi2' })
     const [rs, ps] = [await newClientKey('RS256'), await newClientKey('PS256')]
     const { clientId: id } = await strict.client({
@@ -554,7 +554,7 @@ describe('eligible clients', () => {
   })
 })
 
-describe('keys at the jwks_uri of a client', () => {
+describe('public keys at the jwks_uri of a client', () => {
   let paths = 0
   const served = async (...keys: readonly ClientKey[]): Promise<{ path: string; id: string }> => {
     paths += 1
@@ -573,7 +573,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(timesAsked(path)).toBe(1)
   })
 
-  test('fetches the keys again for an unknown kid, at most once a minute [T180]', async () => {
+  test('fetches the keys again for an unknown kid, but at most once a minute [T180]', async () => {
     const [old, young] = [await newClientKey(), await newClientKey()]
     const { path, id } = await served(old)
     expect(outcome(await send(id, old))).toBe('200')
@@ -589,7 +589,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(timesAsked(path)).toBe(2)
   })
 
-  test('returns 503 for an outage of the jwks_uri, and accepts the same assertion later [T174]', async () => {
+  test('returns 503 while the jwks_uri is unavailable, and accepts the same assertion later [T174]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     site.answer(path, (_request, response) => response.writeHead(500).end())
@@ -605,7 +605,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(outcome(await withAssertion(assertion))).toBe('200')
   })
 
-  test('returns invalid_client if the jwks_uri does not serve public keys [T175]', async () => {
+  test('returns invalid_client if the jwks_uri does not return only public keys [T175]', async () => {
     const own = await newClientKey()
     const secret = { kty: 'oct', k: 'AAAA', kid: own.jwk.kid }
     for (const body of ['{}', '[]', '{"keys":[]}', JSON.stringify({ keys: [own.jwk, secret] })]) {
@@ -620,7 +620,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(refusal(await send(id, own))).toBe('401 invalid_client')
   })
 
-  test('never connects to a private address [T477]', async () => {
+  test('does not connect to a private IP address [T477]', async () => {
     await using safe = await startServer({ outbound: site.outbound })
     const own = await newClientKey()
     const path = '/private-jwks.json'
@@ -631,7 +631,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(timesAsked(path)).toBe(0)
   })
 
-  test('returns 429 once one address has used up the fetch limit shared with client documents', async () => {
+  test('returns 429 after one IP address has caused too many fetches of keys', async () => {
     const limits = { clientDocuments: { points: 3, seconds: 60 } }
     await using strict = await startServer({ ...outbound, outbound: site.outbound, limits })
     const own = await newClientKey()
@@ -654,7 +654,7 @@ describe('keys at the jwks_uri of a client', () => {
     // Cached keys need no fetch.
     expect(outcome(await sendTo(first))).toBe('200')
     expect(site.requests.length - begin).toBe(3)
-    // An unknown key causes another fetch, which counts too.
+    // An unknown key causes another fetch, which the limit also counts.
     strict.advance(60)
     for (const id of ids.slice(0, 3))
       expect(refusal(await sendTo(id, await newClientKey()))).toBe('401 invalid_client')
@@ -664,7 +664,7 @@ describe('keys at the jwks_uri of a client', () => {
     expect(site.requests.length - begin).toBe(7)
   })
 
-  test('does not fetch the keys of a client that may not use them', async () => {
+  test('does not fetch the keys of a disabled client or of a client with another method', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
     await app.server.clients.mark(id, { isDisabled: true })
@@ -687,7 +687,7 @@ describe('keys at the jwks_uri of a client', () => {
   })
 })
 
-describe('keys at the registration', () => {
+describe('registration of public keys', () => {
   const fieldOf = async (input: Partial<ClientInput>): Promise<string> =>
     app
       .client(input)
@@ -742,7 +742,7 @@ describe('keys at the registration', () => {
     expect(found).toContain(sentence)
   })
 
-  test('rejects a private key, a short RSA key, an invalid kid, 21 keys and more than 16 KiB, and stores nothing', async () => {
+  test('rejects a private key, a short RSA key, an invalid kid, 21 keys, and more than 16 KiB', async () => {
     const { exportJWK, generateKeyPair } = await import('jose')
     const pair = await generateKeyPair('ES256', { extractable: true })
     const secret = await exportJWK(pair.privateKey)
@@ -783,7 +783,7 @@ describe('keys at the registration', () => {
     await expect(safe.client({ jwksUri })).rejects.toMatchObject({ field: 'jwks_uri' })
   })
 
-  test('ST rejects a client whose key row was changed without the secret key', async () => {
+  test('rejects assertions of a client whose keys were changed directly in the database', async () => {
     const evil = await newClientKey()
     const id = await clientWith({ jwks: jwksOf(key) })
     const alter = 'update oauth2server_client set jwks = ? where client_id = ?'

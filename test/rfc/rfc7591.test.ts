@@ -35,7 +35,7 @@ const metadataOf = async ({ issuer }: TestServer) =>
     unknown
   >
 
-/** Registers, expects a rejection, and verifies that nothing was written. */
+/** Sends a registration that must not create a client. Returns the status and the error. */
 const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
   const before = await clientCount()
   const answer = await register(app, metadata, headers)
@@ -43,21 +43,21 @@ const refused = async (metadata: unknown, headers: Record<string, string> = {}) 
   return refusal(answer)
 }
 
-describe('§3 who may register', () => {
-  test('DR-01 is off by default: returns 404 and lists no endpoint in the metadata [T198]', async () => {
+describe('RFC 7591 §3 authorization of registrations', () => {
+  test('DR-01 by default, returns 404 and omits the endpoint from the metadata [T198]', async () => {
     await using closed = await startServer()
     expect((await register(closed)).status).toBe(404)
     expect((await fetch(`${closed.issuer}/oauth/register/x`)).status).toBe(404)
     expect(await metadataOf(closed)).not.toHaveProperty('registration_endpoint')
   })
 
-  test('§3 open: registers without authorization at the endpoint in the metadata [T197]', async () => {
+  test('§3 in open mode, accepts a registration without authorization [T197]', async () => {
     const { registration_endpoint: endpoint } = await metadataOf(app)
     expect(endpoint).toBe(`${app.issuer}/oauth/register`)
     expect((await register(app)).status).toBe(201)
   })
 
-  test('DR-01 token: returns a challenge without the initial access token, 401 for a wrong one, 201 for the right one [T199]', async () => {
+  test('DR-01 in token mode, accepts a registration only with the initial access token [T199]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const none = await register(guarded)
     expect(none.status).toBe(401)
@@ -92,7 +92,7 @@ describe('§3 who may register', () => {
     expect((await register(guarded, undefined, { authorization })).status).toBe(201)
   })
 
-  test('DR-01 refuses to start in token mode without a way to verify tokens', async () => {
+  test('DR-01 in token mode, refuses to start without initialAccessToken and registerClient', async () => {
     await expect(startServer({ dynamicRegistration: 'token' })).rejects.toThrow(
       'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
     )
@@ -107,7 +107,7 @@ describe('§3 who may register', () => {
     expect((await fetch(`${app.issuer}/oauth/register/`)).status).toBe(404)
   })
 
-  test('allows scripts of any origin to register and read the response', async () => {
+  test('allows cross-origin registrations from any origin', async () => {
     const origin = 'https://inspector.example'
     const preflight = await fetch(`${app.issuer}/oauth/register`, {
       method: 'OPTIONS',
@@ -129,8 +129,8 @@ describe('§3 who may register', () => {
   })
 })
 
-describe('§3.2.1 the response', () => {
-  test('§3.2.1 returns 201 and uncached JSON with client ID, secret and all defaults [T001]', async () => {
+describe('RFC 7591 §3.2.1 the registration response', () => {
+  test('§3.2.1 returns 201 with client ID, secret and all defaults, and forbids caching [T001]', async () => {
     const { status, headers, body } = await register(app)
     expect(status).toBe(201)
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -206,7 +206,7 @@ describe('§3.2.1 the response', () => {
       expect(new Set(many.map((one) => one[member])).size).toBe(20)
   })
 
-  test('I5 keeps the secret and the registration access token out of the database and the log [T241]', async () => {
+  test('I5 does not store or log the secret and the registration access token in plain text [T241]', async () => {
     const body = await registered(app)
     const rows = JSON.stringify(await app.query('select * from oauth2server_client'))
     for (const text of [rows, JSON.stringify(app.log)]) {
@@ -233,7 +233,7 @@ describe('§3.2.1 the response', () => {
   })
 })
 
-describe('§2 client metadata', () => {
+describe('RFC 7591 §2 client metadata', () => {
   test.each<[string, unknown]>([
     ['token_endpoint_auth_method', 1],
     ['token_endpoint_auth_method', ['none']],
@@ -295,37 +295,37 @@ describe('§2 client metadata', () => {
     ['software_id', 'x'.repeat(256)],
     ['software_version', 2],
     ['software_version', 'a\u0007'],
-  ])('DR-03 rejects %s with the value %j, and writes nothing [T187]', async (member, value) => {
+  ])('DR-03 rejects %s with the value %j, and creates no client [T187]', async (member, value) => {
     expect(await refused({ redirect_uris: [redirectUri], [member]: value })).toBe(
       '400 invalid_client_metadata',
     )
   })
 
   test.each<[string, unknown]>([
-    ['missing', undefined],
+    ['a missing value', undefined],
     ['null', null],
     ['a string', redirectUri],
     ['an empty array', []],
     ['[null]', [null]],
     ['[1]', [1]],
     ['an object', {}],
-    ['an array in an array', [[redirectUri]]],
-    ['an empty string in it', ['']],
+    ['a nested array', [[redirectUri]]],
+    ['an array with an empty string', ['']],
     ['a URI with a leading space', [` ${redirectUri}`]],
     ['a URI with a trailing line feed', [`${redirectUri}\n`]],
     ['two URIs in one string', [`${redirectUri}\n${redirectUri}`]],
-    ['a bad URI after a good one', [redirectUri, 'javascript:alert(1)']],
+    ['a valid and an invalid URI', [redirectUri, 'javascript:alert(1)']],
     ['51 URIs', Array.from({ length: 51 }, (_, index) => `${redirectUri}/${index}`)],
     ['1,500 URIs', Array.from({ length: 1500 }, (_, index) => `${redirectUri}/${index}`)],
   ])(
-    '§5 returns invalid_redirect_uri for redirect_uris: %s [T002]',
+    '§5 returns invalid_redirect_uri if redirect_uris is %s [T002]',
     async (_what, redirect_uris) => {
       expect(await refused({ redirect_uris })).toBe('400 invalid_redirect_uri')
     },
   )
 
   test.each(forbiddenRedirectUris)(
-    'AZ-09 returns invalid_redirect_uri for %j [T211]',
+    'AZ-09 returns invalid_redirect_uri for the redirect URI %j [T211]',
     async (uri) => {
       for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
         const metadata = { redirect_uris: [uri], token_endpoint_auth_method }
@@ -334,7 +334,7 @@ describe('§2 client metadata', () => {
     },
   )
 
-  test('AZ-09 accepts a private-use scheme with a dot for public clients if the settings allow it [T212]', async () => {
+  test('AZ-09 accepts a private-use scheme if it contains a dot, the client is public, and the settings allow it [T212]', async () => {
     await using native = await startServer({
       dynamicRegistration: 'open',
       allowPrivateUseRedirectUris: true,
@@ -351,7 +351,7 @@ describe('§2 client metadata', () => {
     expect(body.redirect_uris).toEqual([redirectUri])
   })
 
-  test('DR-02 ignores privileges in the metadata [T189]', async () => {
+  test('DR-02 ignores metadata with which a client requests privileges [T189]', async () => {
     const body = await registered(app, {
       client_id: 'chosen',
       client_secret: 'chosen-secret-of-more-than-22-characters',
@@ -392,7 +392,7 @@ describe('§2 client metadata', () => {
     })
   })
 
-  test('DR-02 never changes a prototype', async () => {
+  test('DR-02 does not change Object.prototype for members such as __proto__', async () => {
     const text = `{"redirect_uris":["${redirectUri}"],"__proto__":{"client_name":"Polluted","polluted":1},"constructor":{"prototype":{"polluted":1}}}`
     const { status, body } = await register(app, text)
     expect(status).toBe(201)
@@ -404,7 +404,7 @@ describe('§2 client metadata', () => {
     expect(await refused(asConstructor)).toBe('400 invalid_client_metadata')
   })
 
-  test('§2 truncates a long name and returns the truncated one [T208]', async () => {
+  test('§2 truncates a long name, and returns the truncated name [T208]', async () => {
     const body = await registered(app, {
       client_name: 'Claude Code (plugin:compound-engineering:context7)',
     })
@@ -414,7 +414,7 @@ describe('§2 client metadata', () => {
     expect([...String(huge.client_name)]).toHaveLength(40)
   })
 
-  test('§2 uses the host of the redirect URI as the name of a client without one [T185]', async () => {
+  test('§2 names a client after the host of its redirect URI if client_name is missing [T185]', async () => {
     const loopback = { redirect_uris: ['http://localhost/cb'], client_name: '  ' }
     expect((await registered(app, loopback)).client_name).toBe('Unnamed')
     const other = { redirect_uris: ['https://Other.example:8443/cb'] }
@@ -434,7 +434,7 @@ describe('§2 client metadata', () => {
       )
   })
 
-  test('§2 accepts either jwks or jwks_uri with public keys, and requires one for private_key_jwt [T188]', async () => {
+  test('§2 requires either jwks or jwks_uri with public keys for private_key_jwt [T188]', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: '1' }] }
     const jwks_uri = 'https://client.example/keys'
@@ -451,7 +451,7 @@ describe('§2 client metadata', () => {
   })
 })
 
-describe('§2.1 grant types and response types', () => {
+describe('RFC 7591 §2.1 grant types and response types', () => {
   const outcome = async (given: Record<string, unknown>) => {
     const { status, body } = await register(app, { redirect_uris: [redirectUri], ...given })
     return status === 201 ? [body.grant_types, body.response_types] : body.error
@@ -486,7 +486,7 @@ describe('§2.1 grant types and response types', () => {
     expect(await outcome({ grant_types, response_types })).toBe('invalid_client_metadata')
   })
 
-  test('§3.2.1 drops unsupported grant types and returns the remaining ones [T207]', async () => {
+  test('§3.2.1 ignores unsupported grant types, and returns the supported grant types [T207]', async () => {
     const grant_types = [
       'authorization_code',
       'refresh_token',
@@ -500,7 +500,7 @@ describe('§2.1 grant types and response types', () => {
   })
 
   test.each(['password', 'client_credentials'])(
-    'DR-02 does not let a client register %s itself',
+    'DR-02 rejects a registration with the grant type %s in open mode',
     async (type) => {
       for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
         for (const grant_types of [[type], ['authorization_code', type]])
@@ -511,7 +511,7 @@ describe('§2.1 grant types and response types', () => {
     },
   )
 
-  test('DR-02 rejects disabled grants, and requires a trusted registration for password', async () => {
+  test('DR-02 rejects disabled grant types, and the grant type password in open mode', async () => {
     await using strict = await startServer({
       dynamicRegistration: 'open',
       allowedGrantTypes: ['authorization_code', 'password'],
@@ -527,7 +527,7 @@ describe('§2.1 grant types and response types', () => {
     expect(both.grant_types).toEqual(['authorization_code'])
   })
 
-  test('§2 rejects a disabled authentication method, even the default one', async () => {
+  test('§2 rejects the default authentication method if it is disabled', async () => {
     await using strict = await startServer({
       dynamicRegistration: 'open',
       clientAuthentication: ['none'],
@@ -539,30 +539,30 @@ describe('§2.1 grant types and response types', () => {
   })
 })
 
-describe('§3.1 the request', () => {
+describe('RFC 7591 §3.1 the body of the registration request', () => {
   test.each<[string, string]>([
-    ['nothing', ''],
+    ['an empty body', ''],
     ['null', 'null'],
     ['an array', '[]'],
     ['a string', '"x"'],
     ['a number', '1'],
     ['invalid JSON', '{"redirect_uris":'],
     [
-      'a name twice',
+      'a duplicate member',
       `{"redirect_uris":["${redirectUri}"],"scope":"notes:read","scope":"notes:write"}`,
     ],
     [
-      'a duplicate name, once escaped',
+      'a duplicate member with an escaped name',
       `{"redirect_uris":["${redirectUri}"],"redirect_uri\\u0073":["https://evil.example/"]}`,
     ],
     [
-      'a nested duplicate name',
+      'a nested duplicate member',
       `{"redirect_uris":["${redirectUri}"],"jwks":{"keys":[],"keys":[]}}`,
     ],
-    ['10,000 levels', `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
-    ['30,000 unclosed levels', '['.repeat(30_000)],
+    ['10,000 nested arrays', `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
+    ['30,000 unclosed arrays', '['.repeat(30_000)],
     ['a lone surrogate', `{"redirect_uris":["${redirectUri}"],"client_name":"\\ud800"}`],
-    ['replaced invalid UTF-8', `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`],
+    ['a replacement character', `{"redirect_uris":["${redirectUri}"],"client_name":"\uFFFD"}`],
   ])('DR-03 returns invalid_client_metadata for %s [T209]', async (_what, text) => {
     expect(await refused(text)).toBe('400 invalid_client_metadata')
   })
@@ -590,13 +590,13 @@ describe('§3.1 the request', () => {
     'application/json; charset=iso-8859-1',
     'application/jwt',
     '',
-  ])('DR-03 rejects content type %j [T195]', async (type) => {
+  ])('DR-03 rejects the content type %j [T195]', async (type) => {
     expect(await refused({ redirect_uris: [redirectUri] }, { 'content-type': type })).toBe(
       '400 invalid_request',
     )
   })
 
-  test('§3.1 accepts JSON with charset UTF-8 [T194]', async () => {
+  test('§3.1 accepts JSON with the charset UTF-8 [T194]', async () => {
     const type = { 'content-type': 'application/json; charset=UTF-8' }
     const { status, body } = await register(
       app,
@@ -607,14 +607,14 @@ describe('§3.1 the request', () => {
     expect(body.client_name).toBe('Größe 日本')
   })
 
-  test('DR-03 returns 413 for more than 64 KiB', async () => {
+  test('DR-03 returns 413 for a body of more than 64 KiB', async () => {
     const metadata = { redirect_uris: [redirectUri], x: 'x'.repeat(65_536) }
     expect(await refused(metadata)).toBe('413 invalid_request')
   })
 })
 
-describe('a client that registered itself', () => {
-  test('DR-02 must present its secret by the registered method', async () => {
+describe('permissions of a client that registered itself', () => {
+  test('DR-02 accepts the secret only with the registered authentication method', async () => {
     for (const method of ['client_secret_basic', 'client_secret_post']) {
       const body = await registered(app, { token_endpoint_auth_method: method })
       const client = asTestClient(app, agent, body)
@@ -632,7 +632,7 @@ describe('a client that registered itself', () => {
     }
   })
 
-  test('§2 may send its secret by either method, but must send it, if it registered no method [T184]', async () => {
+  test('§2 requires the secret, with either method, if the client registered no method [T184]', async () => {
     const client = asTestClient(app, agent, await registered(app))
     for (const proof of ['basic', 'post'] as const) {
       const code = await client.code()
@@ -647,7 +647,7 @@ describe('a client that registered itself', () => {
     }
   })
 
-  test('a public client needs PKCE, gets a code and tokens, and refreshes if it registered the grant', async () => {
+  test('requires PKCE from a public client, and issues a refresh token if it registered this grant type', async () => {
     const body = await registered(app, {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
@@ -656,19 +656,19 @@ describe('a client that registered itself', () => {
     const client = asTestClient(app, agent, body)
     const withoutPkce = { code_challenge: undefined, code_challenge_method: undefined }
     expect((await client.ask(withoutPkce)).searchParams.get('error')).toBe('invalid_request')
-    // RFC 8252 §7.3: any port of the loopback address.
+    // A native app may use any port of the registered loopback address (RFC 8252 §7.3).
     const native = asTestClient(app, agent, { ...body, redirect_uris: ['http://127.0.0.1:9/cb'] })
     const { access_token, refresh_token } = await native.tokens()
     expect(await statusOf(app, access_token)).toBe(200)
     expect((await native.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('§2 gets no refresh token without the grant type refresh_token', async () => {
+  test('§2 issues no refresh token if the client did not register the grant type refresh_token', async () => {
     const tokens = await asTestClient(app, agent, await registered(app)).tokens()
     expect(tokens).not.toHaveProperty('refresh_token')
   })
 
-  test('§2 may request at most its registered scope', async () => {
+  test('§2 rejects a request for scopes that the client did not register', async () => {
     const client = asTestClient(app, agent, await registered(app, { scope: 'notes:read' }))
     expect((await client.tokens({ scope: 'notes:read' })).scope).toBe('notes:read')
     const beyond = await client.ask({ scope: 'notes:read notes:write' })
@@ -676,7 +676,7 @@ describe('a client that registered itself', () => {
     expect((await client.tokens({ scope: undefined })).scope).toBe('')
   })
 
-  test('needs consent each time until an administrator has verified it [T217]', async () => {
+  test('asks for consent at each request until an administrator verifies the client [T217]', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     await client.tokens()
@@ -685,7 +685,7 @@ describe('a client that registered itself', () => {
     expect((await agent.fetch(client.url())).status).toBe(303)
   })
 
-  test('XS-07 cannot use prompt=none', async () => {
+  test('XS-07 returns consent_required for prompt=none despite an earlier consent', async () => {
     const client = asTestClient(app, agent, await registered(app))
     await client.tokens()
     const answer = await agent.fetch(client.url({ prompt: 'none' }))
@@ -694,7 +694,7 @@ describe('a client that registered itself', () => {
     )
   })
 
-  test('RFC 9700 §4.11.2 attacks AZ-16 gets no redirect by prompt=none before the login until it is verified', async () => {
+  test('RFC 9700 §4.11.2 attacks AZ-16 does not redirect prompt=none errors to an unverified client before the login', async () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     const silent = async () => {
@@ -713,7 +713,7 @@ describe('a client that registered itself', () => {
     expect(answer.searchParams.get('error')).toBe('login_required')
   })
 
-  test('RFC 9700 §4.11.2 gets no redirect for an outage before the login: returns 503', async () => {
+  test('RFC 9700 §4.11.2 returns 503 without a redirect if the store fails before the login check', async () => {
     let fails = false
     await using failing = await startServer({
       dynamicRegistration: 'open',
@@ -734,7 +734,7 @@ describe('a client that registered itself', () => {
     expect(there.searchParams.get('error')).toBe('temporarily_unavailable')
   })
 
-  test('appears only in the list of administrators', async () => {
+  test('lists the client for administrators only', async () => {
     const { client_id } = await registered(app)
     const own = await app.server.clients.ofOwner(app.user.id, { after: null, limit: 1000 })
     expect(own.items.map(({ client }) => client.clientId)).not.toContain(client_id)
@@ -743,7 +743,7 @@ describe('a client that registered itself', () => {
   })
 })
 
-describe('client_credentials', () => {
+describe('registration of the grant type client_credentials', () => {
   const machine = { grant_types: ['client_credentials'], redirect_uris: undefined }
   const token = async (
     server: TestServer,
@@ -756,17 +756,17 @@ describe('client_credentials', () => {
       { basic: { clientId: body.client_id, clientSecret: body.client_secret } },
     )
 
-  test('is allowed with the initial access token, within the registered scope [T218]', async () => {
+  test('allows the grant type with the initial access token, within the registered scope [T218]', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const authorization = { authorization: `Bearer ${initialAccessToken}` }
     const limited = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
     expect(limited).toMatchObject({ grant_types: ['client_credentials'], response_types: [] })
     const { status, body } = await token(guarded, limited, 'notes:read')
     expect(status).toBe(200)
-    // The token has no user.
+    // The client has no owner, so the token has no user.
     expect(body).not.toHaveProperty('user')
     expect((await token(guarded, limited, 'notes:write')).body.error).toBe('invalid_scope')
-    // A client without registered scopes gets no scopes for itself.
+    // A client that registered no scopes receives a token without scopes.
     const bare = await registered(guarded, machine, authorization)
     expect((await token(guarded, bare)).body.scope).toBe('')
     expect((await token(guarded, bare, 'notes:read')).body.error).toBe('invalid_scope')
@@ -776,7 +776,7 @@ describe('client_credentials', () => {
     )
   })
 
-  test('stays with a client that registered it, which does not count as unused', async () => {
+  test('does not delete a client with this grant type as unused', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     const authorization = { authorization: `Bearer ${initialAccessToken}` }
     const body = await registered(guarded, { ...machine, scope: 'notes:read' }, authorization)
@@ -788,7 +788,7 @@ describe('client_credentials', () => {
     expect((await manage('PUT', body, again)).status).toBe(200)
   })
 
-  test('is not available to an openly registered client, even if it had the grant before', async () => {
+  test('rejects the grant type in an update of a client that registered in open mode', async () => {
     const body = await registered(app)
     const more = {
       client_id: body.client_id,
@@ -800,11 +800,11 @@ describe('client_credentials', () => {
   })
 })
 
-describe('registerClient: the hook of the application', () => {
+describe('the hook registerClient of the application', () => {
   const withHost = (registerClient: RegisterClient, options = {}) =>
     startServer({ dynamicRegistration: 'open', registerClient, ...options })
 
-  test('rejects a registration by returning false or throwing an error [T220]', async () => {
+  test('rejects a registration if the hook returns false or throws an OAuthError [T220]', async () => {
     await using picky = await withHost((metadata) => {
       if (metadata.client_name === 'Throws')
         throw new OAuthError('invalid_client_metadata', 'Not that one.')
@@ -818,25 +818,25 @@ describe('registerClient: the hook of the application', () => {
     expect(await clientCount(picky)).toBe(1)
   })
 
-  test('receives the requested metadata, the request, and the client that changes [T219]', async () => {
-    const told: Parameters<RegisterClient>[] = []
+  test('passes the requested metadata, the request, and the client of an update to the hook [T219]', async () => {
+    const calls: Parameters<RegisterClient>[] = []
     await using asked = await withHost(async (...given) => {
-      told.push(given)
+      calls.push(given)
       return true
     })
     const body = await registered(asked, { client_name: 'Print', unknown: 1 }, { 'x-tenant': 'a' })
     await manage('PUT', body, { client_id: body.client_id, redirect_uris: [redirectUri] })
-    expect(told.map(([metadata]) => metadata)).toEqual([
+    expect(calls.map(([metadata]) => metadata)).toEqual([
       { redirect_uris: [redirectUri], client_name: 'Print' },
       { redirect_uris: [redirectUri] },
     ])
-    const [first, second] = told.map(([, request]) => request)
+    const [first, second] = calls.map(([, request]) => request)
     expect(first).toMatchObject({ address: '127.0.0.1', client: undefined })
     expect(first?.headers.get('x-tenant')).toBe('a')
     expect(second?.client?.clientId).toBe(body.client_id)
   })
 
-  test('replaces the requested metadata, at registration and at every change', async () => {
+  test('registers and updates clients with the metadata that the hook returns', async () => {
     await using restricting = await withHost(() => ({ scope: 'notes:read', client_uri: undefined }))
     const given = { scope: 'notes:read notes:write', client_uri: 'https://client.example/' }
     const body = await registered(restricting, given)
@@ -850,7 +850,7 @@ describe('registerClient: the hook of the application', () => {
     expect(changed.body.scope).toBe('notes:read')
   })
 
-  test('allows privileged grant types only if it returns them, not by returning true', async () => {
+  test('allows a privileged grant type only if the hook returns it; the result true is not sufficient', async () => {
     const machine = { grant_types: ['client_credentials'], redirect_uris: undefined }
     await using trusting = await withHost(() => true)
     expect((await register(trusting, machine)).status).toBe(400)
@@ -858,7 +858,7 @@ describe('registerClient: the hook of the application', () => {
     expect((await registered(vouching, machine)).grant_types).toEqual(['client_credentials'])
   })
 
-  test('verifies the initial access token if the settings have none', async () => {
+  test('lets the hook verify the initial access token if the setting is missing', async () => {
     const seen: (string | undefined)[] = []
     await using judging = await withHost(
       (_metadata, { initialAccessToken: presented }) => {
@@ -876,7 +876,7 @@ describe('registerClient: the hook of the application', () => {
     expect(seen).toEqual(['bad-one', 'good-one'])
   })
 
-  test('causes a 500 without details, and writes nothing, if it fails', async () => {
+  test('returns 500 without details and creates no client if the hook throws another error', async () => {
     await using broken = await withHost(() => {
       throw new Error('secret detail')
     })
@@ -887,11 +887,11 @@ describe('registerClient: the hook of the application', () => {
   })
 })
 
-describe('DR-05 floods', () => {
+describe('DR-05 rate limits of registrations', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
 
-  test('DR-05 limits one address to 300 clients in ten minutes without affecting others [T200]', async () => {
+  test('DR-05 limits each IP address to 300 registration requests in ten minutes [T200]', async () => {
     await using flooded = await startServer(behindProxy)
     const flood = async (count: number) => {
       for (let sent = 0; sent < count; sent += 50)
@@ -911,7 +911,7 @@ describe('DR-05 floods', () => {
     expect((await register(flooded, undefined, from('192.0.2.1'))).status).toBe(201)
   })
 
-  test('DR-05 counts all addresses of an IPv6 network together', async () => {
+  test('DR-05 counts all addresses of an IPv6 /64 network together', async () => {
     await using flooded = await startServer(behindProxy)
     const limits = new Limits(flooded.server.store.transients, flooded.now)
     for (let count = 0; count < 299; count += 1)
@@ -928,7 +928,7 @@ describe('DR-05 floods', () => {
     ['2001:db8:7::/48', '2001:db8:7:1::1', '2001:db8:7:2::1', '2001:db8:8:1::1'],
   ])(
     'DR-05 limits the network %s without affecting other networks [T201]',
-    async (_, one, neighbour, stranger) => {
+    async (_, one, neighbour, elsewhere) => {
       await using flooded = await startServer(behindProxy)
       const limits = new Limits(flooded.server.store.transients, flooded.now)
       for (let count = 0; count < 599; count += 1)
@@ -936,11 +936,11 @@ describe('DR-05 floods', () => {
       expect((await register(flooded, '{}', from(one))).status).toBe(400)
       expect((await register(flooded, undefined, from(one))).status).toBe(201)
       expect((await register(flooded, undefined, from(neighbour))).status).toBe(429)
-      expect((await register(flooded, undefined, from(stranger))).status).toBe(201)
+      expect((await register(flooded, undefined, from(elsewhere))).status).toBe(201)
     },
   )
 
-  test('DR-05 removes the oldest of 10,000 unused clients, and logs it [T202]', async () => {
+  test('DR-05 deletes the oldest of 10,000 unused clients, and logs the deletion [T202]', async () => {
     let isFull = false
     await using full = await startServer({
       dynamicRegistration: 'open',
@@ -955,11 +955,11 @@ describe('DR-05 floods', () => {
       full.advance(1)
     }
     isFull = true
-    const told = () => full.log.filter(({ event }) => event === 'registration.full')
+    const logged = () => full.log.filter(({ event }) => event === 'registration.full')
     // The server counts unused clients once every 20 registrations.
     let body = await registered(full)
-    for (let more = 0; told().length === 0 && more < 20; more += 1) body = await registered(full)
-    expect(told()).toHaveLength(1)
+    for (let more = 0; logged().length === 0 && more < 20; more += 1) body = await registered(full)
+    expect(logged()).toHaveLength(1)
     const statusOfAll = await Promise.all(
       unused.map(async (client) => (await manage('GET', client)).status),
     )
@@ -967,7 +967,7 @@ describe('DR-05 floods', () => {
     for (const kept of [used, body]) expect((await manage('GET', kept)).status).toBe(200)
   })
 
-  test('DR-05 does not count requests without an initial access token in token mode', async () => {
+  test('DR-05 in token mode, does not count requests without an initial access token', async () => {
     await using guarded = await startServer({ dynamicRegistration: 'token', initialAccessToken })
     for (let count = 0; count < 320; count += 40)
       await Promise.all(Array.from({ length: 40 }, () => register(guarded)))
@@ -976,13 +976,13 @@ describe('DR-05 floods', () => {
   })
 })
 
-describe('§5 unused registrations', () => {
+describe('RFC 7591 §5 deletion of unused clients', () => {
   const ids = async (server: TestServer) =>
     (await server.query('select client_id from oauth2server_client')).map(
       ({ client_id }) => client_id,
     )
 
-  test('DR-05 removes a client without tokens after a week, and keeps one with an authorization [T213]', async () => {
+  test('DR-05 deletes a client after a week if no user has authorized it [T213]', async () => {
     await using site = await startServer({ dynamicRegistration: 'open' })
     const browser = new UserAgent()
     const owned = await site.client()
@@ -1000,13 +1000,13 @@ describe('§5 unused registrations', () => {
       new Set([owned.clientId, used.client_id, late.client_id]),
     )
     expect((await manage('GET', unused)).status).toBe(401)
-    // The tokens expired long ago, but the user has not withdrawn the consent.
+    // The tokens have expired, but the consent of the user remains, so the client is still in use.
     site.advance(90 * day)
     await site.server.sweep()
     expect(new Set(await ids(site))).toEqual(new Set([owned.clientId, used.client_id]))
   })
 
-  test('removes a client after its last user revoked it', async () => {
+  test('deletes a client after its last user has revoked its access', async () => {
     await using site = await startServer({ dynamicRegistration: 'open' })
     const used = await registered(site)
     await asTestClient(site, new UserAgent(), used).tokens()
@@ -1016,14 +1016,14 @@ describe('§5 unused registrations', () => {
     expect(await ids(site)).toEqual([])
   })
 
-  test('removes no client if unusedClientExpiresIn is 0, and otherwise after that many seconds [T214]', async () => {
+  test('deletes an unused client after unusedClientExpiresIn seconds, or never if the setting is 0 [T214]', async () => {
     await using never = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 0 })
     await registered(never)
     never.advance(365 * day)
     await never.server.sweep()
     expect(await ids(never)).toHaveLength(1)
     await using soon = await startServer({ dynamicRegistration: 'open', unusedClientExpiresIn: 60 })
-    // Enough rows for more than one batch.
+    // Create more rows than the sweeper deletes in one batch.
     for (let count = 0; count < 120; count += 40)
       await Promise.all(Array.from({ length: 40 }, () => registered(soon)))
     soon.advance(61)
