@@ -24,7 +24,7 @@ afterAll(() => app.close())
 
 const withRefresh = { grant_types: ['authorization_code', 'refresh_token'] }
 
-/** Replaces the whole metadata by these members. */
+/** Replaces all metadata of the client with these members. */
 const put = (information: Information, metadata: Record<string, unknown> = {}) =>
   manage('PUT', information, {
     client_id: information.client_id,
@@ -35,8 +35,8 @@ const put = (information: Information, metadata: Record<string, unknown> = {}) =
 const rowOf = async (clientId: string) =>
   (await app.query(`select * from oauth2server_client where client_id = '${clientId}'`))[0]
 
-describe('§2 the client configuration endpoint', () => {
-  test('§2 accepts the token only as a bearer token in the Authorization header [T221]', async () => {
+describe('RFC 7592 §2 the client configuration endpoint', () => {
+  test('§2 accepts the registration access token only as a bearer token in the header [T221]', async () => {
     const information = await registered(app)
     const { registration_client_uri: url, registration_access_token: token } = information
     expect((await manage('GET', information)).status).toBe(200)
@@ -54,13 +54,13 @@ describe('§2 the client configuration endpoint', () => {
     for (const { status } of await Promise.all(elsewhere)) expect(status).toBe(401)
   })
 
-  test('RFC 6750 §2.1 RFC 9110 §11.4 accepts one or more spaces after the scheme in any case', async () => {
+  test('RFC 6750 §2.1, RFC 9110 §11.4 accepts several spaces after the scheme, and a scheme in lower case', async () => {
     const { registration_client_uri: url, registration_access_token: token } = await registered(app)
     for (const authorization of [`Bearer   ${token}`, `bearer ${token}`])
       expect((await sendJson('GET', url, undefined, { authorization })).status).toBe(200)
   })
 
-  test('DR-06 returns the same response for a wrong token, the token of another client, an unknown client and a deleted one [T222]', async () => {
+  test('DR-06 returns the same response for a wrong token, an unknown client and a deleted client [T222]', async () => {
     const mine = await registered(app)
     const other = await registered(app)
     const gone = await registered(app)
@@ -95,7 +95,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await clientOf(app, owned.clientId)).clientId).toBe(owned.clientId)
   })
 
-  test('DR-06 does not accept the token at the API, other protocol endpoints or the registration [T223]', async () => {
+  test('DR-06 does not accept the registration access token at the API or for another registration [T223]', async () => {
     await using guarded = await startServer({
       dynamicRegistration: 'token',
       initialAccessToken: 'an-initial-access-token-of-this-test',
@@ -123,7 +123,7 @@ describe('§2 the client configuration endpoint', () => {
     expect((await manage('GET', managing)).status).toBe(401)
   })
 
-  test('§2 returns 405 with Allow for POST and other methods [T224]', async () => {
+  test('§2 returns 405 with an Allow header for POST and PATCH [T224]', async () => {
     const { registration_client_uri: url } = await registered(app)
     for (const method of ['POST', 'PATCH']) {
       const answer = await fetch(url, { method })
@@ -132,7 +132,7 @@ describe('§2 the client configuration endpoint', () => {
     }
   })
 
-  test('allows scripts of any origin, without cookies', async () => {
+  test('allows cross-origin requests without cookies from any origin', async () => {
     const information = await registered(app)
     const preflight = await fetch(information.registration_client_uri, {
       method: 'OPTIONS',
@@ -148,8 +148,8 @@ describe('§2 the client configuration endpoint', () => {
   })
 })
 
-describe('§2.1 reading', () => {
-  test('§2.1 §3 returns all metadata with the presented token and the same URL [T225]', async () => {
+describe('RFC 7592 §2.1 reading the metadata', () => {
+  test('§2.1, §3 returns the metadata, the presented token and the same URL [T225]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -159,12 +159,12 @@ describe('§2.1 reading', () => {
     const { status, headers, body } = await manage('GET', information)
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
-    // The server stores only a digest of the secret and returned the secret at registration.
+    // The response contains no secret: the server stores only a digest of the secret.
     const { client_secret: _, ...rest } = information
     expect(body).toEqual(rest)
   })
 
-  test('§2.1 changes nothing when it is read', async () => {
+  test('§2.1 does not change the row of the client', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     await manage('GET', information)
@@ -172,8 +172,8 @@ describe('§2.1 reading', () => {
   })
 })
 
-describe('§2.2 changing', () => {
-  test('§2.2 replaces all metadata and removes omitted members [T227]', async () => {
+describe('RFC 7592 §2.2 updating the metadata', () => {
+  test('§2.2 replaces all metadata, and resets omitted members [T227]', async () => {
     const information = await registered(app, {
       ...withRefresh,
       client_name: 'Print',
@@ -201,7 +201,7 @@ describe('§2.2 changing', () => {
     expect((await manage('GET', information)).body).toEqual(body)
   })
 
-  test('§2.2 requires the client_id of the client [T229]', async () => {
+  test('§2.2 requires the client’s own client_id in the body [T229]', async () => {
     const information = await registered(app)
     const other = await registered(app)
     for (const client_id of [
@@ -216,7 +216,7 @@ describe('§2.2 changing', () => {
       expect(refusal(await put(information, { client_id }))).toBe('400 invalid_client_metadata')
   })
 
-  test('§2.2 accepts only the current client_secret [T230]', async () => {
+  test('§2.2 rejects a client_secret that differs from the current secret [T230]', async () => {
     const information = await registered(app)
     const { client_secret } = information
     expect((await put(information, { client_secret })).status).toBe(200)
@@ -228,7 +228,7 @@ describe('§2.2 changing', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 keeps the secret and the registration access token [T231]', async () => {
+  test('§2.2 does not change the secret or the registration access token [T231]', async () => {
     const information = await registered(app)
     const { body } = await put(information, { client_name: 'Other' })
     expect(body).not.toHaveProperty('client_secret')
@@ -261,7 +261,7 @@ describe('§2.2 changing', () => {
     })
   })
 
-  test('DR-06 validates as the registration does, and changes nothing on rejection [T234]', async () => {
+  test('DR-06 validates the metadata like a registration, and writes nothing if it is invalid [T234]', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     const { client_id } = information
@@ -304,7 +304,7 @@ describe('§2.2 changing', () => {
     expect(await rowOf(client_id)).toEqual(before)
   })
 
-  test('DR-06 rejects removed grant types immediately [T235]', async () => {
+  test('DR-06 rejects a removed grant type immediately [T235]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens()
@@ -312,7 +312,7 @@ describe('§2.2 changing', () => {
     expect((await client.refresh(refresh_token)).body.error).toBe('unauthorized_client')
   })
 
-  test('DR-06 drops removed scopes at the next refresh and the next request [T236]', async () => {
+  test('DR-06 no longer grants a removed scope at the next refresh or authorization request [T236]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -333,7 +333,7 @@ describe('§2.2 changing', () => {
     expect((await agent.fetch(client.url())).headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('ends every authorization and the secret of a client that becomes public [T238]', async () => {
+  test('revokes the tokens and the secret of a client that becomes public [T238]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -362,7 +362,7 @@ describe('§2.2 changing', () => {
     expect((await put(information, withRefresh)).body).not.toHaveProperty('client_secret')
   })
 
-  test('§2.2 ends the secret when keys replace it, and creates a new one on the way back [T233]', async () => {
+  test('§2.2 revokes the secret when keys replace it, and creates a new secret when it replaces the keys [T233]', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [await exportJWK(publicKey)] }
     const information = await registered(app)
@@ -379,7 +379,7 @@ describe('§2.2 changing', () => {
     expect(body).not.toHaveProperty('jwks')
   })
 
-  test('clears the verified mark when verified metadata changes', async () => {
+  test('makes a verified client unverified when its name, website, terms or redirect URIs change', async () => {
     const information = await registered(app, { client_name: 'Print' })
     const isVerified = async () => (await clientOf(app, information.client_id)).isVerified
     for (const change of [
@@ -397,7 +397,7 @@ describe('§2.2 changing', () => {
     }
   })
 
-  test('stores exactly one of 20 concurrent changes', async () => {
+  test('stores all members of one of 20 concurrent updates', async () => {
     const information = await registered(app)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -415,8 +415,8 @@ describe('§2.2 changing', () => {
   })
 })
 
-describe('§2.2 a client that an administrator disabled', () => {
-  test('DR-06 cannot be read, changed, enabled or deleted [T226]', async () => {
+describe('RFC 7592 §2.2 a client that an administrator disabled', () => {
+  test('DR-06 rejects requests to read, update or delete the client [T226]', async () => {
     const information = await registered(app)
     await app.server.clients.mark(information.client_id, { isDisabled: true })
     const before = await rowOf(information.client_id)
@@ -428,14 +428,14 @@ describe('§2.2 a client that an administrator disabled', () => {
       expect(refusal(answer)).toBe('403 access_denied')
     }
     expect(await rowOf(information.client_id)).toEqual(before)
-    // Without the token, the response does not reveal that the client is disabled.
-    const stranger = { ...information, registration_access_token: 'x' }
-    expect(refusal(await manage('GET', stranger))).toBe('401 invalid_token')
+    // To a requester without the token, the response does not reveal that the client is disabled.
+    const withoutToken = { ...information, registration_access_token: 'x' }
+    expect(refusal(await manage('GET', withoutToken))).toBe('401 invalid_token')
     await app.server.clients.mark(information.client_id, { isDisabled: false })
     expect((await put(information)).status).toBe(200)
   })
 
-  test('DR-06 stays disabled after a concurrent change', async () => {
+  test('DR-06 does not enable the client by an update that runs concurrently', async () => {
     for (let round = 0; round < 10; round += 1) {
       const information = await registered(app)
       await Promise.all([
@@ -448,8 +448,8 @@ describe('§2.2 a client that an administrator disabled', () => {
   })
 })
 
-describe('§2.3 deleting', () => {
-  test('§2.3 returns 204 and ends all grants of the client immediately [T239]', async () => {
+describe('RFC 7592 §2.3 deleting the client', () => {
+  test('§2.3 returns 204 and revokes all codes and tokens of the client immediately [T239]', async () => {
     const information = await registered(app, withRefresh)
     const client = asTestClient(app, agent, information)
     const { access_token, refresh_token } = await client.tokens()
@@ -470,7 +470,7 @@ describe('§2.3 deleting', () => {
       ).toEqual([])
   })
 
-  test('§2.3 lets one of 10 concurrent requests delete the client', async () => {
+  test('§2.3 returns 204 to one of 10 concurrent requests, and 401 to the other nine', async () => {
     const information = await registered(app)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => manage('DELETE', information)),
@@ -479,7 +479,7 @@ describe('§2.3 deleting', () => {
     expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 401)])
   })
 
-  test('§2.3 returns 401 to a change during which the client is deleted', async () => {
+  test('§2.3 returns 401 for an update if the client is deleted before the write', async () => {
     let meanwhile = async (_clientId: string): Promise<unknown> => undefined
     await using site = await startServer({
       dynamicRegistration: 'open',
@@ -495,7 +495,7 @@ describe('§2.3 deleting', () => {
     }
   })
 
-  test('§2.3 does not restore the client by a concurrent change', async () => {
+  test('§2.3 does not restore a deleted client by an update that runs concurrently', async () => {
     for (let round = 0; round < 10; round += 1) {
       const information = await registered(app, { token_endpoint_auth_method: 'none' })
       const [changed, deleted] = await Promise.all([
@@ -509,7 +509,7 @@ describe('§2.3 deleting', () => {
   })
 })
 
-test('§5 ends the token when the client is deleted or gets a new ID from an administrator [T240]', async () => {
+test('§5 accepts the token only at the new URL after an administrator resets the client ID [T240]', async () => {
   const information = await registered(app)
   const { clientId } = await app.server.clients.resetClientId(information.client_id)
   expect((await manage('GET', information)).status).toBe(401)
@@ -520,7 +520,7 @@ test('§5 ends the token when the client is deleted or gets a new ID from an adm
   expect((await manage('GET', moved)).body.client_id).toBe(clientId)
 })
 
-test('rejects the token of a row that was changed outside the server', async () => {
+test('rejects a token whose digest was copied to the row of another client', async () => {
   await using site = await startServer({ dynamicRegistration: 'open' })
   const mine = await registered(site)
   const victim = await registered(site)

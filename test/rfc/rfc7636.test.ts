@@ -25,7 +25,7 @@ const withoutPkce = { code_challenge: undefined, code_challenge_method: undefine
 const errorOf = async (client: TestClient, given: Record<string, string | undefined>) =>
   answerTo(client, await client.ask(given)).error
 
-describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
+describe('decision §4.9 the setting OAUTH2SERVER_REQUIRE_PKCE', () => {
   const outcome = async (client: TestClient) =>
     (await errorOf(client, withoutPkce)) ??
     (
@@ -46,7 +46,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     ['always', 'invalid_request', 'invalid_request'],
     ['never', 200, 200],
   ] as const)(
-    '%s returns %s to a public client and %s to a confidential one without a challenge [T252]',
+    'with the value %s and without a challenge, returns %s to public and %s to confidential clients [T252]',
     async (requirePkce, open, secret) => {
       await using other = await startServer({ requirePkce })
       const browser = new UserAgent()
@@ -57,7 +57,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     },
   )
 
-  test('§4.4.1 shows no consent page and issues no code without a challenge, by GET or POST [T249]', async () => {
+  test('§4.4.1 returns an error instead of the consent page if the challenge is missing [T249]', async () => {
     const url = pub.url(withoutPkce)
     const got = await agent.fetch(url)
     const posted = await agent.fetch(`${app.issuer}/oauth/authorize`, {
@@ -76,7 +76,7 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
     }
   })
 
-  test('verifies every challenge that was sent, even if none is required [T247]', async () => {
+  test('verifies a challenge even if the setting does not require it [T247]', async () => {
     await using other = await startServer({ requirePkce: 'never' })
     const client = await TestClient.register(other, new UserAgent())
     const code = await client.code()
@@ -87,22 +87,22 @@ describe('decision §4.9 OAUTH2SERVER_REQUIRE_PKCE', () => {
   })
 })
 
-describe('§4.3 the challenge', () => {
+describe('RFC 7636 §4.3 the code challenge', () => {
   test.each<[string, string | undefined]>([
     ['plain', 'plain'],
-    ['absent, which would mean plain', undefined],
-    ['empty', ''],
+    ['that is missing, which would mean plain', undefined],
+    ['that is empty', ''],
     ['s256', 's256'],
     ['S512', 'S512'],
-    ['S256 with a space', 'S256 '],
-    ['S256 with NUL', 'S256\0'],
-  ])('rejects method %s [T244]', async (_what, code_challenge_method) => {
+    ['S256 with a trailing space', 'S256 '],
+    ['S256 with a trailing NUL', 'S256\0'],
+  ])('rejects a code_challenge_method %s [T244]', async (_what, code_challenge_method) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
   })
 
   test.each<[string, string]>([
-    ['empty', ''],
+    ['an empty value', ''],
     ['42 characters', 'x'.repeat(42)],
     ['44 characters', 'x'.repeat(44)],
     ['128 characters', 'x'.repeat(128)],
@@ -110,15 +110,15 @@ describe('§4.3 the challenge', () => {
     ['a plus sign', `${'x'.repeat(42)}+`],
     ['a slash', `${'x'.repeat(42)}/`],
     ['a dot', `${'x'.repeat(42)}.`],
-    ['a letter that is not ASCII', `${'x'.repeat(42)}\u00e9`],
-    ['a line feed at its end', `${'x'.repeat(43)}\n`],
-    ['a space at its end', `${'x'.repeat(43)} `],
+    ['a non-ASCII letter', `${'x'.repeat(42)}\u00e9`],
+    ['a trailing line feed', `${'x'.repeat(43)}\n`],
+    ['a trailing space', `${'x'.repeat(43)} `],
   ])('rejects a malformed challenge: %s [T245]', async (_what, code_challenge) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge })).toBe('invalid_request')
   })
 
-  test('attacks PK-07 treats an empty challenge as missing, and rejects it for a public client', async () => {
+  test('attacks PK-07 treats an empty challenge as missing', async () => {
     const empty = { code_challenge: '', code_challenge_method: undefined }
     expect(await errorOf(pub, empty)).toBe('invalid_request')
     const code = await conf.code(empty)
@@ -131,19 +131,19 @@ describe('§4.3 the challenge', () => {
   })
 })
 
-describe('§4.6 the verifier', () => {
+describe('RFC 7636 §4.6 the code verifier', () => {
   test.each<[string, (verifier: string) => string | undefined, string?]>([
-    ['missing', () => undefined],
-    ['empty', () => ''],
-    ['different', () => 'x'.repeat(43)],
+    ['a missing verifier', () => undefined],
+    ['an empty verifier', () => ''],
+    ['a different verifier', () => 'x'.repeat(43)],
     ['the challenge itself', challengeOf],
-    ['one character more', (verifier) => `${verifier}a`],
-    ['one character less', (verifier) => verifier.slice(0, -1)],
-    ['in swapped case', (verifier) => swapped(verifier)],
-    ['padded', (verifier) => `${verifier}=`],
-    ['with a trailing space', (verifier) => `${verifier} `],
-    ['with a trailing line feed', (verifier) => `${verifier}\n`, '400 invalid_request'],
-    ['NUL', () => '\0'.repeat(43), '400 invalid_request'],
+    ['the verifier with one more character', (verifier) => `${verifier}a`],
+    ['the verifier with one character less', (verifier) => verifier.slice(0, -1)],
+    ['the verifier in swapped case', (verifier) => swapped(verifier)],
+    ['the verifier with padding', (verifier) => `${verifier}=`],
+    ['the verifier with a trailing space', (verifier) => `${verifier} `],
+    ['the verifier with a line feed', (verifier) => `${verifier}\n`, '400 invalid_request'],
+    ['43 NUL characters', () => '\0'.repeat(43), '400 invalid_request'],
   ])(
     'rejects a wrong verifier without consuming the code: %s [T251]',
     async (_what, wrong, expected = '400 invalid_grant') => {
@@ -160,46 +160,46 @@ describe('§4.6 the verifier', () => {
 
   test.each<[string, string, number]>([
     ['43 characters', 'a'.repeat(43), 200],
-    ['128 characters of the whole alphabet', `${'aZ09-._~'.repeat(16)}`, 200],
+    ['128 characters of all allowed types', `${'aZ09-._~'.repeat(16)}`, 200],
     ['42 characters', 'a'.repeat(42), 400],
     ['129 characters', 'a'.repeat(129), 400],
     ['one character', 'a', 400],
     ['a plus sign', `${'a'.repeat(43)}+`, 400],
     ['padding', `${'a'.repeat(43)}=`, 400],
     ['a space', `${'a'.repeat(43)} `, 400],
-    ['a letter that is not ASCII', `${'a'.repeat(43)}\u00e9`, 400],
+    ['a non-ASCII letter', `${'a'.repeat(43)}\u00e9`, 400],
     ['a line feed', `${'a'.repeat(43)}\n`, 400],
   ])(
-    '§4.1 checks the syntax even if the digest matches: %s [T242]',
+    '§4.1 accepts only 43 to 128 characters of the allowed types, even if the digest matches: %s [T242]',
     async (_what, verifier, status) => {
       const code = await conf.code({ code_challenge: challengeOf(verifier) })
       expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)
     },
   )
 
-  test('§4.6 App. B accepts the example of the RFC [T243]', async () => {
+  test('§4.6, Appendix B accepts the example of the RFC [T243]', async () => {
     const code = await pub.code({ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' })
     const code_verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
     expect((await pub.redeem(code, { code_verifier })).status).toBe(200)
   })
 
-  test('RFC 9700 §4.8.2 returns invalid_grant for a verifier without a challenge, a sign of a downgrade [T524]', async () => {
+  test('RFC 9700 §4.8.2 returns invalid_grant for a verifier if the request had no challenge [T524]', async () => {
     const code = await conf.code(withoutPkce)
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
     expect((await conf.redeem(code, { code_verifier: undefined })).status).toBe(200)
   })
 
-  test('decision §4.8 revokes the code at the 20th wrong verifier of its client, not at the 19th', async () => {
+  test('decision §4.8 revokes the code after 20 wrong verifiers, but not after 19', async () => {
     for (const client of [conf, pub]) {
       const wrong = { code_verifier: 'x'.repeat(43) }
-      const kept = await client.code()
+      const valid = await client.code()
       for (let tries = 0; tries < 19; tries += 1)
-        expect(refusal(await client.redeem(kept, wrong))).toBe('400 invalid_grant')
-      expect((await client.redeem(kept)).status).toBe(200)
-      const lost = await client.code()
+        expect(refusal(await client.redeem(valid, wrong))).toBe('400 invalid_grant')
+      expect((await client.redeem(valid)).status).toBe(200)
+      const revoked = await client.code()
       for (let tries = 0; tries < 20; tries += 1)
-        expect(refusal(await client.redeem(lost, wrong))).toBe('400 invalid_grant')
-      expect(refusal(await client.redeem(lost))).toBe('400 invalid_grant')
+        expect(refusal(await client.redeem(revoked, wrong))).toBe('400 invalid_grant')
+      expect(refusal(await client.redeem(revoked))).toBe('400 invalid_grant')
     }
   })
 
@@ -211,7 +211,7 @@ describe('§4.6 the verifier', () => {
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('decision §4.8 keeps the code after any number of other rejected attempts', async () => {
+  test('decision §4.8 does not revoke the code after other rejected requests', async () => {
     const other = await TestClient.register(app, agent)
     const code = await conf.code()
     for (let tries = 0; tries < 25; tries += 1) {
@@ -236,7 +236,7 @@ describe('§4.6 the verifier', () => {
   })
 })
 
-test('§4.2.2 accepts an implicit request with or without a challenge', async () => {
+test('RFC 6749 §4.2.2 ignores the challenge of an implicit request', async () => {
   for (const client of [conf, pub]) {
     for (const given of [
       {},

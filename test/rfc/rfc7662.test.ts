@@ -43,14 +43,14 @@ const introspect = (client: TestClient, token: string, more: Record<string, stri
 
 const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
 
-/** The response for an inactive token: 200 with `active: false` only. */
+/** Asserts that the response describes an inactive token: 200 with no member except `active: false`. */
 const expectInactive = ({ status, headers, body }: FormAnswer): void => {
   expect([status, body]).toEqual([200, { active: false }])
   expect(headers.get('cache-control')).toBe('no-store')
 }
 
-describe('§2 the endpoint', () => {
-  test('§2 lists the endpoint and its authentication methods, without `none`, in the metadata', async () => {
+describe('RFC 7662 §2 the introspection endpoint', () => {
+  test('§2 lists the endpoint and its authentication methods, except `none`, in the metadata', async () => {
     const response = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
     expect(metadata.introspection_endpoint).toBe(`${app.issuer}/oauth/introspect`)
@@ -62,7 +62,7 @@ describe('§2 the endpoint', () => {
     )
   })
 
-  test('§2 returns 404 and is absent from the metadata if introspection is disabled', async () => {
+  test('§2 returns 404 and is not in the metadata if introspection is disabled', async () => {
     await using off = await startServer({ introspection: false })
     const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>
@@ -85,8 +85,8 @@ describe('§2 the endpoint', () => {
   )
 })
 
-describe('§2.1 the request', () => {
-  test('IR-01 rejects callers without client authentication: anonymous, with a wrong secret, with a token [T261]', async () => {
+describe('RFC 7662 §2.1 the introspection request', () => {
+  test('IR-01 rejects callers without valid client authentication [T261]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const wrong = { clientId: conf.clientId, clientSecret: 'wrong' }
@@ -124,7 +124,7 @@ describe('§2.1 the request', () => {
   test.each<[string, Fields]>([
     ['missing', {}],
     ['empty', { token: '' }],
-    ['doubled', 'token=a&token=a'],
+    ['repeated', 'token=a&token=a'],
     ['sent with a repeated hint', 'token=a&token_type_hint=x&token_type_hint=x'],
   ])('IR-02 returns invalid_request for a token that is %s [T258]', async (_what, fields) => {
     expect(refusal(asTokenAnswer(await introspectAs(conf, fields)))).toBe('400 invalid_request')
@@ -139,7 +139,7 @@ describe('§2.1 the request', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 finds the token whatever the hint says: %.20s [T259]',
+    '§2.1 finds the token even with a wrong token_type_hint: %.20s [T259]',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await conf.tokens()
       for (const token of [access_token, refresh_token])
@@ -149,7 +149,7 @@ describe('§2.1 the request', () => {
   )
 })
 
-describe('§2.2 active tokens', () => {
+describe('RFC 7662 §2.2 active tokens', () => {
   test('§2.2 returns exactly the expected members for an access token [T263]', async () => {
     const { access_token } = await conf.tokens()
     const { status, headers, body } = await introspect(conf, access_token)
@@ -173,7 +173,7 @@ describe('§2.2 active tokens', () => {
     expect(headers.get('pragma')).toBe('no-cache')
   })
 
-  test('§2.2 returns scope and expiry but no token_type for a refresh token [T264]', async () => {
+  test('§2.2 returns the scope and the expiry of a refresh token, without token_type [T264]', async () => {
     const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const { body: narrowed } = await conf.refresh(refresh_token, { scope: 'notes:read' })
     const now = Math.floor(app.now() / 1000)
@@ -190,7 +190,7 @@ describe('§2.2 active tokens', () => {
     expect((await introspect(conf, narrowed.access_token)).body.scope).toBe('notes:read')
   })
 
-  test('§2.2 returns the owner, or without one the client, as sub of a client_credentials token', async () => {
+  test('§2.2 returns the owner as sub of a client_credentials token, or the client if it has no owner', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = (await conf.token(machine)).body.access_token
     expect((await introspect(conf, own)).body).toMatchObject({ sub: String(app.user.id) })
@@ -202,8 +202,8 @@ describe('§2.2 active tokens', () => {
     })
   })
 
-  test('IR-02 returns no exp for a token without an expiry', async () => {
-    // No setting creates such a token, but a host can.
+  test('IR-02 returns no exp for a token that does not expire', async () => {
+    // Only the code of a host can return such a token.
     await using host = await startServer({
       getToken: async (by, next) => {
         const given = await next(by)
@@ -218,7 +218,7 @@ describe('§2.2 active tokens', () => {
     expect(answer.body).not.toHaveProperty('exp')
   })
 
-  test('RFC 8707, RFC 9449 §6.2 returns the resources and the key thumbprint [T416]', async () => {
+  test('RFC 8707, RFC 9449 §6.2 returns the resources as aud, and the key thumbprint [T416]', async () => {
     const client = await clientOf(app, conf.clientId)
     const issue = (more: { resources: readonly string[]; keyThumbprint?: string }) =>
       app.server.tokens.issue({ type: 'client', client, subject: app.user, scopes: [], ...more })
@@ -232,7 +232,7 @@ describe('§2.2 active tokens', () => {
     })
   })
 
-  test('RFC 9068 §2.2 returns the jti of a JWT', async () => {
+  test('RFC 9068 §2.2 returns all claims of a JWT access token', async () => {
     await using other = await startServer({ accessTokenFormat: 'jwt' })
     const client = await TestClient.register(other, new UserAgent())
     const { access_token } = await client.tokens()
@@ -245,8 +245,8 @@ describe('§2.2 active tokens', () => {
   })
 })
 
-describe('§2.2 inactive tokens, without a reason', () => {
-  test('IR-02 reports unknown, malformed and 60 kB tokens and codes as inactive [T265]', async () => {
+describe('RFC 7662 §2.2 inactive tokens', () => {
+  test('IR-02 reports unknown, malformed and very long tokens, and codes, as inactive [T265]', async () => {
     const tokens = ['unknown', '\0', 'a.b.c', "' or 1=1 --", await conf.code(), 'x'.repeat(60_000)]
     for (const token of tokens) expectInactive(await introspect(conf, token))
   })
@@ -314,7 +314,7 @@ describe('§2.2 inactive tokens, without a reason', () => {
     expectInactive(await introspect(client, accessToken))
   })
 
-  test('§4 makes the same lookups for every kind of token [T270]', async () => {
+  test('§4 performs the same store operations for every inactive token [T270]', async () => {
     const operations: string[] = []
     await using other = await startServer({
       aroundStore: ({ name }, run) => {
@@ -323,22 +323,22 @@ describe('§2.2 inactive tokens, without a reason', () => {
       },
     })
     const client = await TestClient.register(other, new UserAgent())
-    const stranger = await TestClient.register(other, new UserAgent())
-    const theirs = await stranger.tokens()
+    const anotherClient = await TestClient.register(other, new UserAgent())
+    const theirs = await anotherClient.tokens()
     const personal = await other.personalToken()
-    const seen = async (token: string) => {
+    const operationsFor = async (token: string) => {
       operations.length = 0
       expectInactive(await introspect(client, token))
       return [...operations].sort()
     }
-    const unknown = await seen('unknown')
+    const unknown = await operationsFor('unknown')
     for (const token of [theirs.access_token, theirs.refresh_token, personal, 'a.b.c'])
-      expect(await seen(token)).toEqual(unknown)
+      expect(await operationsFor(token)).toEqual(unknown)
   })
 })
 
-describe('§4 entitled callers', () => {
-  test('lets a resource server introspect only the tokens valid there [T272]', async () => {
+describe('RFC 7662 §4 limits for callers', () => {
+  test('lets a resource server introspect only access tokens that are valid for its resource [T272]', async () => {
     const introspectionClients: string[] = []
     await using other = await startServer({
       resources: [{ resource: files, introspectionClients }, { resource: mail }],
@@ -373,7 +373,7 @@ describe('§4 entitled callers', () => {
     expectInactive(await introspect(nobody, (await issue([files])).accessToken))
   })
 
-  test('§4 limits introspection of unknown tokens, and still answers for real ones [T273]', async () => {
+  test('§4 limits requests with unknown tokens, but not requests with valid tokens [T273]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token } = await client.tokens()
@@ -392,9 +392,9 @@ describe('§4 entitled callers', () => {
   })
 })
 
-describe('an outage', () => {
+describe('store outages', () => {
   test.each(['clients.find', 'tokens.findByAccess', 'tokens.findByRefresh'])(
-    'returns 503 if %s fails',
+    'returns 503 if the store operation %s fails',
     async (operation) => {
       const { access_token } = await conf.tokens()
       failing = operation
@@ -406,7 +406,7 @@ describe('an outage', () => {
   )
 })
 
-test('§4 never returns or logs a token or a client secret [T274]', async () => {
+test('RFC 7662 §4 does not return or log tokens and client secrets [T274]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
   const answers = [
     await introspect(conf, access_token),

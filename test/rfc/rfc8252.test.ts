@@ -26,7 +26,7 @@ const isRefusedHere = async (client: TestClient, redirect_uri: string): Promise<
   expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
 }
 
-describe('§7.3 loopback redirect URIs of public clients', () => {
+describe('RFC 8252 §7.3 loopback redirect URIs of public clients', () => {
   test.each([
     'http://127.0.0.1/cb',
     'http://127.0.0.1:1/cb',
@@ -36,7 +36,7 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     'http://[::1]/cb',
     'http://[::1]:9/cb',
   ])(
-    'accepts any port of %s, sends the code there and requires the same URI in the token request [T278]',
+    'accepts the port of %s, and requires the same URI in the token request [T278]',
     async (redirect_uri) => {
       const page = await agent.browse(native.url({ redirect_uri }))
       const response = await agent.submit(page, { confirm: 'yes' })
@@ -83,7 +83,7 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     await isRefusedHere(native, redirect_uri)
   })
 
-  test('attacks P-2 accepts any port of localhost, but of no other host name [T282]', async () => {
+  test('attacks P-2 accepts any port of localhost, but not of other host names [T282]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['http://localhost:8080/cb', 'https://client.example/cb'],
@@ -106,17 +106,17 @@ describe('§7.3 loopback redirect URIs of public clients', () => {
     }
   })
 
-  test('sends errors to the port of the request too [T281]', async () => {
+  test('redirects errors to the requested port [T281]', async () => {
     const redirect_uri = 'http://127.0.0.1:9/cb'
     const answer = await native.ask({ redirect_uri, scope: 'bogus' })
     expect(answerTo({ redirectUri: redirect_uri }, answer).error).toBe('invalid_scope')
   })
 })
 
-test('§7.2 treats a claimed https URI like any other, and the client as public [T277]', async () => {
+test('RFC 8252 §7.2 treats the client of a claimed https URI as public, and compares the port [T277]', async () => {
   const redirectUris = ['https://app.example.com/oauth2redirect/example-provider']
   const client = await TestClient.register(app, agent, { isConfidential: false, redirectUris })
-  // The code requires the verifier, and the user consents each time.
+  // As for every public client, the code requires a verifier, and consent is not remembered.
   const code = await client.code()
   expect(refusal(await client.redeem(code, { code_verifier: undefined }))).toBe('400 invalid_grant')
   expect((await client.redeem(code)).status).toBe(200)
@@ -124,8 +124,8 @@ test('§7.2 treats a claimed https URI like any other, and the client as public 
   await isRefusedHere(client, 'https://app.example.com:8443/oauth2redirect/example-provider')
 })
 
-describe('§7.1 private-use URI schemes', () => {
-  test('decision §4.2 accepts com.example.app:/cb for a public client if the option allows it [T276]', async () => {
+describe('RFC 8252 §7.1 private-use URI schemes', () => {
+  test('decision §4.2 accepts com.example.app:/cb for a public client if the setting allows it [T276]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],
@@ -156,12 +156,12 @@ describe('§7.1 private-use URI schemes', () => {
     'com.example.app:/c b',
     'javascript.x:alert(1)',
     'http.example:cb',
-  ])('decision §4.2 refuses to register %s even with the option [T279]', async (uri) => {
+  ])('decision §4.2 refuses to register %s even with the setting [T279]', async (uri) => {
     const input = { isConfidential: false, redirectUris: [uri] }
     await expect(app.client(input)).rejects.toThrow(InvalidField)
   })
 
-  test('decision §4.2 rejects private-use schemes for confidential clients and without the option [T284]', async () => {
+  test('decision §4.2 rejects private-use schemes for confidential clients and without the setting [T284]', async () => {
     const redirectUris = ['com.example.app:/cb']
     await expect(app.client({ redirectUris })).rejects.toThrow(InvalidField)
     await using plain = await startServer()
@@ -170,7 +170,7 @@ describe('§7.1 private-use URI schemes', () => {
     )
   })
 
-  test('decision §4.2 does not let a public client with such a URI become confidential [T285]', async () => {
+  test('decision §4.2 does not let a public client with a private-use URI become confidential [T285]', async () => {
     const { clientId } = await app.client({
       isConfidential: false,
       redirectUris: ['com.example.app:/cb'],
@@ -181,13 +181,13 @@ describe('§7.1 private-use URI schemes', () => {
   })
 })
 
-test('§8.1 requires PKCE of native apps, so that an intercepted code is useless [T275]', async () => {
+test('RFC 8252 §8.1 rejects an intercepted code without its verifier [T275]', async () => {
   const code = await native.code({ redirect_uri: 'http://127.0.0.1:9/cb' })
   const stolen = { redirect_uri: 'http://127.0.0.1:9/cb', code_verifier: undefined }
   expect(refusal(await native.redeem(code, stolen))).toBe('400 invalid_grant')
 })
 
-test('§8.4 says on the consent page that the code goes to a program on this computer', async () => {
+test('RFC 8252 §8.4 shows on the consent page that the code is sent to a program on this computer', async () => {
   const html = await (
     await agent.browse(native.url({ redirect_uri: 'http://127.0.0.1:9/cb' }))
   ).text()
@@ -195,7 +195,7 @@ test('§8.4 says on the consent page that the code goes to a program on this com
   expect(html).toContain('a program on this very computer')
 })
 
-test('§8.6 always asks for consent to a native client [T288]', async () => {
+test('RFC 8252 §8.6 always asks for consent for a native client [T288]', async () => {
   for (let round = 0; round < 2; round += 1) {
     const page = await agent.browse(native.url({ redirect_uri: 'http://127.0.0.1:9/cb' }))
     expect(page.status).toBe(200)

@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('§3 metadata URL', () => {
-  test('serves public, cacheable JSON at the well-known URL [T295]', async () => {
+describe('RFC 8414 §3 the metadata URL', () => {
+  test('returns public, cacheable JSON at the well-known URL [T295]', async () => {
     const response = await fetch(`${app.issuer}${wellKnown}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -28,7 +28,7 @@ describe('§3 metadata URL', () => {
     expect(response.headers.get('set-cookie')).toBeNull()
   })
 
-  test('§3.1 serves an issuer with a path at the well-known URLs before and after the path only [T297]', async () => {
+  test('§3.1 for an issuer with a path, returns the metadata at its well-known URLs only [T297]', async () => {
     await using other = await startServer({ basePath: '/some/app' })
     const { origin } = new URL(other.issuer)
     const inserted = await fetchMetadata(`${origin}${wellKnown}/some/app`)
@@ -46,7 +46,7 @@ describe('§3 metadata URL', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('answers HEAD like GET, and other methods with 405 [T296]', async () => {
+  test('accepts HEAD like GET, and returns 405 for POST [T296]', async () => {
     const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -70,8 +70,8 @@ describe('§3 metadata URL', () => {
 const authMethods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']
 const algorithms = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256']
 
-describe('§2 metadata content', () => {
-  test('has the default values [T254]', async () => {
+describe('RFC 8414 §2 the content of the metadata', () => {
+  test('contains exactly the expected members by default [T254]', async () => {
     const { issuer } = app
     expect(await metadataOf(app)).toEqual({
       issuer,
@@ -105,7 +105,7 @@ describe('§2 metadata content', () => {
     })
   })
 
-  test('§3.2 omits empty lists unless their absence has a meaning [T290]', async () => {
+  test('§3.2 omits empty lists, except where a missing list means a default value [T290]', async () => {
     await using other = await startServer({
       allowedGrantTypes: [],
       allowedResponseTypes: [],
@@ -121,7 +121,7 @@ describe('§2 metadata content', () => {
     expect(JSON.stringify(await metadataOf(app))).not.toContain('test:scope')
   })
 
-  test('decision §2 omits disabled endpoints, which return 404', async () => {
+  test('decision §2 omits disabled endpoints from the metadata, and returns 404 for them', async () => {
     await using other = await startServer({
       revocation: false,
       introspection: false,
@@ -151,11 +151,11 @@ describe('§2 metadata content', () => {
   })
 })
 
-describe('attacks MX-04 metadata matches the behaviour for all settings', () => {
+describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
   const grants = ['authorization_code', 'password', 'client_credentials', 'refresh_token'] as const
   test.each<[string, TestOptions, Partial<Record<string, readonly string[]>>]>([
     [
-      'everything',
+      'all grants',
       { allowedGrantTypes: grants },
       {
         grant_types_supported: [...grants, 'implicit'],
@@ -164,7 +164,7 @@ describe('attacks MX-04 metadata matches the behaviour for all settings', () => 
       },
     ],
     [
-      'without implicit',
+      'all grants except implicit',
       { allowedResponseTypes: ['code'] },
       {
         grant_types_supported: ['client_credentials', 'refresh_token', 'authorization_code'],
@@ -173,7 +173,7 @@ describe('attacks MX-04 metadata matches the behaviour for all settings', () => 
       },
     ],
     [
-      'implicit alone',
+      'only implicit',
       { allowedGrantTypes: [], allowedResponseTypes: ['token'] },
       {
         grant_types_supported: ['implicit'],
@@ -182,7 +182,7 @@ describe('attacks MX-04 metadata matches the behaviour for all settings', () => 
       },
     ],
     [
-      'code without its response type',
+      'the response type token only',
       { allowedResponseTypes: ['token'] },
       {
         grant_types_supported: ['client_credentials', 'refresh_token', 'implicit'],
@@ -191,7 +191,7 @@ describe('attacks MX-04 metadata matches the behaviour for all settings', () => 
       },
     ],
     [
-      'machines alone',
+      'only client_credentials',
       { allowedGrantTypes: ['client_credentials'], allowedResponseTypes: ['code'] },
       {
         grant_types_supported: ['client_credentials'],
@@ -200,7 +200,7 @@ describe('attacks MX-04 metadata matches the behaviour for all settings', () => 
       },
     ],
   ])(
-    '%s: supports what is listed and rejects what is not [T294]',
+    'with %s enabled, accepts the listed types and rejects all others [T294]',
     async (_what, options, expected) => {
       await using other = await startServer(options)
       const metadata = await metadataOf(other)

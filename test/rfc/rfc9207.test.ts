@@ -21,14 +21,14 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     return (await fetch(url)).json() as never
   }
 
-  test('§3 the metadata announces iss [T397]', async () => {
+  test('§3 announces the parameter iss in the metadata [T397]', async () => {
     expect(await metadata()).toMatchObject({
       issuer: app.issuer,
       authorization_response_iss_parameter_supported: true,
     })
   })
 
-  // `answerTo` checks that each parameter occurs once.
+  // `answerTo` asserts that no parameter is repeated.
   test.each<[string, Record<string, string | undefined>, 'yes' | 'no']>([
     ['a code', {}, 'yes'],
     ['access_denied', {}, 'no'],
@@ -44,7 +44,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     },
   )
 
-  test('§2 returns iss in the fragment of an implicit response, and in both places of an implicit error [T395]', async () => {
+  test('§2 returns iss in the fragment of an implicit response, and in query and fragment of an error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
     expect(answerTo(conf, token, 'fragment').iss).toBe(app.issuer)
     const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
@@ -71,7 +71,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('attacks P-1 uses the configured issuer, whatever Host and forwarded headers say [T396]', async () => {
+  test('attacks P-1 returns the configured issuer as iss despite other Host and forwarded headers [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {
