@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Codes on which the user has decided. */
+/** Requests codes for a device, and lets the user decide about it. */
 const decided = async (
   device: Device,
   confirm: 'yes' | 'no' = 'yes',
@@ -46,14 +46,14 @@ const rowsOf = async (clientId: string) => {
   return Number(authorizations?.n)
 }
 
-/** Creates another logged-in user. `address` is the address that a trusted proxy reports. */
+/** Creates another user and logs the user in. `address` is the IP address that a trusted proxy reports. */
 const somebody = async (at: TestServer, email: string, address?: string): Promise<LoggedIn> => {
   const user = await at.newUser({ email })
   const headers: Record<string, string> = address ? { 'x-forwarded-for': address } : {}
   return logIn({ issuer: at.issuer, password: at.password, user }, headers)
 }
 
-describe('§3.1 the device authorization request', () => {
+describe('RFC 8628 §3.1 the device authorization request', () => {
   test('§3.1 rejects a client that fails to authenticate [T299]', async () => {
     const { clientId } = conf.client
     for (const client of [
@@ -67,11 +67,11 @@ describe('§3.1 the device authorization request', () => {
     expect(refusal(both)).toBe('400 invalid_request')
   })
 
-  test('§3.1 accepts the client_id of a public client, and requires authentication of a confidential one [T300]', async () => {
+  test('§3.1 accepts the client_id of a public client, and the secret of a confidential client [T300]', async () => {
     for (const device of [pub, conf]) expect((await device.ask()).status).toBe(200)
   })
 
-  test('§3.1 rejects a client that may not use the grant [T309]', async () => {
+  test('§3.1 rejects a client that may not use the device grant [T309]', async () => {
     const other = await Device.register(app, { grantTypes: ['authorization_code'] })
     expect(refusal(await other.ask())).toBe('400 unauthorized_client')
     const codes = await pub.codes()
@@ -81,16 +81,16 @@ describe('§3.1 the device authorization request', () => {
   })
 
   test.each<[string, string | undefined, string]>([
-    ['unknown', 'notes:read bogus', '400 invalid_scope'],
-    ['internal', 'test:scope', '400 invalid_scope'],
-    ['malformed', 'notes:"read', '400 invalid_scope'],
-    ['with a control character', 'notes:read\n', '400 invalid_scope'],
-    ['of 10 kB', 'x'.repeat(10_000), '400 invalid_scope'],
-  ])('§3.1 a scope that is %s is invalid_scope [T301]', async (_what, scope, expected) => {
+    ['an unknown scope', 'notes:read bogus', '400 invalid_scope'],
+    ['an internal scope', 'test:scope', '400 invalid_scope'],
+    ['a malformed scope', 'notes:"read', '400 invalid_scope'],
+    ['a scope with a control character', 'notes:read\n', '400 invalid_scope'],
+    ['a scope of 10 kB', 'x'.repeat(10_000), '400 invalid_scope'],
+  ])('§3.1 returns invalid_scope for %s [T301]', async (_what, scope, expected) => {
     expect(refusal(await pub.ask({ scope }))).toBe(expected)
   })
 
-  test('§3.1 rejects a scope beyond the limit of the client, and uses its default scopes if scope is omitted [T302]', async () => {
+  test('§3.1 rejects a scope outside allowed_scopes, and uses default_scopes if scope is omitted [T302]', async () => {
     const limited = await Device.register(app, {
       allowedScopes: ['notes:read'],
       defaultScopes: ['notes:read'],
@@ -100,7 +100,7 @@ describe('§3.1 the device authorization request', () => {
     expect((await limited.poll(codes)).body.scope).toBe('notes:read')
   })
 
-  test('§3.1 rejects repeated parameters and ignores unknown ones [T304]', async () => {
+  test('§3.1 rejects repeated parameters, and ignores unknown parameters [T304]', async () => {
     const url = `${app.issuer}/oauth/device_authorization`
     const client_id = pub.client.clientId
     const answer = (pairs: [string, string][]) =>
@@ -128,7 +128,7 @@ describe('§3.1 the device authorization request', () => {
     expect((await pub.ask({ unknown: 'x' })).status).toBe(200)
   })
 
-  test('§3.1 accepts only a POST with a form: no other method or type, and no query [T303]', async () => {
+  test('§3.1 rejects other methods, other content types, and parameters in the query [T303]', async () => {
     const url = `${app.issuer}/oauth/device_authorization`
     const query = new URLSearchParams({ client_id: pub.client.clientId })
     const got = await fetch(`${url}?${query}`)
@@ -149,8 +149,8 @@ describe('§3.1 the device authorization request', () => {
   })
 })
 
-describe('§3.2 the answer', () => {
-  test('§3.2 contains both codes, the verification URI, the lifetime and the interval, and is not cached [T308]', async () => {
+describe('RFC 8628 §3.2 the device authorization response', () => {
+  test('§3.2 returns exactly the expected members, and forbids caching [T308]', async () => {
     const { headers, body } = await pub.ask()
     const { user_code } = body as unknown as DeviceCodes
     expect(body).toEqual({
@@ -165,7 +165,7 @@ describe('§3.2 the answer', () => {
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
   })
 
-  test('§3.2 creates new codes each time, and stores neither in plain text [T305]', async () => {
+  test('§3.2 creates new codes for each request, and does not store them in plain text [T305]', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => pub.codes()))
     expect(new Set(all.map(({ device_code }) => device_code)).size).toBe(20)
     expect(new Set(all.map(({ user_code }) => user_code)).size).toBe(20)
@@ -175,13 +175,13 @@ describe('§3.2 the answer', () => {
       expect(rows).not.toContain(user_code)
       const letters = user_code.replace('-', '')
       expect(rows).not.toContain(letters)
-      // An attacker with the database could try every code within a minute.
+      // A plain digest is not sufficient: an attacker with the database could try all codes within a minute.
       for (const text of [letters, user_code])
         expect(rows).not.toContain(digestOf('user_code', text))
     }
   })
 
-  test('§4 lists the endpoint and the grant in the metadata only if enabled [T315]', async () => {
+  test('§4 lists the endpoint and the grant in the metadata only if the setting enables them [T315]', async () => {
     const metadataOf = async ({ issuer }: TestServer) =>
       (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
         readonly grant_types_supported: readonly string[]
@@ -203,8 +203,8 @@ describe('§3.2 the answer', () => {
   })
 })
 
-describe('§3.3 the user', () => {
-  test('§3.3 has to log in, and returns with the code [T310]', async () => {
+describe('RFC 8628 §3.3 the device page', () => {
+  test('§3.3 redirects to the login page, which returns with the user code [T310]', async () => {
     const agent = new UserAgent()
     const opened = await agent.fetch(`${app.issuer}/oauth/device?user_code=wdjb-mjht`)
     expect(opened.status).toBe(303)
@@ -228,7 +228,7 @@ describe('§3.3 the user', () => {
     'ＷＤＪＢ－ＭＪＨＴ',
     'WDJB\u00a0MJHT\n',
     'WDJB-MJHT1',
-  ])('§6.1 accepts a code in any case and with any punctuation: %j [T325]', (typed) => {
+  ])('§6.1 accepts a user code in any case and with any punctuation: %j [T325]', (typed) => {
     expect(userCodeIn(typed)).toBe('WDJBMJHT')
   })
 
@@ -241,11 +241,11 @@ describe('§3.3 the user', () => {
     '☃',
     '\0WDJBMJH',
     'W'.repeat(1e6),
-  ])('§6.1 rejects any other input (%#) [T326]', (typed) => {
+  ])('§6.1 rejects an input that is not a user code (%#) [T326]', (typed) => {
     expect(userCodeIn(typed)).toBeUndefined()
   })
 
-  test('§3.3 shows code, client and scopes, and grants the requested scopes [T311]', async () => {
+  test('§3.3 shows the user code, the client and the scopes, and grants the scopes [T311]', async () => {
     const device = await Device.register(app, {
       name: 'Photo <b>Frame</b>',
       website: 'https://photo-frame.example',
@@ -285,7 +285,7 @@ describe('§3.3 the user', () => {
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('§3.3 keeps the requested language, also through the login', async () => {
+  test('§3.3 retains the requested language on all pages and after the login', async () => {
     const agent = new UserAgent()
     const login = await agent.browse(`${app.issuer}/oauth/device?ui_locales=de`)
     const { email } = app.user
@@ -300,7 +300,7 @@ describe('§3.3 the user', () => {
     expect([done.status, done.headers.get('content-language')]).toEqual([200, 'de'])
   })
 
-  test('§3.3 allows unticking optional scopes, and adding none', async () => {
+  test('§3.3 lets the user untick optional scopes, but not add scopes', async () => {
     const device = await Device.register(app, { optionalScopes: ['notes:write'] })
     const codes = await device.codes({ scope: 'notes:read notes:write' })
     const { hidden, html } = await enterCode(app, person, codes.user_code)
@@ -312,7 +312,7 @@ describe('§3.3 the user', () => {
     expect(consent).toMatchObject({ scopes: ['notes:read'], declinedScopes: ['notes:write'] })
   })
 
-  test('§3.3.1 DV-04 fills in and shows the code of the complete URI, and never decides [T313]', async () => {
+  test('§3.3.1 DV-04 pre-fills the user code of the complete URI, and accepts no decision by GET [T313]', async () => {
     const codes = await pub.codes()
     const query = new URL(codes.verification_uri_complete).search
     for (let times = 0; times < 10; times += 1) {
@@ -325,7 +325,7 @@ describe('§3.3 the user', () => {
     const confirming = await openDevicePage(app, person, `${query}&confirm=yes`)
     expect(confirming.html).not.toContain('Photo Frame')
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // A remembered consent does not decide here either.
+    // A remembered consent is not sufficient either: the user still has to decide.
     await pub.poll(await decided(pub))
     const asked = await enterCode(app, person, codes.user_code)
     expect(asked.html).toContain('name="confirm"')
@@ -334,7 +334,7 @@ describe('§3.3 the user', () => {
   })
 
   test.each(['"><script>alert(1)</script>', '<svg onload=alert(1)>', 'x'.repeat(10_000), '%00'])(
-    '§3.3.1 escapes the code in the URI (%#)',
+    '§3.3.1 does not show an invalid user code of the URI (%#)',
     async (user_code) => {
       const query = `?${new URLSearchParams({ user_code })}`
       const { status, html } = await openDevicePage(app, person, query)
@@ -343,7 +343,7 @@ describe('§3.3 the user', () => {
     },
   )
 
-  test('§5.4 DV-04 forbids frames and caches for the page', async () => {
+  test('§5.4 DV-04 forbids framing and caching of the pages', async () => {
     const { user_code } = await pub.codes()
     const pages = [
       await openDevicePage(app, person),
@@ -358,7 +358,7 @@ describe('§3.3 the user', () => {
     }
   })
 
-  test('§3.3 SS-01 rejects decisions of another site, another session and a stale form', async () => {
+  test('§3.3 SS-01 rejects forms from another site or session, and forms with a wrong CSRF token', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     const yes = { ...hidden, confirm: 'yes' }
@@ -373,7 +373,7 @@ describe('§3.3 the user', () => {
     const stale = await send({ ...yes, csrf_token: 'x' })
     expect(stale.status).toBe(403)
     expect(stale.hidden.device_confirmation).toBe(hidden.device_confirmation)
-    // The same user in another browser, and another user.
+    // Send the form in another browser of the same user, then in the browser of another user.
     const elsewhere = await logIn(app)
     const theirs = { ...yes, csrf_token: elsewhere.csrfToken }
     expect((await send(theirs, {}, elsewhere)).status).toBe(403)
@@ -387,7 +387,7 @@ describe('§3.3 the user', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.3 SS-05 makes the first decision final, also of concurrent ones [T312]', async () => {
+  test('§3.3 SS-05 accepts only the first decision, also of concurrent decisions [T312]', async () => {
     const denied = await pub.codes()
     const { hidden } = await enterCode(app, person, denied.user_code)
     expect((await postToDevicePage(app, person, { ...hidden, confirm: 'no' })).status).toBe(200)
@@ -408,7 +408,7 @@ describe('§3.3 the user', () => {
     expect((await pub.poll(codes)).status).toBe(isDenied ? 400 : 200)
   })
 
-  test('§3.3 asks again if the client changed while the user decided', async () => {
+  test('§3.3 rejects a decision if the client has changed since the page was shown', async () => {
     const device = await Device.register(app)
     const { clientId } = device.client
     const codes = await device.codes()
@@ -429,7 +429,7 @@ describe('§3.3 the user', () => {
   test.each<[string, Partial<ClientInput>]>([
     ['became confidential', { isConfidential: true }],
     ['lost a grant type', { grantTypes: [deviceGrant] }],
-    ['got another description', { description: 'Something else' }],
+    ['changed its description', { description: 'Something else' }],
   ])(
     '§3.3 rejects a decision about a client that %s after the page was shown',
     async (_what, changes) => {
@@ -442,24 +442,24 @@ describe('§3.3 the user', () => {
     },
   )
 
-  test('§3.3 rejects an unknown question without a CSRF token as forbidden', async () => {
+  test('§3.3 returns 403 for an unknown request and a wrong CSRF token', async () => {
     const fields = { csrf_token: 'x', device_confirmation: 'x', confirm: 'yes' }
     expect((await postToDevicePage(app, person, fields)).status).toBe(403)
   })
 })
 
-describe('§3.4 the access token request', () => {
+describe('RFC 8628 §3.4 the token request of the device', () => {
   test.each<[string, Record<string, string | undefined>, string]>([
-    ['missing', { device_code: undefined }, '400 invalid_request'],
-    ['empty', { device_code: '' }, '400 invalid_request'],
-    ['unknown', { device_code: 'x'.repeat(43) }, '400 invalid_grant'],
-    ['huge', { device_code: 'x'.repeat(50_000) }, '400 invalid_grant'],
-    ['with NUL', { device_code: '\0' }, '400 invalid_request'],
-  ])('§3.4 a device code that is %s is refused [T314]', async (_what, given, expected) => {
+    ['a missing device code', { device_code: undefined }, '400 invalid_request'],
+    ['an empty device code', { device_code: '' }, '400 invalid_request'],
+    ['an unknown device code', { device_code: 'x'.repeat(43) }, '400 invalid_grant'],
+    ['a device code of 50 kB', { device_code: 'x'.repeat(50_000) }, '400 invalid_grant'],
+    ['a device code with NUL', { device_code: '\0' }, '400 invalid_request'],
+  ])('§3.4 rejects %s [T314]', async (_what, given, expected) => {
     expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
   })
 
-  test('§3.4 rejects a repeated device code and names of other stored values', async () => {
+  test('§3.4 rejects a repeated device code, and the keys of other stored values as device codes', async () => {
     const codes = await decided(pub)
     const form = new URLSearchParams({
       grant_type: deviceGrant,
@@ -469,32 +469,32 @@ describe('§3.4 the access token request', () => {
     form.append('device_code', codes.device_code)
     const answer = await fetch(`${app.issuer}/oauth/token`, { method: 'POST', body: form })
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
-    for (const beside of ['decision', 'interval', 'poll']) {
-      const device_code = `${codes.device_code} ${beside}`
+    for (const suffix of ['decision', 'interval', 'poll']) {
+      const device_code = `${codes.device_code} ${suffix}`
       expect(refusal(await pub.poll({ device_code }))).toBe('400 invalid_grant')
     }
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.4 DV-04 rejects another client and an unauthenticated confidential one, without consuming the code [T316]', async () => {
+  test('§3.4 DV-04 rejects other and unauthenticated clients without consuming the code [T316]', async () => {
     const codes = await decided(conf)
-    const stranger = await Device.register(app, { isConfidential: true })
+    const other = await Device.register(app, { isConfidential: true })
     const { clientId } = conf.client
     const posing = new Device(app, { clientId, clientSecret: '' }, false)
     const wrong = new Device(app, { clientId, clientSecret: 'wrong' }, true)
-    expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
+    expect(refusal(await other.poll(codes))).toBe('400 invalid_grant')
     expect(refusal(await pub.poll(codes))).toBe('400 invalid_grant')
     expect(refusal(await posing.poll(codes))).toBe('401 invalid_client')
     expect(refusal(await wrong.poll(codes))).toBe('401 invalid_client')
     expect((await conf.poll(codes)).status).toBe(200)
-    // They cannot revoke the issued tokens either.
+    // A replay by another client does not revoke the issued tokens.
     const { status, body } = await conf.poll(await decided(conf))
     expect(status).toBe(200)
-    expect(refusal(await stranger.poll(codes))).toBe('400 invalid_grant')
+    expect(refusal(await other.poll(codes))).toBe('400 invalid_grant')
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('§3.5 issues a working refresh token if the client may use it [T317]', async () => {
+  test('§3.5 issues a refresh token if the client may use the grant type refresh_token [T317]', async () => {
     const { body } = await conf.poll(await decided(conf))
     expect(body.refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const without = await Device.register(app, { grantTypes: [deviceGrant] })
@@ -512,8 +512,8 @@ describe('§3.4 the access token request', () => {
   })
 })
 
-describe('§3.5 the answers to a poll', () => {
-  test('§3.5 DV-01 are pending, slow_down for early polls, denied, expired, and success once [T307]', async () => {
+describe('RFC 8628 §3.5 the token responses to the device', () => {
+  test('§3.5 DV-01 returns authorization_pending, slow_down, access_denied, expired_token, or tokens once [T307]', async () => {
     const codes = await pub.codes()
     const poll = async () => refusal(await pub.poll(codes))
     expect(await poll()).toBe('400 authorization_pending')
@@ -525,7 +525,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(await poll()).toBe('400 slow_down')
     app.advance(14)
     expect(await poll()).toBe('400 slow_down')
-    // The interval is 20 seconds from now on.
+    // Each of the three early polls has increased the interval by 5 seconds, to 20 seconds.
     app.advance(20)
     expect(await poll()).toBe('400 authorization_pending')
     app.advance(19)
@@ -549,14 +549,14 @@ describe('§3.5 the answers to a poll', () => {
     expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
   })
 
-  test('§3.5 DV-01 delivers an approval even to an early poll', async () => {
+  test('§3.5 DV-01 returns the tokens even if the device polls too early', async () => {
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
     await decideOn(app, person, codes)
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.5 DV-01 shares the interval among nodes, and slows down concurrent polls [T319]', async () => {
+  test('§3.5 DV-01 enforces the interval for all nodes together, and for concurrent polls [T319]', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
@@ -574,7 +574,7 @@ describe('§3.5 the answers to a poll', () => {
     ])
   })
 
-  test('§3.5 DV-05 issues tokens to one of two concurrent polls at two nodes, and revokes them on a replay', async () => {
+  test('§3.5 DV-05 issues tokens to one of four concurrent polls, and revokes them because of the replays', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     for (let round = 0; round < 3; round += 1) {
       const device = await Device.register(app, { isConfidential: true })
@@ -591,7 +591,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(app.log.filter(({ event }) => event === 'device_code.reused')).not.toEqual([])
   })
 
-  test('§3.5 revokes the tokens on a replay with full proof, also long after the code expired', async () => {
+  test('§3.5 revokes the tokens after a replay by the client, even if the code has expired', async () => {
     for (const seconds of [0, 601, 1201]) {
       const codes = await decided(conf)
       const { body } = await conf.poll(codes)
@@ -603,7 +603,7 @@ describe('§3.5 the answers to a poll', () => {
     }
   })
 
-  test('§3.5 does not redeem a code again after its short-lived tokens were swept', async () => {
+  test('§3.5 rejects a used code even after its short-lived tokens were swept', async () => {
     await using short = await startServer({
       deviceAuthorization: true,
       tokenExpiresIn: 1,
@@ -619,7 +619,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
   })
 
-  test('§3.5 DV-05 decides between approval and expiry by what comes first [T324]', async () => {
+  test('§3.5 DV-05 rejects an approval after the code expired, and a poll after an approved code expired [T324]', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     app.advance(600)
@@ -646,17 +646,17 @@ describe('§3.5 the answers to a poll', () => {
       '401 invalid_client',
     ],
     [
-      'a scope was taken from the client',
+      'the client lost a scope',
       ({ client }) => app.server.clients.update(client.clientId, { allowedScopes: [] }),
       '400 invalid_grant',
     ],
     [
-      'the grant was taken from the client',
+      'the client lost the grant type',
       ({ client }) => app.server.clients.update(client.clientId, { grantTypes: ['password'] }),
       '400 unauthorized_client',
     ],
     [
-      'the client got another id',
+      'the client ID was reset',
       ({ client }) => app.server.clients.resetClientId(client.clientId),
       '401 invalid_client',
     ],
@@ -666,7 +666,7 @@ describe('§3.5 the answers to a poll', () => {
       '400 invalid_grant',
     ],
     ['the user was deleted', (_, id) => app.server.users.delete(id), '400 invalid_grant'],
-  ])('§3.5 DV-05 no tokens when %s before the poll [T318]', async (what, change, expected) => {
+  ])('§3.5 DV-05 issues no tokens if %s before the poll [T318]', async (what, change, expected) => {
     const ada = await somebody(app, `${what.replaceAll(' ', '-')}@example.org`)
     const user = await app.server.users.findByEmail(`${what.replaceAll(' ', '-')}@example.org`)
     const device = await Device.register(app)
@@ -677,7 +677,7 @@ describe('§3.5 the answers to a poll', () => {
     expect(await rowsOf(device.client.clientId)).toBe(0)
   })
 
-  test('§3.5 keeps the grant if the user logs out of the browser', async () => {
+  test('§3.5 issues tokens even if the user has logged out of the browser', async () => {
     const ada = await somebody(app, 'logged-out@example.org')
     const codes = await pub.codes()
     await decideOn(app, ada, codes)
@@ -691,11 +691,11 @@ function revokeApplication({ client }: Device, userId: never): Promise<unknown> 
   return app.server.authorizedApplications.revoke(userId, client.clientId)
 }
 
-describe('DV-04 a code challenge in the request', () => {
+describe('DV-04 a code challenge in the device authorization request', () => {
   const { challenge, verifier } = newPkce()
   const given = { code_challenge: challenge, code_challenge_method: 'S256' }
 
-  test('DV-04 is enforced when the code is redeemed, and a wrong verifier consumes nothing', async () => {
+  test('DV-04 requires the verifier from the client, and does not consume the code for a wrong verifier', async () => {
     for (const device of [pub, conf]) {
       const codes = await device.codes(given)
       expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
@@ -706,7 +706,7 @@ describe('DV-04 a code challenge in the request', () => {
         expect(refusal(await device.poll(codes, { code_verifier }))).toBe('400 invalid_grant')
       const { status, body } = await device.poll(codes, right)
       expect(status).toBe(200)
-      // Without it, the request is not even recognized as a replay.
+      // Without the verifier, the request does not count as a replay and does not revoke the tokens.
       expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
       expect(await ping(app, body.access_token)).toBe(200)
       app.advance(1201)
@@ -723,11 +723,14 @@ describe('DV-04 a code challenge in the request', () => {
     { code_challenge: challenge, code_challenge_method: 'plain' },
     { code_challenge: 'short', code_challenge_method: 'S256' },
     { code_challenge_method: 'S256' },
-  ])('DV-04 is rejected in the first request if invalid (%#)', async (wrong) => {
-    expect(refusal(await pub.ask(wrong))).toBe('400 invalid_request')
-  })
+  ])(
+    'DV-04 rejects an invalid challenge in the device authorization request (%#)',
+    async (wrong) => {
+      expect(refusal(await pub.ask(wrong))).toBe('400 invalid_request')
+    },
+  )
 
-  test('DV-04 is optional with any requirePkce, and a verifier without a challenge is rejected', async () => {
+  test('DV-04 does not require a challenge, but rejects a verifier without a challenge', async () => {
     await using strict = await startServer({ deviceAuthorization: true, requirePkce: 'always' })
     const device = await Device.register(strict)
     const codes = await device.codes()
@@ -735,7 +738,7 @@ describe('DV-04 a code challenge in the request', () => {
     expect(refusal(await device.poll(codes, { code_verifier: verifier }))).toBe('400 invalid_grant')
   })
 
-  test('DV-04 deletes the code after the 20th wrong verifier of its client', async () => {
+  test('DV-04 rejects the code after 20 wrong verifiers', async () => {
     const codes = await pub.codes(given)
     await decideOn(app, person, codes)
     for (let tries = 0; tries < 20; tries += 1) await pub.poll(codes, { code_verifier: 'x' })
@@ -743,8 +746,8 @@ describe('DV-04 a code challenge in the request', () => {
   })
 })
 
-describe('§3.1 parameters of other standards', () => {
-  test('§3.1 RFC 8707 restricts the tokens to a resource, and rejects an unknown one', async () => {
+describe('RFC 8628 §3.1 parameters of other standards', () => {
+  test('§3.1 RFC 8707 restricts the tokens to the requested resource, and rejects an unknown resource', async () => {
     const basePath = '/app'
     await using site = await startServer({ basePath, deviceAuthorization: true })
     const device = await Device.register(site)
@@ -759,25 +762,25 @@ describe('§3.1 parameters of other standards', () => {
     expect(found?.token.resources).toEqual([site.issuer])
   })
 
-  test('§3.1 RFC 9449 requires the key that the device named', async () => {
+  test('§3.1 RFC 9449 requires a DPoP proof if the device sent dpop_jkt', async () => {
     expect(refusal(await pub.ask({ dpop_jkt: 'short' }))).toBe('400 invalid_request')
     const codes = await pub.codes({ dpop_jkt: newPkce().challenge })
     await decideOn(app, person, codes)
     expect(refusal(await pub.poll(codes))).toBe('400 invalid_dpop_proof')
   })
 
-  test('§3.1 RFC 9126 does not require a pushed request', async () => {
+  test('§3.1 RFC 9126 does not require a pushed authorization request', async () => {
     const pushedAuthorizationRequests = 'required'
     await using site = await startServer({ deviceAuthorization: true, pushedAuthorizationRequests })
     expect((await (await Device.register(site)).ask()).status).toBe(200)
   })
 })
 
-describe('§5.1 brute force', () => {
+describe('RFC 8628 §5.1 brute force of user codes', () => {
   const proxies = { deviceAuthorization: true, trustedProxies: ['127.0.0.1'] }
   const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
 
-  test('§5.1 DV-02 blocks a user after five wrong codes from any address, and a right code does not reset the count [T321]', async () => {
+  test('§5.1 DV-02 blocks a user after five wrong codes, even with correct codes between them [T321]', async () => {
     await using site = await startServer(proxies)
     const device = await Device.register(site)
     const ada = await somebody(site, 'ada@example.org', '192.0.2.1')
@@ -785,7 +788,7 @@ describe('§5.1 brute force', () => {
       const refused = await enterCode(site, ada, code)
       expect(refused.status).toBe(400)
       expect(refused.html).toContain('This code is not valid.')
-      // Enter own codes between the guesses; they do not reset the count.
+      // Correct codes between the guesses do not reset the count.
       if (code !== wrong.at(-1)) {
         const { user_code } = await device.codes()
         expect((await decideOn(site, ada, { user_code })).status).toBe(200)
@@ -797,13 +800,13 @@ describe('§5.1 brute force', () => {
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(blocked.headers.get('retry-after'))).toBeLessThanOrEqual(600)
     expect(blocked.html).toContain('Too many wrong codes')
-    // A new session at another address is the same user.
+    // The limit also applies to a new session of the user from another IP address.
     const again = await logIn(
       { ...site, user: { ...site.user, email: 'ada@example.org' } },
       { 'x-forwarded-for': '192.0.2.2' },
     )
     expect((await enterCode(site, again, codes.user_code)).status).toBe(429)
-    // Other users are not affected, and waiting decisions can still be made.
+    // The limit does not apply to other users.
     const grace = await somebody(site, 'grace@example.org', '192.0.2.3')
     expect((await enterCode(site, grace, codes.user_code)).status).toBe(200)
     site.advance(600)
@@ -815,7 +818,7 @@ describe('§5.1 brute force', () => {
     expect((await enterCode(site, ada2, user_code)).status).toBe(200)
   })
 
-  test('§5.1 DV-02 blocks an address after five wrong codes of any users [T322]', async () => {
+  test('§5.1 DV-02 blocks an IP address after five wrong codes of different users [T322]', async () => {
     await using site = await startServer(proxies)
     const device = await Device.register(site)
     const address = '192.0.2.9'
@@ -827,7 +830,7 @@ describe('§5.1 brute force', () => {
     const next = await somebody(site, 'next@example.org', address)
     for (let tries = 0; tries < 6; tries += 1)
       expect((await enterCode(site, next, user_code)).status).toBe(429)
-    // Untried codes do not count.
+    // The refused attempts do not count for the user, who can enter the code at another IP address.
     const elsewhere = await logIn(
       { ...site, user: { ...site.user, email: 'next@example.org' } },
       { 'x-forwarded-for': '192.0.2.10' },
@@ -864,17 +867,17 @@ describe('§5.1 brute force', () => {
     person = await logIn(app)
   })
 
-  test('§5.1 DV-02 logs many wrong codes once', async () => {
+  test('§5.1 DV-02 logs one warning after 50 wrong codes', async () => {
     await using site = await startServer(proxies)
     for (let guest = 0; guest < 12; guest += 1) {
-      const stranger = await somebody(site, `g${guest}@example.org`, `192.0.2.${guest + 1}`)
-      for (const code of wrong) await enterCode(site, stranger, code)
-      const heard = site.log.filter(({ event }) => event === 'user_code.guessed')
-      expect(heard.length).toBe(guest < 9 ? 0 : 1)
+      const guesser = await somebody(site, `g${guest}@example.org`, `192.0.2.${guest + 1}`)
+      for (const code of wrong) await enterCode(site, guesser, code)
+      const warnings = site.log.filter(({ event }) => event === 'user_code.guessed')
+      expect(warnings.length).toBe(guest < 9 ? 0 : 1)
     }
   })
 
-  test('§5.1 DV-02 counts tries of all nodes together', async () => {
+  test('§5.1 DV-02 counts wrong codes for all nodes together', async () => {
     await using site = await startServer(proxies)
     await using other = await startServer({ ...proxies, beside: site })
     const ada = await somebody(site, 'ada@example.org', '192.0.2.1')
@@ -884,7 +887,7 @@ describe('§5.1 brute force', () => {
       expect((await enterCode(node, ada, 'HHHH-HHHH')).status).toBe(429)
   })
 
-  test('§5.1 does not count an empty field', async () => {
+  test('§5.1 does not count an empty code', async () => {
     await using site = await startServer({ deviceAuthorization: true })
     const ada = await logIn(site)
     for (let tries = 0; tries < 8; tries += 1)
@@ -892,21 +895,21 @@ describe('§5.1 brute force', () => {
   })
 })
 
-describe('§6.1 user codes', () => {
-  test('§6.1 DV-02 have eight of twenty consonants, evenly distributed [T320]', async () => {
+describe('RFC 8628 §6.1 user codes', () => {
+  test('§6.1 DV-02 generates codes from an alphabet of 20 letters without vowels [T320]', async () => {
     expect(userCodeAlphabet).toHaveLength(20)
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
-    // Five tries within the lifetime of a code: a chance below 2^-32 (§5.1).
+    // With eight letters and five attempts, the probability of a correct guess is below 2^-32 (§5.1).
     expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
   })
 
-  test('§6.1 DV-06 are drawn again if they are in use [T306]', async () => {
+  test('§6.1 DV-06 generates another code if a code is already in use [T306]', async () => {
     let isPoor = false
     let draws = 0
     await using site = await startServer({
       deviceAuthorization: true,
-      // Eight letters need 24 random bytes: repeat them for the first two draws.
+      // A user code needs 24 random bytes. Return the same bytes twice, so that the second code collides.
       random: (bytes) => {
         const random = crypto.getRandomValues(new Uint8Array(bytes))
         if (!isPoor || bytes !== 24) return random
@@ -927,7 +930,7 @@ describe('§6.1 user codes', () => {
     expect((await device.poll(second)).status).toBe(200)
   })
 
-  test('§5.1 are also found under an earlier secret key', async () => {
+  test('§5.1 accepts a code that was created with an earlier secret key', async () => {
     const codes = await pub.codes()
     const secretKeys = ['another test secret key of more than 32 bytes', secretKey]
     await using rotated = await startServer({ beside: app, deviceAuthorization: true, secretKeys })
@@ -937,8 +940,8 @@ describe('§6.1 user codes', () => {
   })
 })
 
-describe('DV-06 a flood', () => {
-  test('DV-06 of requests gets 429 with Retry-After, for its address only', async () => {
+describe('DV-06 the rate limit of device authorization requests', () => {
+  test('DV-06 returns 429 with Retry-After after 100 requests of one IP address', async () => {
     await using site = await startServer({
       deviceAuthorization: true,
       trustedProxies: ['127.0.0.1'],
@@ -957,7 +960,7 @@ describe('DV-06 a flood', () => {
     expect(Number(rows?.n)).toBeLessThan(250)
     site.advance(60)
     expect((await device.ask({}, from('192.0.2.1'))).status).toBe(200)
-    // No state remains.
+    // The sweeper removes all transient values.
     site.advance(2_000)
     await site.server.sweep()
     const [left] = await site.query('select count(*) as n from oauth2server_transient')
@@ -970,8 +973,8 @@ describe('DV-06 a flood', () => {
   })
 })
 
-describe('an issuer with a path', () => {
-  test('§3.2 §3.3 supports the whole flow below the path', async () => {
+describe('the device flow of an issuer with a path', () => {
+  test('§3.2, §3.3 supports the whole flow below the path', async () => {
     await using site = await startServer({ basePath: '/app', deviceAuthorization: true })
     const device = await Device.register(site)
     const ada = await logIn(site)

@@ -55,7 +55,7 @@ const fieldsOf = (subject_token: string | undefined, more: Given = {}): [string,
     ...more,
   }).filter((pair): pair is [string, string] => pair[1] !== undefined)
 
-/** Exchanges a token as its holder, without a client. */
+/** Exchanges a token without client authentication, as the holder of a personal token does. */
 const exchange = async (
   subjectToken: string | undefined,
   more: Given = {},
@@ -63,7 +63,7 @@ const exchange = async (
   headers: Record<string, string> = {},
 ): Promise<FormAnswer> => postForm(`${issuer}/oauth/token`, fieldsOf(subjectToken, more), headers)
 
-/** Exchanges a token of the client. */
+/** Exchanges a token with the authentication of a client. */
 const exchangeAs = (client: TestClient, subjectToken: string, more: Given = {}) =>
   client.clientSecret === pub.clientSecret
     ? exchange(subjectToken, { client_id: client.clientId, ...more }, client.app)
@@ -81,8 +81,8 @@ const me = async (token: string, { issuer } = app) => {
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
 
-describe('§2.1 exchanges a personal token for one with fewer rights and an earlier expiry', () => {
-  test('§2.2.1 returns every member, and no refresh token [T327]', async () => {
+describe('RFC 8693 §2.1 the exchange of a personal token', () => {
+  test('§2.2.1 returns exactly the expected members, without a refresh token [T327]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write'])
     const answer = await exchange(token, { scope: 'notes:read', expires_in: '600' })
     expect(answer.status).toBe(200)
@@ -108,14 +108,14 @@ describe('§2.1 exchanges a personal token for one with fewer rights and an earl
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 keeps the user and the kind', async () => {
+  test('§2.1 issues a child with the user and the type of its parent', async () => {
     const token = await app.personalToken(['user:email'])
     const child = childOf(await exchange(token))
     expect((await me(child)).body).toEqual((await me(token)).body)
     expect((await me(child)).body).toMatchObject({ kind: 'personal_token' })
   })
 
-  test('§2.1 does not change the exchanged token [T339]', async () => {
+  test('§2.1 does not change the parent [T339]', async () => {
     const token = await app.personalToken(['notes:read'])
     const before = await app.server.tokens.find({ accessToken: token })
     for (let times = 0; times < 3; times += 1) expect((await exchange(token)).status).toBe(200)
@@ -125,13 +125,13 @@ describe('§2.1 exchanges a personal token for one with fewer rights and an earl
     expect(new Set(many.map(childOf)).size).toBe(8)
   })
 
-  test('§2.1 uses the scopes of the parent without scope, and the default lifetime without expires_in [T333]', async () => {
+  test('§2.1 grants the scopes of the parent and the default lifetime by default [T333]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write', 'test:scope'])
     const { body } = await exchange(token, { scope: '' })
     expect(body).toMatchObject({ scope: 'notes:read notes:write test:scope', expires_in: 3_600 })
   })
 
-  test('§2.1 expires as requested, and at the latest with its parent [T344]', async () => {
+  test('§2.1 limits the requested lifetime of a child to the lifetime of its parent [T344]', async () => {
     await using other = await start()
     const { accessToken } = await other.server.tokens.createPersonal('Short', other.user.id, {
       expiresIn: 300,
@@ -152,20 +152,20 @@ describe('§2.1 exchanges a personal token for one with fewer rights and an earl
   })
 
   test.each(['0', '-1', '1.5', '1e3', 'soon', ' 60', '99999999999', '٣'])(
-    'returns invalid_request for an invalid expires_in: %s',
+    'returns invalid_request for the invalid expires_in "%s"',
     async (expires_in) => {
       const token = await app.personalToken()
       expect(refused(await exchange(token, { expires_in }))).toBe('400 invalid_request')
     },
   )
 
-  test('§2.1 accepts only the access token type as the requested type [T334]', async () => {
+  test('§2.1 accepts the access token type as requested_token_type [T334]', async () => {
     const token = await app.personalToken()
     const named = { requested_token_type: accessTokenType }
     expect((await exchange(token, named)).status).toBe(200)
   })
 
-  test('children of a personal token with a prefix have no prefix', async () => {
+  test('issues a child without the prefix of personal tokens', async () => {
     await using other = await start({ tokenPersonalPrefix: 'notes_' })
     const token = await other.personalToken()
     const child = childOf(await exchange(token, {}, other))
@@ -173,7 +173,7 @@ describe('§2.1 exchanges a personal token for one with fewer rights and an earl
     expect(await ping(other, child)).toBe(200)
   })
 
-  test('RFC 9068 issues a JWT of the user if access tokens are JWTs [T343]', async () => {
+  test('RFC 9068 issues a JWT with the user as sub if access tokens are JWTs [T343]', async () => {
     await using other = await start({ accessTokenFormat: 'jwt' })
     const token = await other.personalToken(['notes:read'])
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -184,8 +184,8 @@ describe('§2.1 exchanges a personal token for one with fewer rights and an earl
   })
 })
 
-describe("§2.1 a client's own token", () => {
-  test('§2.1 of an authorization can be exchanged by its confidential or public client', async () => {
+describe('RFC 8693 §2.1 the exchange of an access token', () => {
+  test('§2.1 accepts a token of an authorization from its confidential or public client', async () => {
     for (const client of [conf, pub]) {
       const { access_token } = await client.tokens({ scope: 'notes:read notes:write' })
       const answer = await exchangeAs(client, access_token, { scope: 'notes:read' })
@@ -195,12 +195,12 @@ describe("§2.1 a client's own token", () => {
     }
   })
 
-  test('§2.1 of client_credentials can be exchanged', async () => {
+  test('§2.1 accepts a client_credentials token', async () => {
     const { body } = await conf.token({ grant_type: 'client_credentials' })
     expect(await ping(app, childOf(await exchangeAs(conf, body.access_token)))).toBe(200)
   })
 
-  test('§2.1 requires client authentication, like other grants [T340]', async () => {
+  test('§2.1 requires the authentication of a confidential client [T340]', async () => {
     const { access_token } = await conf.tokens()
     const answers = [
       await exchange(access_token),
@@ -231,7 +231,7 @@ describe("§2.1 a client's own token", () => {
     expect(refused(await exchangeAs(client, body.access_token))).toBe('400 unauthorized_client')
   })
 
-  test('RFC 7009 can be revoked by itself, and RFC 7662 introspected by its client', async () => {
+  test('RFC 7009, RFC 7662 lets the client introspect a child, and revoke it without its parent', async () => {
     const { access_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const [one, other] = [
       childOf(await exchangeAs(conf, access_token, { scope: 'notes:read' })),
@@ -246,8 +246,8 @@ describe("§2.1 a client's own token", () => {
   })
 })
 
-describe('§2.1 the holder of a personal token is not a client', () => {
-  test('§2.1 rejects client credentials beside it, right or wrong [T341]', async () => {
+describe('RFC 8693 §2.1 client credentials together with a personal token', () => {
+  test('§2.1 rejects any client credentials together with a personal token [T341]', async () => {
     const token = await app.personalToken()
     const { clientId: client_id, clientSecret: client_secret } = conf
     const answers = [
@@ -262,7 +262,7 @@ describe('§2.1 the holder of a personal token is not a client', () => {
     for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('accepts the client_id of the token, which is invalid everywhere else [T342]', async () => {
+  test('accepts the client_id of the personal token, but not in other requests [T342]', async () => {
     const token = await app.personalToken()
     const found = await app.server.tokens.find({ accessToken: token })
     const client_id = found?.token.clientId ?? ''
@@ -274,7 +274,7 @@ describe('§2.1 the holder of a personal token is not a client', () => {
   })
 })
 
-describe('§2.2.2 rejected requests', () => {
+describe('RFC 8693 §2.2.2 rejected requests', () => {
   test.each<[string, Given]>([
     ['without a subject_token', { subject_token: undefined }],
     ['with an empty subject_token', { subject_token: '' }],
@@ -291,8 +291,8 @@ describe('§2.2.2 rejected requests', () => {
     ],
     ['for a SAML assertion', { requested_token_type: 'urn:ietf:params:oauth:token-type:saml2' }],
     ['with an actor', { actor_token: 'x', actor_token_type: accessTokenType }],
-    ['with the type of an actor alone', { actor_token_type: accessTokenType }],
-  ])('§2.1 an exchange %s is invalid_request [T329]', async (_what, given) => {
+    ['with actor_token_type only', { actor_token_type: accessTokenType }],
+  ])('§2.1 returns invalid_request for an exchange %s [T329]', async (_what, given) => {
     const token = await app.personalToken()
     const { subject_token = 'subject_token' in given ? undefined : token, ...more } = given
     expect(refused(await exchange(subject_token, more))).toBe('400 invalid_request')
@@ -317,7 +317,7 @@ describe('§2.2.2 rejected requests', () => {
     expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('§2.1 returns invalid_scope for scopes beyond the parent, and for internal ones [T332]', async () => {
+  test('§2.1 returns invalid_scope for scopes that the parent does not have [T332]', async () => {
     const token = await app.personalToken(['notes:read'])
     for (const scope of ['notes:write', 'notes:read notes:write', 'test:scope', 'unknown', 'a"b'])
       expect(refused(await exchange(token, { scope }))).toBe('400 invalid_scope')
@@ -336,7 +336,7 @@ describe('§2.2.2 rejected requests', () => {
     expect(refused(await exchange(other, { resource: files }, without))).toBe('400 invalid_target')
   })
 
-  test('§2.2.2 rejects everything but a valid access token as subject token [T335]', async () => {
+  test('§2.2.2 rejects a subject_token that is not a valid access token [T335]', async () => {
     await using other = await start()
     const client = await TestClient.register(other, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -372,7 +372,7 @@ describe('§2.2.2 rejected requests', () => {
     expect(refused(await exchangeAs(conf, own))).toBe('400 invalid_request')
   })
 
-  test('is rejected and absent from the metadata if disabled [T328]', async () => {
+  test('rejects the grant type, and omits it from the metadata, if token exchange is disabled [T328]', async () => {
     await using off = await start({ tokenExchange: false })
     const metadata = async ({ issuer }: TestServer) =>
       (await (await fetch(`${issuer}/.well-known/oauth-authorization-server`)).json()) as {
@@ -386,7 +386,7 @@ describe('§2.2.2 rejected requests', () => {
     expect(refused(answer)).toBe('400 unsupported_grant_type')
   })
 
-  test('§5 never returns or logs a presented token [T346]', async () => {
+  test('§5 does not return or log a presented token [T346]', async () => {
     const token = await app.personalToken()
     const answers = [await exchange(token, { scope: 'notes:write' }), await exchange(token)]
     expect(JSON.stringify([answers.map(({ body }) => body), app.log])).not.toContain(token)
@@ -394,7 +394,7 @@ describe('§2.2.2 rejected requests', () => {
   })
 })
 
-describe('§2.1 children inherit the restrictions of their parent', () => {
+describe('RFC 8693 §2.1 restrictions that a child inherits', () => {
   const issued = async (
     more: { resources?: readonly string[]; keyThumbprint?: string },
     at = app,
@@ -405,7 +405,7 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
     return at.server.tokens.issue(redemption)
   }
 
-  test('RFC 8707 inherit its resources [T330]', async () => {
+  test('RFC 8707 restricts a child to the resources of its parent [T330]', async () => {
     await using other = await start({ resources: [{ resource: files }, { resource: mail }] })
     const client = await TestClient.register(other, new UserAgent())
     const parent = await issued({ resources: [files] }, other, client)
@@ -425,7 +425,7 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
     expect(await ping(other, narrowed)).toBe(401)
   })
 
-  test('RFC 8707 inherit its resources even if resource indicators are disabled', async () => {
+  test('RFC 8707 restricts a child to the resources of its parent even if resource indicators are disabled', async () => {
     await using other = await start({ resourceIndicators: false })
     const client = await TestClient.register(other, new UserAgent())
     const parent = await issued({ resources: [files] }, other, client)
@@ -434,7 +434,7 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
     expect(found?.token.resources).toEqual([files])
   })
 
-  test('never exceed the parent, whatever an extension returns [T345]', async () => {
+  test('refuses to issue a child with more rights than its parent, even if an extension requests it [T345]', async () => {
     const { accessToken } = await issued({ resources: [files], keyThumbprint: 'x'.repeat(43) })
     const parent = await app.server.tokens.find({ accessToken })
     if (!parent) throw new Error('There is no parent.')
@@ -460,11 +460,11 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
     expect((await issue.issue(base)).token.parentId).toBe(parent.token.id)
   })
 
-  test('RFC 9449 §5 inherit its key, which the request must prove [T337]', async () => {
-    // The library uses the clock of the machine.
+  test('RFC 9449 §5 binds a child to the key of its parent, and requires a proof of this key [T337]', async () => {
+    // The DPoP library uses the clock of the machine, so the server must use it too.
     await using other = await start({ clock: () => Date.now() })
     const client = await TestClient.register(other, new UserAgent())
-    const [key, stranger] = [
+    const [key, otherKey] = [
       await dpop.generateKeyPair('ES256'),
       await dpop.generateKeyPair('ES256'),
     ]
@@ -477,13 +477,13 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
         ...basicOf(client),
         ...(holder ? { dpop: await proof(holder) } : {}),
       })
-    for (const answer of [await by(), await by(stranger)]) expect(answer.status).toBe(400)
+    for (const answer of [await by(), await by(otherKey)]) expect(answer.status).toBe(400)
     const answer = await by(key)
     expect(answer.body).toMatchObject({ token_type: 'DPoP' })
     const child = await other.server.tokens.find({ accessToken: childOf(answer) })
     expect(child?.token.keyThumbprint).toBe(jkt)
 
-    // An unbound token may have bound children.
+    // A child of an unbound token may be bound to a key.
     const personal = await other.personalToken()
     const bound = await exchange(personal, {}, other, { dpop: await proof(key) })
     expect(bound.body).toMatchObject({ token_type: 'DPoP' })
@@ -491,20 +491,20 @@ describe('§2.1 children inherit the restrictions of their parent', () => {
   })
 })
 
-describe('an exchanged token ends with its parent', () => {
+describe('the validity of a child when its parent changes', () => {
   const ofPersonal = async (scopes = ['notes:read', 'notes:write']) => {
     const parent = await app.server.tokens.createPersonal('Test', app.user.id, { scopes })
     return { parent, child: childOf(await exchange(parent.accessToken)) }
   }
 
-  test('if a personal token is revoked', async () => {
+  test('revokes the child if the personal token is revoked', async () => {
     const { parent, child } = await ofPersonal()
     await app.server.tokens.revoke(parent)
     expect(await ping(app, child)).toBe(401)
     expect(await app.server.tokens.find({ accessToken: child })).toBeUndefined()
   })
 
-  test('if a personal token is rotated, even while the former value stays valid', async () => {
+  test('revokes the child if the personal token is rotated, even while the former value is valid', async () => {
     for (const overlap of [0, 3_600]) {
       const { parent, child } = await ofPersonal()
       await app.server.personalTokens.rotate(parent.id, { overlap })
@@ -514,7 +514,7 @@ describe('an exchanged token ends with its parent', () => {
     }
   })
 
-  test('if the scopes of a personal token change, also for children of its former value', async () => {
+  test('revokes all children if the scopes of the personal token change', async () => {
     const { parent, child } = await ofPersonal()
     const { accessToken } = await app.server.personalTokens.rotate(parent.id, { overlap: 3_600 })
     const ofFormer = childOf(await exchange(parent.accessToken, { scope: 'notes:read' }))
@@ -529,7 +529,7 @@ describe('an exchanged token ends with its parent', () => {
     }
   })
 
-  test('stays if only the name of a personal token changes', async () => {
+  test('does not revoke the child if only the name of the personal token changes', async () => {
     const { parent, child } = await ofPersonal()
     const managed = await app.server.personalTokens.find(app.user.id, parent.id)
     if (!managed) throw new Error('There is no such token.')
@@ -537,7 +537,7 @@ describe('an exchanged token ends with its parent', () => {
     expect(await ping(app, child)).toBe(200)
   })
 
-  test('if an access token is revoked, refreshed, or revoked by itself', async () => {
+  test('revokes the child if the access token is refreshed or revoked, also with revokeAccessTokenAlone', async () => {
     for (const revokeAccessTokenAlone of [false, true]) {
       await using other = await start({ revokeAccessTokenAlone })
       const client = await TestClient.register(other, new UserAgent())
@@ -554,7 +554,7 @@ describe('an exchanged token ends with its parent', () => {
     }
   })
 
-  test('if its client or user is deleted or inactive', async () => {
+  test('rejects the child if its client is deleted, or its user is deleted or inactive', async () => {
     const { server } = app
     const user = await server.users.create({ email: 'user-d@example.org', password: null })
     const parent = await server.tokens.createPersonal('Test', user.id, {})
@@ -576,7 +576,7 @@ describe('an exchanged token ends with its parent', () => {
     expect(await app.query(ids)).toEqual([])
   })
 
-  test('an expired exchanged token is swept without its parent', async () => {
+  test('sweeps an expired child without its parent', async () => {
     await using other = await start()
     const token = await other.personalToken()
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -588,7 +588,7 @@ describe('an exchanged token ends with its parent', () => {
   })
 })
 
-test('an exchanged token is in no list of its user, and does not count as a user of its client', async () => {
+test('does not list or count a child as a personal token, a device or a user', async () => {
   await using other = await start()
   const { tokens, personalTokens, clients, authorizedApplications } = other.server
   const personal = await tokens.createPersonal('Test', other.user.id)
@@ -606,7 +606,7 @@ test('an exchanged token is in no list of its user, and does not count as a user
   expect(await (await clients.find(client.clientId))?.getUsers()).toBe(1)
 })
 
-test('the settings pages return 404 for the ID of an exchanged token', async () => {
+test('does not find or rotate a child as a personal token', async () => {
   const personal = await app.server.tokens.createPersonal('Test', app.user.id)
   const child = await app.server.tokens.find({
     accessToken: childOf(await exchange(personal.accessToken)),
@@ -616,7 +616,7 @@ test('the settings pages return 404 for the ID of an exchanged token', async () 
   await expect(app.server.personalTokens.rotate(id)).rejects.toThrow('There is no such token.')
 })
 
-/** Pauses a server before or after a store operation until it is released. */
+/** Pauses a server before or after a store operation until the test releases it. */
 const newBrake = () => {
   let at: string | undefined
   let reached = () => {}
@@ -629,14 +629,14 @@ const newBrake = () => {
     }
     if (at === `before ${name}`) await stop()
     const result = await run()
-    if (at === `behind ${name}`) await stop()
+    if (at === `after ${name}`) await stop()
     return result
   }
   return {
     around,
     arm(where: string) {
       at = where
-      const standing = new Promise<void>((resolve) => {
+      const paused = new Promise<void>((resolve) => {
         reached = resolve
       })
       let release = () => {}
@@ -646,7 +646,7 @@ const newBrake = () => {
           resolve()
         }
       })
-      return { standing, release: () => release() }
+      return { paused, release: () => release() }
     },
   }
 }
@@ -708,138 +708,135 @@ const withoutPostgres = await lacks('postgres')
 describe.each([
   ['SQLite', inSqlite, false],
   ['PostgreSQL', inPostgres, withoutPostgres],
-] as const)(
-  'rejects the exchange if the parent ends during it, in %s',
-  (_name, make, isMissing) => {
-    let pair: Pair
-    let users = 0
-    const newUser = (): Promise<User> => {
-      users += 1
-      return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
+] as const)('exchanges of a parent that changes concurrently, in %s', (_name, make, isMissing) => {
+  let pair: Pair
+  let users = 0
+  const newUser = (): Promise<User> => {
+    users += 1
+    return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
+  }
+  beforeAll(async () => {
+    if (!isMissing) pair = await make()
+  })
+  afterAll(() => pair?.close())
+
+  const scopes = ['notes:read', 'notes:write']
+  const ways = {
+    'is revoked': async ({ parentId }: Parent) => {
+      const token = await pair.fast.tokens.get(parentId)
+      if (token) await pair.fast.tokens.revoke(token)
+    },
+    'is rotated': async ({ parentId }: Parent) => {
+      await pair.fast.personalTokens.rotate(parentId)
+    },
+    'is rotated with an overlap': async ({ parentId }: Parent) => {
+      await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
+    },
+    'is limited to fewer scopes': async ({ parentId, user }: Parent) => {
+      const managed = await pair.fast.personalTokens.find(user.id, parentId)
+      if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
+    },
+    'is deleted with its user': async ({ user }: Parent) => {
+      await pair.fast.users.delete(user.id)
+    },
+  }
+  interface Parent {
+    readonly parentId: number
+    readonly user: User
+  }
+
+  const race = async (
+    where: string,
+    make: () => Promise<IssuedToken>,
+    end: () => Promise<unknown>,
+    // The deletion of a user locks many rows, so a deadlock may cause StoreUnavailable.
+    { mayCollide = false } = {},
+  ): Promise<IssuedToken | undefined> => {
+    const { paused, release } = pair.brake.arm(where)
+    const making = make()
+    await Promise.race([paused, making.catch(() => undefined)])
+    const ending = end()
+    await Promise.race([ending.catch(() => undefined), delay(100)])
+    release()
+    const [made, ended] = await Promise.allSettled([making, ending])
+    for (const result of [made, ended]) {
+      if (result.status === 'fulfilled') continue
+      if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
     }
-    beforeAll(async () => {
-      if (!isMissing) pair = await make()
-    })
-    afterAll(() => pair?.close())
-
-    const scopes = ['notes:read', 'notes:write']
-    const ways = {
-      'is revoked': async ({ parentId }: Parent) => {
-        const token = await pair.fast.tokens.get(parentId)
-        if (token) await pair.fast.tokens.revoke(token)
-      },
-      'gets another value': async ({ parentId }: Parent) => {
-        await pair.fast.personalTokens.rotate(parentId)
-      },
-      'gets another value, and the former one stays a while': async ({ parentId }: Parent) => {
-        await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
-      },
-      'may do less': async ({ parentId, user }: Parent) => {
-        const managed = await pair.fast.personalTokens.find(user.id, parentId)
-        if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
-      },
-      'loses its user': async ({ user }: Parent) => {
-        await pair.fast.users.delete(user.id)
-      },
+    if (ended.status === 'rejected') {
+      expect(ended.reason).toBeInstanceOf(StoreUnavailable)
+      await end()
     }
-    interface Parent {
-      readonly parentId: number
-      readonly user: User
-    }
+    return made.status === 'fulfilled' ? made.value : undefined
+  }
 
-    const race = async (
-      where: string,
-      make: () => Promise<IssuedToken>,
-      end: () => Promise<unknown>,
-      // A deadlock may cause a retry, since the deletion of a user locks many rows.
-      { mayCollide = false } = {},
-    ): Promise<IssuedToken | undefined> => {
-      const { standing, release } = pair.brake.arm(where)
-      const making = make()
-      await Promise.race([standing, making.catch(() => undefined)])
-      const ending = end()
-      await Promise.race([ending.catch(() => undefined), delay(100)])
-      release()
-      const [made, ended] = await Promise.allSettled([making, ending])
-      for (const result of [made, ended]) {
-        if (result.status === 'fulfilled') continue
-        if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
-      }
-      if (ended.status === 'rejected') {
-        expect(ended.reason).toBeInstanceOf(StoreUnavailable)
-        await end()
-      }
-      return made.status === 'fulfilled' ? made.value : undefined
-    }
+  const moments = [
+    'before transaction',
+    'after clients.find',
+    'after tokens.hold',
+    'after tokens.insert',
+    'after transaction',
+  ]
 
-    const moments = [
-      'before transaction',
-      'behind clients.find',
-      'behind tokens.hold',
-      'behind tokens.insert',
-      'behind transaction',
-    ]
-
-    test
-      .skipIf(isMissing)
-      .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
-      'a personal one that %s, %s',
-      async (way, where) => {
-        const user = await newUser()
-        const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
-        const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
-        const client = await pair.slow.clients.find(personal.clientId)
-        if (!parent || !client) throw new Error('There is no parent.')
-        const made = await race(
-          where,
-          async () =>
-            pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-          () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
-          { mayCollide: way === 'loses its user' },
-        )
-        const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-        expect(left).toBeUndefined()
-      },
-    )
-
-    test
-      .skipIf(isMissing)
-      .each(
-        moments.flatMap((where) => [
-          ['is refreshed', where] as const,
-          ['is revoked', where] as const,
-        ]),
-      )('one of an authorization that %s, %s', async (way, where) => {
+  test
+    .skipIf(isMissing)
+    .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
+    'leaves no valid child of a personal token that %s %s',
+    async (way, where) => {
       const user = await newUser()
-      const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
-      const issued = await pair.fast.tokens.issue({
-        type: 'user',
-        client,
-        subject: user,
-        scopes,
-        refreshable: true,
-      })
-      const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
-      const refreshToken = issued.refreshToken ?? ''
-      const found = await pair.fast.tokens.find({ refreshToken })
-      if (!parent || !found) throw new Error('There is no parent.')
+      const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
+      const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
+      const client = await pair.slow.clients.find(personal.clientId)
+      if (!parent || !client) throw new Error('There is no parent.')
       const made = await race(
         where,
         async () =>
           pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-        () =>
-          way === 'is revoked'
-            ? pair.fast.tokens.revoke(issued.token)
-            : pair.fast.tokens.issue({
-                type: 'refresh',
-                client,
-                presented: refreshToken,
-                parameters: '',
-                current: { found, scopes },
-              }),
+        () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
+        { mayCollide: way === 'is deleted with its user' },
       )
       const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
       expect(left).toBeUndefined()
+    },
+  )
+
+  test
+    .skipIf(isMissing)
+    .each(
+      moments.flatMap((where) => [
+        ['is refreshed', where] as const,
+        ['is revoked', where] as const,
+      ]),
+    )('leaves no valid child of an access token that %s %s', async (way, where) => {
+    const user = await newUser()
+    const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
+    const issued = await pair.fast.tokens.issue({
+      type: 'user',
+      client,
+      subject: user,
+      scopes,
+      refreshable: true,
     })
-  },
-)
+    const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
+    const refreshToken = issued.refreshToken ?? ''
+    const found = await pair.fast.tokens.find({ refreshToken })
+    if (!parent || !found) throw new Error('There is no parent.')
+    const made = await race(
+      where,
+      async () =>
+        pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
+      () =>
+        way === 'is revoked'
+          ? pair.fast.tokens.revoke(issued.token)
+          : pair.fast.tokens.issue({
+              type: 'refresh',
+              client,
+              presented: refreshToken,
+              parameters: '',
+              current: { found, scopes },
+            }),
+    )
+    const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+    expect(left).toBeUndefined()
+  })
+})

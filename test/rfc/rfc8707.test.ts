@@ -33,14 +33,14 @@ afterAll(() => app.close())
 const queryOf = (resources: readonly string[]): string =>
   resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('')
 
-/** Returns the redirect after a request for these resources. */
+/** Sends an authorization request for these resources. Returns the redirect to the client. */
 const ask = async (resources: readonly string[], given = {}, client = conf): Promise<URL> =>
   agent.authorize(app, client.url(given) + queryOf(resources))
 
 const codeFor = async (resources: readonly string[], client = conf): Promise<string> =>
   (await ask(resources, {}, client)).searchParams.get('code') ?? ''
 
-/** Sends a token request with any number of resources. */
+/** Sends a token request for these resources. */
 const token = async (
   given: Record<string, string>,
   resources: readonly string[] = [],
@@ -66,35 +66,37 @@ const redeem = (code: string, resources: readonly string[] = []): Promise<TokenA
 const refresh = (refreshToken: string, resources: readonly string[] = []): Promise<TokenAnswer> =>
   token({ grant_type: 'refresh_token', refresh_token: refreshToken }, resources)
 
-/** Returns the resources of an access token. */
+/** Returns the resources of the access token. */
 const audienceOf = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ accessToken: body.access_token }))?.token.resources
 
-/** Returns the resources of its authorization. */
+/** Returns the resources of the authorization. */
 const grantedBy = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ refreshToken: body.refresh_token }))?.authorization?.resources
 
+const unknown = 'https://other.example'
+
 const unusable = {
-  unknown: 'https://other.example',
-  'with a fragment': `${notes}#part`,
-  'with an empty fragment': `${notes}#`,
-  relative: '/notes',
-  'no address at all': 'notes',
-  'of another case': 'https://api.example/Notes',
-  'with its scheme and host in another case': 'HTTPS://API.example/notes',
-  'a part of one': 'https://api.example',
-  'longer than one': `${notes}/1`,
-  'with a slash behind a path': `${notes}/`,
-  'with a query': `${notes}?`,
-  'with a user': 'https://user@api.example/notes',
-  'with another scheme': 'http://api.example/notes',
-  'with a control character': `${notes}\n`,
-  'a prototype': '__proto__',
-  huge: `https://api.example/${'x'.repeat(3000)}`,
-  'two in one': `${notes} ${mail}`,
+  'an unknown URL': unknown,
+  'a URL with a fragment': `${notes}#part`,
+  'a URL with an empty fragment': `${notes}#`,
+  'a relative URL': '/notes',
+  'a text that is not a URL': 'notes',
+  'a path in another case': 'https://api.example/Notes',
+  'a scheme and host in another case': 'HTTPS://API.example/notes',
+  'a prefix of a resource': 'https://api.example',
+  'a path below a resource': `${notes}/1`,
+  'a trailing slash after a path': `${notes}/`,
+  'a URL with a query': `${notes}?`,
+  'a URL with a user': 'https://user@api.example/notes',
+  'another scheme': 'http://api.example/notes',
+  'a control character': `${notes}\n`,
+  'the text __proto__': '__proto__',
+  'a URL of 3 kB': `https://api.example/${'x'.repeat(3000)}`,
+  'two resources in one parameter': `${notes} ${mail}`,
 }
 
-describe('§2 resource', () => {
+describe('RFC 8707 §2 the parameter resource', () => {
   test.each(Object.entries(unusable))(
     'SC-06 returns invalid_target for %s [T055]',
     async (_, resource) => {
@@ -111,9 +113,9 @@ describe('§2 resource', () => {
     },
   )
 
-  test('rejects an unknown resource beside a known one [T352]', async () => {
-    expect(answerTo(conf, await ask([notes, unusable.unknown])).error).toBe('invalid_target')
-    const answer = await token({ grant_type: 'client_credentials' }, [notes, unusable.unknown])
+  test('rejects a known and an unknown resource in one request [T352]', async () => {
+    expect(answerTo(conf, await ask([notes, unknown])).error).toBe('invalid_target')
+    const answer = await token({ grant_type: 'client_credentials' }, [notes, unknown])
     expect(refusal(answer)).toBe('400 invalid_target')
   })
 
@@ -122,7 +124,7 @@ describe('§2 resource', () => {
     expect(await audienceOf(await redeem(await codeFor(['', notes])))).toEqual([notes])
   })
 
-  test('ignores the slash that URL parsers append to an origin [T350]', async () => {
+  test('ignores one trailing slash after an origin, which URL parsers append [T350]', async () => {
     expect(await audienceOf(await redeem(await codeFor([`${mail}/`, `${app.issuer}/`])))).toEqual([
       app.issuer,
       mail,
@@ -130,22 +132,22 @@ describe('§2 resource', () => {
     expect(answerTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
   })
 
-  test('reports the error only after the login and to a verified redirect URI [T354]', async () => {
-    const stranger = await fetch(conf.url() + queryOf([unusable.unknown]), { redirect: 'manual' })
-    expect(stranger.headers.get('location')).toMatch(/^\/login\?/)
+  test('redirects the error only after the login, and only to a registered redirect URI [T354]', async () => {
+    const visitor = await fetch(conf.url() + queryOf([unknown]), { redirect: 'manual' })
+    expect(visitor.headers.get('location')).toMatch(/^\/login\?/)
     const away = conf.url({ redirect_uri: 'https://evil.example/cb' })
-    const answer = await agent.authorize(app, away + queryOf([unusable.unknown]))
+    const answer = await agent.authorize(app, away + queryOf([unknown]))
     expect(answer.origin).toBe(new URL(app.issuer).origin)
   })
 
-  test('without a resource, a token is valid for all resources of the server [T351]', async () => {
+  test('does not restrict a token if the request has no resource [T351]', async () => {
     const answer = await redeem(await codeFor([]))
     expect(await audienceOf(answer)).toEqual([])
     expect(await grantedBy(answer)).toEqual([])
     expect(await ping(app, answer.body.access_token)).toBe(200)
   })
 
-  test('is ignored if it is disabled', async () => {
+  test('ignores the parameter if resource indicators are disabled', async () => {
     await using other = await startServer({ resourceIndicators: false })
     const browser = new UserAgent()
     const client = await TestClient.register(other, browser)
@@ -154,18 +156,18 @@ describe('§2 resource', () => {
   })
 })
 
-describe('§2.1 the authorization request', () => {
-  test('may name several resources in any order and repeatedly, which bind the code and its tokens [T348]', async () => {
+describe('RFC 8707 §2.1 resources in the authorization request', () => {
+  test('restricts the tokens to several resources in any order, even if one is repeated [T348]', async () => {
     const answer = await redeem(await codeFor([mail, notes, mail]))
     expect(answer.status).toBe(200)
     expect(await audienceOf(answer)).toEqual([notes, mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
   })
 
-  test('keeps resources through the login and the consent page', async () => {
-    const stranger = new UserAgent()
-    const client = await TestClient.register(app, stranger)
-    const answer = await stranger.authorize(app, client.url() + queryOf([notes]))
+  test('retains the resources during the login and on the consent page', async () => {
+    const visitor = new UserAgent()
+    const client = await TestClient.register(app, visitor)
+    const answer = await visitor.authorize(app, client.url() + queryOf([notes]))
     const tokens = await client.redeem(answer.searchParams.get('code') ?? '')
     expect(await audienceOf(tokens)).toEqual([notes])
   })
@@ -178,7 +180,7 @@ describe('§2.1 the authorization request', () => {
     expect(await ping(app, accessToken)).toBe(401)
   })
 
-  test('does not ask again for remembered consent, and never widens it', async () => {
+  test('accepts a remembered consent for other resources, and restricts the token to these', async () => {
     await codeFor([notes])
     const answer = await agent.fetch(conf.url() + queryOf([mail]))
     const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
@@ -186,8 +188,8 @@ describe('§2.1 the authorization request', () => {
   })
 })
 
-describe('§2.2 the token request', () => {
-  test('may request some of the granted resources, while the refresh token keeps all [T355]', async () => {
+describe('RFC 8707 §2.2 resources in the token request', () => {
+  test('restricts only the access token to some of the granted resources [T355]', async () => {
     const answer = await redeem(await codeFor([notes, mail]), [mail])
     expect(await audienceOf(answer)).toEqual([mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
@@ -196,7 +198,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(next.body.refresh_token))).toEqual([notes, mail])
   })
 
-  test('returns invalid_target for a resource that was not granted, and consumes nothing [T357]', async () => {
+  test('returns invalid_target for other resources, without consuming the code or refresh token [T357]', async () => {
     const code = await codeFor([notes])
     for (const resources of [[mail], [notes, mail], [app.issuer]])
       expect(refusal(await redeem(code, resources))).toBe('400 invalid_target')
@@ -206,7 +208,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(await refresh(answer.body.refresh_token))).toEqual([notes])
   })
 
-  test('may request any resource after an authorization without one, and another at each refresh [T358]', async () => {
+  test('accepts any resource at each request if the authorization is not restricted [T358]', async () => {
     const first = await redeem(await codeFor([]), [notes])
     expect(await audienceOf(first)).toEqual([notes])
     expect(await grantedBy(first)).toEqual([])
@@ -218,7 +220,7 @@ describe('§2.2 the token request', () => {
   test.each([
     ['client_credentials', {}],
     ['password', { username: 'user-a@example.org', password: 'correct horse battery staple' }],
-  ])('%s may request any of them [T356]', async (grant_type, given) => {
+  ])('accepts any resources for the grant type %s [T356]', async (grant_type, given) => {
     for (const resources of [[], [notes], [mail, app.issuer]]) {
       const answer = await token({ grant_type, ...given }, resources)
       expect(await audienceOf(answer)).toEqual(resources.toReversed())
@@ -232,7 +234,7 @@ describe('§2.2 the token request', () => {
     expect(refusal(await refresh(answer.body.refresh_token, [mail]))).toBe('400 invalid_target')
   })
 
-  test('returns the same token for a repeated refresh, and rejects one with other resources', async () => {
+  test('returns the same token for a repeated refresh, but rejects a repetition with other resources', async () => {
     const { body } = await redeem(await codeFor([notes, mail]))
     const first = await refresh(body.refresh_token, [mail, notes])
     const again = await refresh(body.refresh_token, [notes, mail])
@@ -242,7 +244,7 @@ describe('§2.2 the token request', () => {
     expect(await audienceOf(first)).toEqual([notes, mail])
   })
 
-  test('issues a token to one of two concurrent refreshes for different resources', async () => {
+  test('issues a token to only one of two concurrent refreshes for different resources', async () => {
     const { body } = await redeem(await codeFor([notes, mail]))
     const answers = await Promise.all([
       refresh(body.refresh_token, [notes]),
@@ -260,8 +262,8 @@ describe('§2.2 the token request', () => {
   })
 })
 
-describe('§2 the audience', () => {
-  test('returns 401 invalid_token for a token of other resources [T110]', async () => {
+describe('RFC 8707 §2 the audience of a token', () => {
+  test('returns 401 invalid_token for a token that is restricted to other resources [T110]', async () => {
     const elsewhere = await token({ grant_type: 'client_credentials' }, [notes])
     const here = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, elsewhere.body.access_token)).toBe(401)
@@ -272,14 +274,14 @@ describe('§2 the audience', () => {
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('SC-06 rejects the token of another issuer on the same database [T349]', async () => {
+  test('SC-06 rejects a token of another issuer that uses the same database [T349]', async () => {
     await using other = await startServer({ beside: app, basePath: '/other' })
     const restricted = await token({ grant_type: 'client_credentials' }, [app.issuer])
     expect(await ping(app, restricted.body.access_token)).toBe(200)
     expect(await ping(other, restricted.body.access_token)).toBe(401)
   })
 
-  test('rejects a token whose resources were widened in its row [T359]', async () => {
+  test('rejects a token whose resources were changed directly in the database [T359]', async () => {
     const { body } = await token({ grant_type: 'client_credentials' }, [notes])
     const found = await app.server.getToken({ accessToken: body.access_token })
     const id = found?.token.id ?? 0
@@ -291,7 +293,7 @@ describe('§2 the audience', () => {
     expect(found?.token.resources).toEqual([notes])
   })
 
-  test('gives an exchanged token the resources of its parent, or fewer', async () => {
+  test('restricts an exchanged token to the resources of its parent, or to fewer', async () => {
     const client = await app.server.clients.find(conf.clientId)
     const issue = (parent: Pick<IssuedToken, 'accessToken'>, resources?: readonly string[]) =>
       app.server.getToken({ accessToken: parent.accessToken }).then((found) => {

@@ -35,14 +35,11 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     ['invalid_scope', { scope: 'bogus' }, 'yes'],
     ['invalid_request', { response_type: undefined }, 'yes'],
     ['unsupported_response_type', { response_type: 'bogus' }, 'yes'],
-  ])(
-    '§2 iss is the issuer, as a string, in the answer: %s [T289]',
-    async (_what, given, confirm) => {
-      const { issuer } = await metadata()
-      const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
-      expect(answerTo(conf, answer).iss).toBe(issuer)
-    },
-  )
+  ])('§2 returns the issuer as iss in a response with %s [T289]', async (_what, given, confirm) => {
+    const { issuer } = await metadata()
+    const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
+    expect(answerTo(conf, answer).iss).toBe(issuer)
+  })
 
   test('§2 returns iss in the fragment of an implicit response, and in query and fragment of an error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
@@ -53,8 +50,8 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
   })
 
   test('§2 returns iss with login_required and consent_required [T394]', async () => {
-    const stranger = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
-    expect(answerTo(conf, stranger)).toMatchObject({ error: 'login_required', iss: app.issuer })
+    const visitor = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
+    expect(answerTo(conf, visitor)).toMatchObject({ error: 'login_required', iss: app.issuer })
     const fresh = await TestClient.register(app, agent)
     expect(answerTo(fresh, await fresh.ask({ prompt: 'none' }))).toMatchObject({
       error: 'consent_required',
