@@ -27,7 +27,7 @@ const start = (options: TestOptions = {}): Promise<TestServer> =>
 
 const machine = { grant_type: 'client_credentials' }
 
-/** Issues a token by client_credentials. */
+/** Returns a new client_credentials token. */
 const machineToken = async (client: TestClient): Promise<string> =>
   (await client.token(machine)).body.access_token
 
@@ -47,7 +47,7 @@ const publishedBy = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
 
 const kidsOf = async (app: TestServer) => (await publishedBy(app)).map(({ kid }) => kid)
 
-/** Verifies a token as another server does, with the published keys. */
+/** Verifies a token with the published keys, as another resource server does. */
 const verified = (app: TestServer, token: string, audience = app.issuer, node = app) =>
   jwtVerify(token, createRemoteJWKSet(new URL(`${node.issuer}/oauth/jwks`)), {
     issuer: app.issuer,
@@ -56,9 +56,9 @@ const verified = (app: TestServer, token: string, audience = app.issuer, node = 
     currentDate: new Date(app.now()),
   })
 
-describe('§2 the token', () => {
+describe('RFC 9068 §2 the JWT access token', () => {
   test.each(['ES256', 'RS256', 'EdDSA'] as const)(
-    '§2.1 is signed with %s, has the type of access tokens, and verifies with the published keys [T360]',
+    '§2.1 signs the token with %s and the type at+jwt, so that the published keys verify it [T360]',
     async (signingAlgorithm) => {
       await using app = await start({ signingAlgorithm })
       const client = await TestClient.register(app, new UserAgent())
@@ -73,7 +73,7 @@ describe('§2 the token', () => {
     },
   )
 
-  test('§2.2 contains every claim and no other [T361]', async () => {
+  test('§2.2 contains exactly the expected claims [T361]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const [one, other] = [await client.tokens(), await client.tokens()]
@@ -90,11 +90,11 @@ describe('§2 the token', () => {
     })
     expect(one.expires_in).toBe(3_600)
     expect(decodeJwt(other.access_token).jti).not.toBe(decodeJwt(one.access_token).jti)
-    // The identifier is not a token.
+    // The server does not accept the jti as a token.
     expect(await ping(app, String(decodeJwt(one.access_token).jti))).toBe(401)
   })
 
-  test('§2.2 has the owner, or else the client, as subject of a client’s own token, and no scope claim without scopes [T362]', async () => {
+  test('§2.2 issues client_credentials tokens with the owner as sub, or the client if it has no owner [T362]', async () => {
     await using app = await start()
     const agent = new UserAgent()
     const owned = await TestClient.register(app, agent)
@@ -105,7 +105,7 @@ describe('§2 the token', () => {
     expect(claims).not.toHaveProperty('scope')
   })
 
-  test('§3 has its resources as audience, and (RFC 9449 §6.1) its key [T364]', async () => {
+  test('§3, RFC 9449 §6.1 contains the resources as aud, and the key thumbprint as cnf [T364]', async () => {
     await using app = await start()
     const client = await clientOf(app, (await app.client()).clientId)
     const issue = async (more: { resources: readonly string[]; keyThumbprint?: string }) => {
@@ -120,7 +120,7 @@ describe('§2 the token', () => {
     expect(decodeJwt(two)).toMatchObject({ aud: [files, mail], cnf: { jkt: 'x'.repeat(43) } })
   })
 
-  test('§2 is issued by every grant, while personal tokens stay opaque', async () => {
+  test('§2 issues JWTs for all grants, but opaque personal tokens', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { access_token, refresh_token } = await client.tokens()
@@ -135,7 +135,7 @@ describe('§2 the token', () => {
     expect(await ping(app, personal)).toBe(200)
   })
 
-  test('decision §5.4 returns the same value again within the leeway', async () => {
+  test('decision §5.4 returns the same JWT for a repeated refresh within the leeway', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { refresh_token } = await client.tokens()
@@ -149,7 +149,7 @@ describe('§2 the token', () => {
     expect(await ping(app, again.body.access_token)).toBe(200)
   })
 
-  test('save_token: reflects fewer rights from the host in the issued token [T363]', async () => {
+  test('issues a JWT with fewer scopes and an earlier exp if save_token of the host reduces them [T363]', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -171,7 +171,7 @@ describe('§2 the token', () => {
     expect(await ping(app, refreshed.access_token)).toBe(200)
   })
 
-  test('save_token: stores the token that the host saw if it changes nothing', async () => {
+  test('issues the JWT that save_token of the host received if the host does not change it', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -183,7 +183,7 @@ describe('§2 the token', () => {
     expect(await machineToken(client)).toBe(seen[0])
   })
 
-  test('is valid if issued in a transaction of the host, and leaves no key behind after a rollback', async () => {
+  test('issues a valid JWT in a transaction of the host, and stores no key if the host rolls back', async () => {
     await using app = await start()
     const client = await clientOf(app, (await app.client()).clientId)
     const redemption = { type: 'client', client, subject: app.user, scopes: [] } as const
@@ -202,13 +202,13 @@ describe('§2 the token', () => {
   })
 })
 
-test('§5 refuses to start if two resources have the same identifier [T370]', async () => {
+test('RFC 9068 §5 refuses to start if two resources have the same identifier [T370]', async () => {
   const twice = start({ resources: [{ resource: files }, { resource: files }] })
   await expect(twice).rejects.toThrow('two have the same identifier')
 })
 
-describe('§4 this resource server', () => {
-  test('§4 rejects a well-formed token that was not issued [T271]', async () => {
+describe('RFC 9068 §4 token validation by this server', () => {
+  test('§4 rejects a forged or changed token [T271]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -228,7 +228,7 @@ describe('§4 this resource server', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§4 rejects a token with another key, issuer or type [T367]', async () => {
+  test('§4 rejects a token of another issuer, or with a signature of another key [T367]', async () => {
     await using app = await start()
     await using other = await start()
     const client = await TestClient.register(app, new UserAgent())
@@ -245,7 +245,7 @@ describe('§4 this resource server', () => {
     }
   })
 
-  test('§4 decides by the audience of the token [T368]', async () => {
+  test('§4 accepts a token only at resources in its audience [T368]', async () => {
     const resources = [{ resource: files }, { resource: mail }]
     const server = await createTestServer({ accessTokenFormat: 'jwt', resources })
     const { user } = await actAs(server)
@@ -275,7 +275,7 @@ describe('§4 this resource server', () => {
     await server.close()
   })
 
-  test('§4 immediately rejects expired and revoked tokens, and those of inactive users [T369]', async () => {
+  test('§4 immediately rejects expired tokens, revoked tokens, and tokens of inactive users [T369]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const token = await machineToken(client)
@@ -295,7 +295,7 @@ describe('§4 this resource server', () => {
     await expect(verified(app, token)).rejects.toThrow('"exp"')
   })
 
-  test('§5 stores and logs no token', async () => {
+  test('§5 does not store or log tokens', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { access_token } = await client.tokens()
@@ -304,8 +304,8 @@ describe('§4 this resource server', () => {
   })
 })
 
-describe('§4 the published keys', () => {
-  test('RFC 8414 §2 are public keys only, cacheable and readable by scripts of any origin [T365]', async () => {
+describe('RFC 9068 §4 the published keys', () => {
+  test('RFC 8414 §2 publishes only public keys, and permits caching and cross-origin requests [T365]', async () => {
     await using app = await start()
     const metadata = (await (
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -331,7 +331,7 @@ describe('§4 the published keys', () => {
     })
   })
 
-  test('RFC 8414 §2 do not exist, and are not in the metadata, if tokens are opaque', async () => {
+  test('RFC 8414 §2 publishes no keys and no jwks_uri if tokens are opaque', async () => {
     await using app = await startServer()
     const metadata = (await (
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -340,14 +340,14 @@ describe('§4 the published keys', () => {
     expect((await fetch(`${app.issuer}/oauth/jwks`)).status).toBe(404)
   })
 
-  test('exist before the first token is issued', async () => {
+  test('publishes a key before the first token is issued', async () => {
     await using app = await start()
     const [kid] = await kidsOf(app)
     const client = await TestClient.register(app, new UserAgent())
     expect(kidOf(await machineToken(client))).toBe(kid)
   })
 
-  test('have a sealed private part', async () => {
+  test('stores the private part of a key only in sealed form', async () => {
     await using app = await start()
     await publishedBy(app)
     const rows = await app.query('select * from oauth2server_signing_key')
@@ -358,7 +358,7 @@ describe('§4 the published keys', () => {
 })
 
 describe('the rotation of signing keys', () => {
-  test('publishes a successor for an hour before it signs, and keeps the former key while its tokens are valid', async () => {
+  test('publishes a new key an hour before its use, and the former key until its tokens expire', async () => {
     await using app = await start({ signingKeyExpiresIn: 10 * day })
     const client = await TestClient.register(app, new UserAgent())
     const [first = ''] = await kidsOf(app)
@@ -387,7 +387,7 @@ describe('the rotation of signing keys', () => {
     expect(kidOf(await machineToken(client))).toBe(second)
   })
 
-  test('keeps the key of long-lived tokens', async () => {
+  test('retains a key until its last long-lived token expires', async () => {
     await using app = await start({ signingKeyExpiresIn: day, tokenExpiresIn: 30 * day })
     const client = await TestClient.register(app, new UserAgent())
     await machineToken(client)
@@ -406,7 +406,7 @@ describe('the rotation of signing keys', () => {
     expect(await kidsOf(app)).not.toContain(kidOf(last))
   })
 
-  test('uses the key of another algorithm immediately, and back again', async () => {
+  test('immediately signs with a key of the configured algorithm, and publishes the keys of both algorithms', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const before = await machineToken(client)
@@ -425,7 +425,7 @@ describe('the rotation of signing keys', () => {
     await verified(app, before)
     await verified(app, accessToken)
 
-    // A newer key of another algorithm does not remove the key of a node that still signs with it.
+    // The sweeper of a node that still signs with the old algorithm does not delete the old key.
     app.advance(3 * day)
     await app.server.sweep()
     expect(kidOf(await machineToken(client))).toBe(kidOf(before))
@@ -434,7 +434,7 @@ describe('the rotation of signing keys', () => {
     expect((await publishedBy(other)).map(({ alg }) => alg)).toEqual(['RS256'])
   })
 
-  test('creates one key if several nodes start at the same time', async () => {
+  test('creates only one key if several nodes start concurrently', async () => {
     await using app = await start()
     await using second = await start({ beside: app, issuer: app.issuer })
     await using third = await start({ beside: app, issuer: app.issuer })
@@ -452,7 +452,7 @@ describe('the rotation of signing keys', () => {
     expect(later[2]).toEqual(later[0])
   })
 
-  test('notices the key of another node within half a minute', async () => {
+  test('publishes a key of another node within half a minute', async () => {
     await using app = await start({ signingKeyExpiresIn: day })
     await using other = await start({
       beside: app,
@@ -475,7 +475,7 @@ describe('the rotation of signing keys', () => {
       beside: app,
       issuer: app.issuer,
       aroundStore: async ({ name }, run) => {
-        // Block before the key is written, since no other node can write during that.
+        // Let the other node create its key before this transaction begins, because SQLite allows only one writer.
         if (name === 'transaction' && slow) {
           slow = false
           await kidsOf(app)
@@ -487,7 +487,7 @@ describe('the rotation of signing keys', () => {
     expect(await app.query('select id from oauth2server_signing_key')).toHaveLength(1)
   })
 
-  test('neither publishes nor uses a forged row, and creates another key [T371]', async () => {
+  test('does not publish or use a key whose row was changed, and creates another key [T371]', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const before = await machineToken(client)
@@ -504,7 +504,7 @@ describe('the rotation of signing keys', () => {
     expect(app.log.map(({ event }) => event)).toContain('signing_key.tampered')
   })
 
-  test('is resealed by a rotation of the secret keys', async () => {
+  test('reseals the signing key when the secret keys are rotated', async () => {
     const next = 'the next secret key, of more than 32 bytes'
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
@@ -530,7 +530,7 @@ describe('the rotation of signing keys', () => {
     await verified(app, again.accessToken, app.issuer, alone)
   })
 
-  test('returns 503 and consumes nothing while the keys cannot be read', async () => {
+  test('returns 503 without consuming the code while the store cannot return the keys', async () => {
     let isFailing = false
     await using app = await start({
       aroundStore: ({ name }, run) => {
@@ -547,7 +547,7 @@ describe('the rotation of signing keys', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test('fails with an error instead of a loop if all key IDs are taken', async () => {
+  test('throws an error if the store refuses every new key', async () => {
     const rows = async () => []
     const signingKeys = { all: rows, insert: async () => false, delete: async () => undefined }
     const { KeyRing } = await import('../../src/crypto/sealed.ts')

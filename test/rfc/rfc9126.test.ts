@@ -6,7 +6,7 @@ import { redirectUri, secretKey, startServer, type TestServer } from '../support
 import { answerTo, formIn, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logs in once for the whole file. */
+/** A browser whose user is logged in, for all tests of this file. */
 let agent: UserAgent
 let conf: TestClient
 let pub: TestClient
@@ -26,7 +26,7 @@ const post = (fields: Parameters<typeof postForm>[1], headers = basicOf(conf)) =
   postForm(endpoint(), fields, headers)
 const refusalOf = async (answer: ReturnType<typeof push>) => refusal((await answer) as never)
 
-/** Expects that a request with an invalid reference shows the error view and never redirects to the client. */
+/** Asserts that the server redirects a request to the error view. Returns the `error` parameter. */
 const localError = async (url: string, browser = agent): Promise<string> => {
   const response = await browser.fetch(url)
   expect(response.status).toBe(303)
@@ -40,7 +40,7 @@ const metadataOf = async ({ issuer }: TestServer) => {
   return (await response.json()) as Record<string, unknown>
 }
 
-describe('§2.1 the endpoint', () => {
+describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
   test('§2.1 supports the whole flow of a confidential client', async () => {
     const url = referenceUrl(conf, await pushed(conf))
     const answer = answerTo(conf, await agent.authorize(app, url))
@@ -49,13 +49,13 @@ describe('§2.1 the endpoint', () => {
     expect([status, body.scope]).toEqual([200, 'notes:read'])
   })
 
-  test('§2.1 supports a public client, identified by its client_id [T374]', async () => {
+  test('§2.1 accepts a public client with its client_id [T374]', async () => {
     const url = referenceUrl(pub, await pushed(pub, {}, asPublic))
     const { code = '' } = answerTo(pub, await agent.authorize(app, url))
     expect((await pub.redeem(code)).status).toBe(200)
   })
 
-  test('§2.2 returns 201 with a random URN and its lifetime, uncached [T379]', async () => {
+  test('§2.2 returns 201 with a random URN and its lifetime, and forbids caching [T379]', async () => {
     const { status, headers, body } = await push(conf)
     expect(status).toBe(201)
     expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
@@ -84,17 +84,13 @@ describe('§2.1 the endpoint', () => {
       '401 invalid_client',
     ],
     [
-      'two ways of authentication',
+      'two authentication methods',
       () => post({ ...requestOf(conf), client_secret: conf.clientSecret }),
       '400 invalid_request',
     ],
-    [
-      'another client than the authenticated one',
-      () => post(requestOf(pub)),
-      '400 invalid_request',
-    ],
+    ['a client_id of another client', () => post(requestOf(pub)), '400 invalid_request'],
   ])(
-    'PA-01 the client authenticates as at the token endpoint: %s [T373]',
+    'PA-01 rejects invalid client authentication like the token endpoint: %s [T373]',
     async (_what, ask, expected) => {
       const answer = await ask()
       expect(refusal(answer as never)).toBe(expected)
@@ -134,7 +130,7 @@ describe('§2.1 the endpoint', () => {
     expect([status, body.error]).toEqual([413, 'invalid_request'])
   })
 
-  test('PA-01 §2.1 rejects a JSON body, and ignores the query', async () => {
+  test('PA-01 §2.1 rejects a JSON body, and ignores parameters in the query', async () => {
     const headers = basicOf(conf)
     const json = await fetch(endpoint(), {
       method: 'POST',
@@ -168,17 +164,13 @@ describe('§2.1 the endpoint', () => {
       { redirect_uri: 'https://evil.example/cb' },
       'invalid_request',
     ],
-    ['one that is malformed', { redirect_uri: 'https://' }, 'invalid_request'],
-    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['a malformed redirect URI', { redirect_uri: 'https://' }, 'invalid_request'],
+    ['a missing response type', { response_type: undefined }, 'invalid_request'],
     ['an unknown response type', { response_type: 'bogus' }, 'unsupported_response_type'],
-    ['a scope beyond the limit of the client', { scope: 'notes:write' }, 'invalid_scope'],
+    ['a scope outside allowed_scopes', { scope: 'notes:write' }, 'invalid_scope'],
     ['an unknown scope', { scope: 'bogus' }, 'invalid_scope'],
     ['an internal scope', { scope: 'test:scope' }, 'invalid_scope'],
-    [
-      'a method of PKCE that protects nothing',
-      { code_challenge_method: 'plain' },
-      'invalid_request',
-    ],
+    ['code_challenge_method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
     ['a response mode of another response type', { response_mode: 'fragment' }, 'invalid_request'],
     ['contradicting prompts', { prompt: 'none login' }, 'invalid_request'],
@@ -186,23 +178,23 @@ describe('§2.1 the endpoint', () => {
     ['a control character', { redirect_uri: `${redirectUri}\0` }, 'invalid_request'],
     ['a malformed key thumbprint', { dpop_jkt: 'x' }, 'invalid_request'],
   ])(
-    'PA-01 §2.1 it is validated as at the authorization endpoint: %s [T376]',
+    'PA-01 §2.1 rejects an invalid request like the authorization endpoint: %s [T376]',
     async (_what, given, code) => {
       expect(await refusalOf(push(conf, given))).toBe(`400 ${code}`)
     },
   )
 
-  test('PK-01 §2.1 requires a challenge of a public client [T377]', async () => {
+  test('PK-01 §2.1 requires a challenge from a public client [T377]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(await refusalOf(push(pub, without, asPublic))).toBe('400 invalid_request')
   })
 
-  test('§2.1 rejects a client that may not use the grant', async () => {
+  test('§2.1 rejects a client that may not use the authorization_code grant', async () => {
     const machine = await TestClient.register(app, agent, { grantTypes: ['client_credentials'] })
     expect(await refusalOf(push(machine))).toBe('400 unauthorized_client')
   })
 
-  test('PA-01 stores nothing of a rejected request', async () => {
+  test('PA-01 does not store a rejected request', async () => {
     const count = async () => (await app.query('select * from oauth2server_transient')).length
     const before = await count()
     await push(conf, { scope: 'bogus' })
@@ -210,7 +202,7 @@ describe('§2.1 the endpoint', () => {
     expect(await count()).toBe(before)
   })
 
-  test('§2.1 stores no client credentials, and nothing in plain text', async () => {
+  test('§2.1 stores the request in sealed form and without client credentials', async () => {
     const client = await TestClient.register(app, agent)
     const fields = { ...requestOf(client), client_secret: client.clientSecret }
     const { status, body } = await postForm(endpoint(), fields)
@@ -226,7 +218,7 @@ describe('§2.1 the endpoint', () => {
     expect(await page.text()).not.toContain(client.clientSecret)
   })
 
-  test('§2 allows scripts of other origins', async () => {
+  test('§2 allows cross-origin requests', async () => {
     const asked = await fetch(endpoint(), {
       method: 'OPTIONS',
       headers: { origin: 'https://spa.example', 'access-control-request-method': 'POST' },
@@ -242,8 +234,8 @@ describe('§2.1 the endpoint', () => {
   })
 })
 
-describe('§4 the authorization request', () => {
-  test('PA-02 §2.2 binds the reference to its client [T380]', async () => {
+describe('RFC 9126 §4 the authorization request with a reference', () => {
+  test('PA-02 §2.2 accepts a reference only from the client that pushed the request [T380]', async () => {
     const requestUri = await pushed(conf)
     expect(await localError(referenceUrl(pub, requestUri))).toBe('invalid_request')
     expect(
@@ -259,7 +251,7 @@ describe('§4 the authorization request', () => {
       )
   })
 
-  test('PA-02 §7.3 ignores parameters added in the browser [T393]', async () => {
+  test('PA-02 §7.3 ignores parameters that are added to the URL [T393]', async () => {
     const requestUri = await pushed(conf)
     const url = referenceUrl(conf, requestUri, {
       scope: 'user:email',
@@ -276,13 +268,13 @@ describe('§4 the authorization request', () => {
   })
 
   test.each([
-    ['an address', 'https://evil.example/x'],
-    ['a path upwards', 'urn:ietf:params:oauth:request_uri:../../x'],
+    ['a URL', 'https://evil.example/x'],
+    ['a path with ..', 'urn:ietf:params:oauth:request_uri:../../x'],
     ['SQL', "urn:ietf:params:oauth:request_uri:' or 1=1 --"],
     ['NUL', 'urn:ietf:params:oauth:request_uri:\0'],
-    ['one that was guessed', `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`],
-    ['a long one', `urn:ietf:params:oauth:request_uri:${'x'.repeat(5_000)}`],
-    ['the beginning alone', 'urn:ietf:params:oauth:request_uri:'],
+    ['a guessed reference', `urn:ietf:params:oauth:request_uri:${'x'.repeat(43)}`],
+    ['a long reference', `urn:ietf:params:oauth:request_uri:${'x'.repeat(5_000)}`],
+    ['the prefix without an ID', 'urn:ietf:params:oauth:request_uri:'],
     ['a word', 'x'],
   ])('PA-04 rejects an unknown reference without fetching it: %s', async (_what, requestUri) => {
     const resolved: string[] = []
@@ -306,7 +298,7 @@ describe('§4 the authorization request', () => {
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 §4 keeps the request through the login and reloads of the consent page [T388]', async () => {
+  test('PA-03 §4 accepts the reference again after the login and at reloads of the consent page [T388]', async () => {
     const browser = new UserAgent()
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const login = await browser.browse(url)
@@ -330,7 +322,7 @@ describe('§4 the authorization request', () => {
   })
 
   test.each(['yes', 'no'] as const)(
-    'PA-03 §7.3 the decision %s consumes it [T386]',
+    'PA-03 §7.3 rejects a reference after the decision %s [T386]',
     async (decision) => {
       const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
       const answer = answerTo(conf, await agent.authorize(app, url, decision))
@@ -339,7 +331,7 @@ describe('§4 the authorization request', () => {
     },
   )
 
-  test('PA-03 §7.3 a remembered consent consumes it too [T391]', async () => {
+  test('PA-03 §7.3 rejects a reference after a remembered consent [T391]', async () => {
     const client = await TestClient.register(app, agent)
     await client.tokens()
     const url = referenceUrl(client, await pushed(client))
@@ -347,7 +339,7 @@ describe('§4 the authorization request', () => {
     expect(await localError(url)).toBe('invalid_request')
   })
 
-  test('PA-03 accepts only the first decision of several consent pages for one request [T387]', async () => {
+  test('PA-03 accepts only the first decision if several consent pages show the same request [T387]', async () => {
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const pages = [await agent.browse(url), await agent.browse(url), await agent.browse(url)]
     const [first, second, third] = pages
@@ -360,7 +352,7 @@ describe('§4 the authorization request', () => {
     expect((await agent.submit(third as never, { confirm: 'no' })).status).toBe(400)
   })
 
-  test('PA-03 issues a code for one of 20 concurrent decisions on two nodes [T392]', async () => {
+  test('PA-03 issues a code for only one of 20 concurrent decisions on two nodes [T392]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
     const forms = await Promise.all(
@@ -391,7 +383,7 @@ describe('§4 the authorization request', () => {
     expect(late.headers.get('location')).toContain('/oauth/errors')
   })
 
-  test('§2.2 gives a user on the consent page more time to decide', async () => {
+  test('§2.2 accepts a decision after the reference expired, if the page was shown before', async () => {
     await using other = await startServer()
     const browser = new UserAgent()
     await browser.logIn(other)
@@ -415,7 +407,7 @@ describe('§4 the authorization request', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('§4 §7.4 applies the current rights of the client [T378]', async () => {
+  test('§4, §7.4 checks the redirect URI and the scopes of a pushed request again [T378]', async () => {
     const client = await TestClient.register(app, agent)
     const requestUri = await pushed(client)
     await app.server.clients.update(client.clientId, { redirectUris: ['https://new.example/cb'] })
@@ -427,10 +419,10 @@ describe('§4 the authorization request', () => {
     expect(answer.error).toBe('invalid_scope')
   })
 
-  test('§4 keeps a request that fails at the authorization endpoint', async () => {
+  test('§4 does not consume a request that fails at the authorization endpoint', async () => {
     const requestUri = await pushed(conf, { prompt: 'none' })
-    const stranger = new UserAgent()
-    const refused = await stranger.fetch(referenceUrl(conf, requestUri))
+    const visitor = new UserAgent()
+    const refused = await visitor.fetch(referenceUrl(conf, requestUri))
     expect(new URL(refused.headers.get('location') ?? '').searchParams.get('error')).toBe(
       'login_required',
     )
@@ -440,10 +432,10 @@ describe('§4 the authorization request', () => {
     )
   })
 
-  test('§4 prompt=login asks for the login once, and then for consent', async () => {
+  test('§4 for "prompt=login consent", asks for one login and then for consent', async () => {
     const browser = new UserAgent()
     await browser.logIn(app)
-    // Remember the consent, so that only the prompt causes a page.
+    // Remember the consent, so that only the parameter prompt causes the pages.
     await app.server.consents.grant(app.user.id, conf.clientId, ['notes:read'])
     const url = referenceUrl(conf, await pushed(conf, { prompt: 'login consent' }))
     const login = await browser.browse(url)
@@ -456,7 +448,7 @@ describe('§4 the authorization request', () => {
     expect(decided.headers.get('location')).toContain('code=')
   })
 
-  describe('§4, OpenID Connect Core §3.1.2.1 prompt=login is fulfilled only by a login', () => {
+  describe('RFC 9126 §4, OpenID Connect Core §3.1.2.1 the prompt of a pushed request', () => {
     const asked = async (prompt = 'login') => {
       const browser = new UserAgent()
       await browser.logIn(app)
@@ -475,28 +467,28 @@ describe('§4 the authorization request', () => {
       return new URL(login.searchParams.get('next') ?? '', app.issuer)
     }
 
-    test('asks again at each reload', async () => {
+    test('for prompt=login, asks for a login at each reload', async () => {
       const { browser, url } = await asked()
       for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('login')
       expect(answerTo(conf, await browser.authorize(app, url))).toHaveProperty('code')
     })
 
-    test('does not count a request of another browser or of a link follower as a login', async () => {
+    test('asks for a login even after another browser opened the same URL', async () => {
       const { browser, url } = await asked()
       expect(await shows(new UserAgent(), url)).toBe('login')
       expect(await shows(browser, url)).toBe('login')
     })
 
-    test('asks again after a return from the login page without a login', async () => {
+    test('asks again if the user returns from the login page without a login', async () => {
       const { browser, url } = await asked()
       const next = await nextOf(browser, url)
       expect(await shows(browser, next)).toBe('login')
-      // The return URL of another browser with an earlier session does not count either.
+      // The return URL of another browser is not sufficient, because this browser has not logged in since.
       app.advance(1)
       expect(await shows(browser, await nextOf(new UserAgent(), url))).toBe('login')
     })
 
-    test('does not count a login for another request or an unrequested login', async () => {
+    test('asks again if the login was for another request, or the mark of the login is invalid', async () => {
       const { browser, url } = await asked()
       const login = await browser.browse((await asked()).url)
       const back = await browser.submit(login, { email: app.user.email, password: app.password })
@@ -509,16 +501,16 @@ describe('§4 the authorization request', () => {
       expect(await shows(browser, other)).toBe('code')
     })
 
-    test('asks a user who is not logged in only once', async () => {
+    test('asks a user who is not logged in for only one login', async () => {
       const { url } = await asked()
-      const stranger = new UserAgent()
-      const login = await stranger.browse(url)
-      const back = await stranger.submit(login, { email: app.user.email, password: app.password })
+      const visitor = new UserAgent()
+      const login = await visitor.browse(url)
+      const back = await visitor.submit(login, { email: app.user.email, password: app.password })
       const next = new URL(back.headers.get('location') ?? '', app.issuer)
-      expect(await shows(stranger, next)).toBe('code')
+      expect(await shows(visitor, next)).toBe('code')
     })
 
-    test('prompt=consent is applied at each request until a decision', async () => {
+    test('for prompt=consent, shows the consent page at each request until the decision', async () => {
       const { browser, url } = await asked('consent')
       for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('consent')
       const both = await asked('login consent')
@@ -560,12 +552,12 @@ describe('§4 the authorization request', () => {
   })
 })
 
-describe('PA-04 §2.3 floods', () => {
-  test('PA-04 §2.3 allows a confidential client 600 requests a minute from any address [T383]', async () => {
+describe('PA-04 RFC 9126 §2.3 rate limits', () => {
+  test('PA-04 §2.3 limits a confidential client to 600 requests per minute [T383]', async () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const statuses: number[] = []
-    // Rejected requests count too, and are fast.
+    // Send invalid requests, which the limit also counts, because the server rejects them quickly.
     const ask = () => push(client, { request_uri: 'x' })
     for (let part = 0; part < 20; part += 1) {
       const answers = await Promise.all(Array.from({ length: 30 }, ask))
@@ -581,7 +573,7 @@ describe('PA-04 §2.3 floods', () => {
     expect((await push(client)).status).toBe(201)
   }, 60_000)
 
-  test('PA-04 §2.3 allows each address 60 requests a minute for a public client [T384]', async () => {
+  test('PA-04 §2.3 limits each IP address to 60 requests per minute for a public client [T384]', async () => {
     await using other = await startServer({ trustedProxies: ['127.0.0.1'] })
     const client = await TestClient.register(other, new UserAgent(), { isConfidential: false })
     const from = (address: string) =>
@@ -592,8 +584,8 @@ describe('PA-04 §2.3 floods', () => {
   })
 })
 
-describe('§5 metadata and policy', () => {
-  test('§5 lists the endpoint in the metadata, below the configured issuer [T372]', async () => {
+describe('RFC 9126 §5, §6 metadata and required pushed requests', () => {
+  test('§5 lists the endpoint URL with the path of the issuer in the metadata [T372]', async () => {
     await using other = await startServer({ basePath: '/app' })
     const metadata = await metadataOf(other)
     expect(metadata.pushed_authorization_request_endpoint).toBe(`${other.issuer}/oauth/par`)
@@ -602,7 +594,7 @@ describe('§5 metadata and policy', () => {
     expect((await push(client)).status).toBe(201)
   })
 
-  test('§5 does not exist and rejects request_uri while it is disabled', async () => {
+  test('§5 returns 404 and rejects request_uri if pushed authorization requests are disabled', async () => {
     await using off = await startServer({ pushedAuthorizationRequests: 'off' })
     expect(await metadataOf(off)).not.toHaveProperty('pushed_authorization_request_endpoint')
     const browser = new UserAgent()
@@ -612,7 +604,7 @@ describe('§5 metadata and policy', () => {
     expect(answer.error).toBe('request_uri_not_supported')
   })
 
-  test('PA-02 §4 rejects other requests after the login if pushing is required [T389]', async () => {
+  test('PA-02 §4 rejects requests that were not pushed if the setting requires pushed requests [T389]', async () => {
     await using strict = await startServer({ pushedAuthorizationRequests: 'required' })
     expect((await metadataOf(strict)).require_pushed_authorization_requests).toBe(true)
     const browser = new UserAgent()
@@ -626,7 +618,7 @@ describe('§5 metadata and policy', () => {
     expect(empty.error).toBe('invalid_request')
   })
 
-  test('§6 requires pushing only of clients that registered for it [T390]', async () => {
+  test('§6 rejects a request that was not pushed if the client registered for pushed requests [T390]', async () => {
     const { client, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

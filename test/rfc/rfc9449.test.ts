@@ -26,7 +26,7 @@ import {
 } from '../support/user-agent.ts'
 
 let app: TestServer
-/** Logs in once for the whole file. */
+/** A browser whose user is logged in, for all tests of this file. */
 let agent: UserAgent
 let conf: TestClient
 let pub: TestClient
@@ -50,7 +50,7 @@ const askMachine = (dpop?: string | DpopKey) =>
   askToken(conf, machine, dpop === undefined ? {} : { dpop })
 const atToken = (changed?: Changed, by = key) => proofBy(by, { app }, changed)
 
-/** Returns tokens of a new authorization that are bound to the key. */
+/** Returns the tokens of a new authorization, which are bound to the key. */
 const boundTokens = async (client = conf, by = key, asking: object = {}) => {
   const { status, body } = await redeem(client, await client.code(), { ...asking, dpop: by })
   expect(status).toBe(200)
@@ -62,7 +62,7 @@ const boundToken = async (by = key): Promise<string> => {
   return body.access_token
 }
 
-/** Checks the challenge of a rejected guarded request, and returns its status and error. */
+/** Asserts that a response contains a DPoP challenge. Returns the status and the error. */
 const challenged = async (response: Response): Promise<string> => {
   const challenge = response.headers.get('www-authenticate') ?? ''
   expect(challenge).toMatch(/^DPoP /)
@@ -73,9 +73,9 @@ const challenged = async (response: Response): Promise<string> => {
   return `${response.status} ${error}`
 }
 
-describe('§5 a token request with a proof', () => {
+describe('RFC 9449 §5 a token request with a proof', () => {
   test.each(['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'])(
-    '§5 binds the token to the key and returns its type: %s [T405]',
+    '§5 binds the token to a key of the algorithm %s, and returns token_type DPoP [T405]',
     async (algorithm) => {
       const own = await newKey(algorithm)
       const { status, body } = await askMachine(own)
@@ -88,7 +88,7 @@ describe('§5 a token request with a proof', () => {
     },
   )
 
-  test('§5 issues a bearer token without a proof', async () => {
+  test('§5 issues a bearer token if the request has no proof', async () => {
     const { body } = await askMachine()
     expect(body.token_type).toBe('Bearer')
     expect(await ping(app, body.access_token)).toBe(200)
@@ -113,7 +113,7 @@ describe('§5 a token request with a proof', () => {
     }
   })
 
-  test('§5 binds tokens of every grant: authorization_code and refresh_token [T411]', async () => {
+  test('§5 binds the tokens of the authorization_code and refresh_token grants [T411]', async () => {
     for (const [client, asking] of [
       [conf, {}],
       [pub, asPublic],
@@ -126,7 +126,7 @@ describe('§5 a token request with a proof', () => {
     }
   })
 
-  test('§5 a refresh with a proof binds an unbound token', async () => {
+  test('§5 binds the new access token of an unbound refresh token to the key in the proof', async () => {
     const first = await conf.tokens()
     expect(first.token_type).toBe('Bearer')
     const { body } = await refresh(conf, first.refresh_token, { dpop: key })
@@ -134,7 +134,7 @@ describe('§5 a token request with a proof', () => {
     expect(await ping(app, body.access_token)).toBe(401)
   })
 
-  test('§7.1 a server whose issuer has a path', async () => {
+  test('§7.1 accepts proofs for an issuer with a path', async () => {
     await using deep = await startServer({ basePath: '/app' })
     const client = await TestClient.register(deep, new UserAgent())
     const { body } = await askToken(client, machine, { dpop: key })
@@ -143,7 +143,7 @@ describe('§5 a token request with a proof', () => {
   })
 })
 
-/** Creates a JWT that libraries refuse to create. */
+/** Creates an invalid JWT, which libraries refuse to create. */
 const handmade = (header: object, claims: object, sign: (input: string) => string): string => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const input = `${part(header)}.${part(claims)}`
@@ -168,15 +168,16 @@ const seconds = () => Math.floor(app.now() / 1000)
 
 const badProofs: Record<string, Make> = {
   'an empty header': () => '',
-  'no JWT': () => 'x',
+  'a text that is not a JWT': () => 'x',
   'a JWT of two parts': () => 'e30.e30',
-  'five parts': () => 'e30.e30.e30.e30.e30',
-  'a header that is no JSON': () => 'eA.e30.eA',
-  'one that is very long': changed({ claims: { x: 'x'.repeat(9_000) } }),
-  'no typ': changed({ header: { typ: undefined } }),
+  'a JWT of five parts': () => 'e30.e30.e30.e30.e30',
+  'a JWT header that is not JSON': () => 'eA.e30.eA',
+  'a proof of 12 kB': changed({ claims: { x: 'x'.repeat(9_000) } }),
+  'a missing typ': changed({ header: { typ: undefined } }),
   'the typ JWT': changed({ header: { typ: 'JWT' } }),
   'the typ of an access token': changed({ header: { typ: 'at+jwt' } }),
-  'no alg': (at) => handmade({ typ: 'dpop+jwt', jwk: key.publicJwk }, claimsOf(at), () => 'eA'),
+  'a missing alg': (at) =>
+    handmade({ typ: 'dpop+jwt', jwk: key.publicJwk }, claimsOf(at), () => 'eA'),
   'alg none': (at) =>
     handmade({ typ: 'dpop+jwt', alg: 'none', jwk: key.publicJwk }, claimsOf(at), () => 'eA'),
   'alg HS256 with the public key as the secret': (at) => {
@@ -191,7 +192,7 @@ const badProofs: Record<string, Make> = {
     const header = { typ: 'dpop+jwt', alg: 'HS256', jwk }
     return new SignJWT(claimsOf(at)).setProtectedHeader(header as never).sign(secret)
   },
-  'an algorithm that is not offered': async (at) => proofBy(await newKey('ES384'), at),
+  'an unsupported algorithm': async (at) => proofBy(await newKey('ES384'), at),
   'an RSA key of 1024 bits': async (at) => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
     const jwk = await exportJWK(publicKey)
@@ -200,42 +201,43 @@ const badProofs: Record<string, Make> = {
       createSign('sha256').update(input).sign(privateKey, 'base64url'),
     )
   },
-  'no jwk': changed({ header: { jwk: undefined } }),
-  'a jwk that is no key': changed({ header: { jwk: { kty: 'EC' } } }),
+  'a missing jwk': changed({ header: { jwk: undefined } }),
+  'a jwk that is not a key': changed({ header: { jwk: { kty: 'EC' } } }),
   'a jwk that is a text': changed({ header: { jwk: 'x' } }),
-  'a jwk with its private part': changed(() => ({ header: { jwk: key.privateJwk } })),
-  'an RSA jwk with a part of its private one': async (at) => {
+  'a private key as jwk': changed(() => ({ header: { jwk: key.privateJwk } })),
+  'an RSA jwk with a private member': async (at) => {
     const rsa = await newKey('RS256')
     return proofBy(rsa, at, { header: { jwk: { ...rsa.publicJwk, dp: rsa.privateJwk.dp } } })
   },
   'the jwk of another key': changed(() => ({ header: { jwk: other.publicJwk } })),
-  'a kid in the place of the jwk': changed({ header: { jwk: undefined, kid: '1' } }),
-  'a critical header that nobody knows': changed({ header: { crit: ['x'], x: 1 } }),
-  'a bad signature': async (at) => {
+  'a kid instead of the jwk': changed({ header: { jwk: undefined, kid: '1' } }),
+  'an unknown critical header': changed({ header: { crit: ['x'], x: 1 } }),
+  'an invalid signature': async (at) => {
     const [header, payload] = (await proofBy(key, at)).split('.')
     const [, , signature] = (await proofBy(key, at)).split('.')
     return `${header}.${payload}.${signature}`
   },
-  'no jti': changed({ claims: { jti: undefined } }),
+  'a missing jti': changed({ claims: { jti: undefined } }),
   'an empty jti': changed({ claims: { jti: '' } }),
   'a jti that is a number': changed({ claims: { jti: 1 } }),
   'a jti of 257 characters': changed({ claims: { jti: 'x'.repeat(257) } }),
-  'no htm': changed({ claims: { htm: undefined } }),
+  'a missing htm': changed({ claims: { htm: undefined } }),
   'another method': changed({ claims: { htm: 'PATCH' } }),
   'the method in lower case': (at) =>
     proofBy(key, at, { claims: { htm: at.method?.toLowerCase() } }),
-  'no htu': changed({ claims: { htu: undefined } }),
+  'a missing htu': changed({ claims: { htu: undefined } }),
   'another path': (at) => proofBy(key, at, { claims: { htu: `${at.app.issuer}/oauth/other` } }),
-  'a path below': (at) => proofBy(key, at, { claims: { htu: `${at.app.issuer}${at.path}/` } }),
+  'an extra slash in the path': (at) =>
+    proofBy(key, at, { claims: { htu: `${at.app.issuer}${at.path}/` } }),
   'another host': (at) => proofBy(key, at, { claims: { htu: `https://evil.example${at.path}` } }),
-  'https in the place of http': (at) =>
+  'https instead of http': (at) =>
     proofBy(key, at, { claims: { htu: `${at.app.issuer.replace('http:', 'https:')}${at.path}` } }),
-  'a path alone': (at) => proofBy(key, at, { claims: { htu: at.path } }),
-  'a user in the address': (at) =>
+  'an htu without a host': (at) => proofBy(key, at, { claims: { htu: at.path } }),
+  'an htu with a user': (at) =>
     proofBy(key, at, { claims: { htu: `${at.app.issuer.replace('//', '//me@')}${at.path}` } }),
   'an htu that is a list': (at) =>
     proofBy(key, at, { claims: { htu: [`${at.app.issuer}${at.path}`] } }),
-  'no iat': changed({ claims: { iat: undefined } }),
+  'a missing iat': changed({ claims: { iat: undefined } }),
   'an iat that is a text': changed(() => ({ claims: { iat: String(seconds()) } })),
   'an iat an hour ago': changed(() => ({ claims: { iat: seconds() - 3_600 } })),
   'an iat 301 seconds ago': changed(() => ({ claims: { iat: seconds() - 301 } })),
@@ -249,11 +251,11 @@ const badProofs: Record<string, Make> = {
 const goodProofs: Record<string, Make> = {
   'an htu with query and fragment': (at) =>
     proofBy(key, at, { claims: { htu: `${at.app.issuer}${at.path}?a=b#c` } }),
-  'scheme and host in upper case': (at) =>
+  'an htu with scheme and host in upper case': (at) =>
     proofBy(key, at, {
       claims: { htu: `${at.app.issuer.replace('http://localhost', 'HTTP://LOCALHOST')}${at.path}` },
     }),
-  'dot segments and encoded letters': (at) =>
+  'an htu with dot segments and encoded letters': (at) =>
     proofBy(key, at, {
       claims: { htu: `${at.app.issuer}/x/..${at.path?.replace('oauth', '%6fauth')}` },
     }),
@@ -262,12 +264,12 @@ const goodProofs: Record<string, Make> = {
   'an iat in 10 seconds': changed(() => ({ claims: { iat: seconds() + 10 } })),
   'an iat in 60 seconds': changed(() => ({ claims: { iat: seconds() + 60 } })),
   'an iat with a fraction': changed(() => ({ claims: { iat: seconds() + 0.5 } })),
-  'nbf and exp that hold': changed(() => ({
+  'a valid nbf and exp': changed(() => ({
     claims: { nbf: seconds() - 5, exp: seconds() + 60 },
   })),
-  'claims that nobody knows': changed({ claims: { x: { y: [1] }, iss: 'me' } }),
-  'headers that nobody knows': changed({ header: { x: 1 } }),
-  'the typ as a whole media type': changed({ header: { typ: 'application/dpop+jwt' } }),
+  'unknown claims': changed({ claims: { x: { y: [1] }, iss: 'me' } }),
+  'unknown headers': changed({ header: { x: 1 } }),
+  'a typ with the prefix application/': changed({ header: { typ: 'application/dpop+jwt' } }),
   'a jti of 256 characters': () =>
     proofBy(key, lastAt, { claims: { jti: randomUUID().padEnd(256, 'x') } }),
   'a jwk with a use and a kid': changed(() => ({
@@ -276,9 +278,9 @@ const goodProofs: Record<string, Make> = {
 }
 let lastAt: ProofFor
 
-describe('§4.3 checking proofs', () => {
+describe('RFC 9449 §4.3 the validation of proofs', () => {
   test.each(Object.keys(badProofs))(
-    'DP-01 rejects at the token endpoint: %s [T400]',
+    'DP-01 rejects a proof at the token endpoint: %s [T400]',
     async (name) => {
       const at = { app, path: '/oauth/token', method: 'POST' }
       const proof = (await badProofs[name]?.(at)) ?? ''
@@ -288,7 +290,7 @@ describe('§4.3 checking proofs', () => {
   )
 
   test.each(Object.keys(badProofs))(
-    'DP-01 rejects at a protected resource: %s [T401]',
+    'DP-01 rejects a proof at a protected resource: %s [T401]',
     async (name) => {
       const accessToken = await boundToken()
       const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
@@ -296,13 +298,13 @@ describe('§4.3 checking proofs', () => {
       const response = await fetch(`${app.issuer}/oauth/ping`, {
         headers: { authorization: `DPoP ${accessToken}`, dpop: proof },
       })
-      // A valid proof with another key gets its own error.
+      // For a valid proof with another key, the error would be invalid_token.
       expect(await challenged(response)).toBe('401 invalid_dpop_proof')
       expect((await withKey(key, accessToken, { app })).status).toBe(200)
     },
   )
 
-  test.each(Object.keys(goodProofs))('DP-01 accepts at both: %s [T406]', async (name) => {
+  test.each(Object.keys(goodProofs))('DP-01 accepts a proof with %s [T406]', async (name) => {
     const make = goodProofs[name] ?? badProofs.x
     lastAt = { app, path: '/oauth/token', method: 'POST' }
     const { status, body } = await askMachine((await make?.(lastAt)) ?? '')
@@ -332,7 +334,7 @@ describe('§4.3 checking proofs', () => {
     }
   })
 
-  test('DP-01 §4.3 rejects more than one header at both [T404]', async () => {
+  test('DP-01 §4.3 rejects two DPoP headers in a request [T404]', async () => {
     const two = [`DPoP: ${await atToken()}`, `DPoP: ${await atToken()}`]
     const basic = `Authorization: Basic ${btoa(`${conf.clientId}:${conf.clientSecret}`)}`
     const form = 'Content-Type: application/x-www-form-urlencoded'
@@ -355,7 +357,7 @@ describe('§4.3 checking proofs', () => {
     expect(used.headers.get('www-authenticate')).toContain('invalid_dpop_proof')
   })
 
-  test('§4.3 uses the configured URL, whatever the Host header says [T407]', async () => {
+  test('§4.3 compares htu with the configured URL, not with the Host header [T407]', async () => {
     const headers = [
       'Host: evil.example',
       'X-Forwarded-Host: evil.example',
@@ -376,7 +378,7 @@ describe('§4.3 checking proofs', () => {
     expect(await ask(`${app.issuer}/oauth/token`)).toBe(200)
   })
 
-  test('§4.3 works at the REST application for every method and with a query [T418]', async () => {
+  test('§4.3 checks the method, but not the query, at a resource of the application [T418]', async () => {
     const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
     const accessToken = body.access_token
     for (const query of ['', '?a=b']) {
@@ -397,13 +399,13 @@ describe('§4.3 checking proofs', () => {
   })
 })
 
-describe('§7 protected resources', () => {
+describe('RFC 9449 §7 protected resources', () => {
   test.each([
-    ['no ath', { ath: undefined }],
+    ['a missing ath', { ath: undefined }],
     ['the hash of another token', { ath: 'x'.repeat(43) }],
-    ['an ath that is no text', { ath: 1 }],
+    ['an ath that is a number', { ath: 1 }],
   ])(
-    'DP-01 §7 requires the hash of the access token in the proof: %s [T402]',
+    'DP-01 §7 rejects a proof without the hash of the access token: %s [T402]',
     async (_what, claims) => {
       const accessToken = await boundToken()
       const response = await withKey(key, accessToken, { app }, { claims })
@@ -422,7 +424,7 @@ describe('§7 protected resources', () => {
     expect(await challenged(response)).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 rejects a bound token as a bearer token, with or without a proof, and in the query [T419]', async () => {
+  test('DP-03 §7.2 rejects a bound token in the scheme Bearer or in the query, even with a proof [T419]', async () => {
     const accessToken = await boundToken()
     const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
     const ask = async (query: string, headers: Record<string, string>) => {
@@ -447,7 +449,7 @@ describe('§7 protected resources', () => {
     expect(await challenged(await withKey(key, personal, { app }))).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 answers an unknown or expired token in the scheme of the request [T421]', async () => {
+  test('DP-03 §7.2 returns a DPoP challenge for an unknown or expired token in the scheme DPoP [T421]', async () => {
     expect(await challenged(await withKey(key, 'x'.repeat(43), { app }))).toBe('401 invalid_token')
     await using later = await startServer({ tokenExpiresIn: 1 })
     const client = await TestClient.register(later, new UserAgent())
@@ -457,13 +459,13 @@ describe('§7 protected resources', () => {
     expect(await challenged(response)).toBe('401 invalid_token')
   })
 
-  test('DP-03 §7.2 ignores a session beside a bound token', async () => {
+  test('DP-03 §7.2 rejects a bound token without a proof even if the request has a session', async () => {
     const authorization = `Bearer ${await boundToken()}`
     const response = await agent.fetch(`${app.issuer}/api/notes`, { headers: { authorization } })
     expect(response.status).toBe(401)
   })
 
-  test('§7.2 rejects both schemes in one request', async () => {
+  test('§7.2 rejects a request with both schemes', async () => {
     const accessToken = await boundToken()
     const { status } = await rawHttp(app, {
       target: '/oauth/ping',
@@ -476,13 +478,13 @@ describe('§7 protected resources', () => {
     expect(status).toBe(400)
   })
 
-  test('§7 ignores a DPoP header beside a bearer token', async () => {
+  test('§7 ignores a DPoP header in a request with a bearer token', async () => {
     const { body } = await askMachine()
     const headers = { authorization: `Bearer ${body.access_token}`, dpop: 'x' }
     expect((await fetch(`${app.issuer}/oauth/ping`, { headers })).status).toBe(200)
   })
 
-  test('§7.1 requires the host of the resource in the proof for a resource on another host', async () => {
+  test('§7.1 for a resource on another host, requires the URL of the resource as htu', async () => {
     const resource = 'https://mcp.example.org/mcp'
     await using node = await startServer({ beside: app, resources: [{ resource }] })
     const accessToken = await boundToken()
@@ -509,7 +511,7 @@ describe('§7 protected resources', () => {
     expect(await ask(`${app.issuer}/mcp`)).toBe(401)
   })
 
-  test('§7.2 ignores proofs and rejects bound tokens while DPoP is disabled', async () => {
+  test('§7.2 rejects bound tokens while DPoP is disabled', async () => {
     await using off = await startServer({ beside: app, dpop: 'off' })
     const accessToken = await boundToken()
     for (const scheme of ['DPoP', 'Bearer']) {
@@ -521,8 +523,8 @@ describe('§7 protected resources', () => {
   })
 })
 
-describe('§11.1 single use of proofs', () => {
-  test('DP-02 rejects the second use at the token endpoint and at a resource [T431]', async () => {
+describe('RFC 9449 §11.1 single use of proofs', () => {
+  test('DP-02 rejects a used proof at the token endpoint and at a resource [T431]', async () => {
     const proof = await atToken()
     expect((await askMachine(proof)).status).toBe(200)
     expect(refusal(await askMachine(proof))).toBe('400 invalid_dpop_proof')
@@ -535,14 +537,14 @@ describe('§11.1 single use of proofs', () => {
     )
   })
 
-  test('DP-02 accepts exactly one of 50 concurrent requests with one proof [T432]', async () => {
+  test('DP-02 accepts only one of 50 concurrent token requests with the same proof [T432]', async () => {
     const proof = await atToken()
     const asked = await Promise.all(Array.from({ length: 50 }, () => askMachine(proof)))
     expect(asked.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(asked.filter(({ body }) => body.error === 'invalid_dpop_proof')).toHaveLength(49)
   })
 
-  test('DP-02 accepts exactly one of 50 concurrent guarded requests on two nodes [T433]', async () => {
+  test('DP-02 accepts only one of 50 concurrent requests with the same proof at resources of two nodes [T433]', async () => {
     await using node = await startServer({ beside: app, issuer: app.issuer })
     const accessToken = await boundToken()
     const dpop = await proofBy(key, { app, path: '/oauth/ping', method: 'GET', accessToken })
@@ -563,7 +565,7 @@ describe('§11.1 single use of proofs', () => {
       expect((await askMachine(await atToken({ claims: { jti } }, by))).status).toBe(200)
   })
 
-  test('§11.1 stores a used proof until no node accepts it, so that a slow clock does not accept it again', async () => {
+  test('§11.1 stores a used proof until it has also expired on a node whose clock is slow', async () => {
     await using own = await startServer()
     const clock = () => own.now() - 120_000
     await using behind = await startServer({ beside: own, issuer: own.issuer, clock })
@@ -590,7 +592,7 @@ describe('§11.1 single use of proofs', () => {
     expect(refusal(await ask())).toBe('400 invalid_dpop_proof')
   })
 
-  test('§11.1 stores only a digest of a jti [T430]', async () => {
+  test('§11.1 stores a jti only as a digest [T430]', async () => {
     const jti = randomUUID()
     await askMachine(await atToken({ claims: { jti } }))
     expect(JSON.stringify(await app.query('select * from oauth2server_transient'))).not.toContain(
@@ -598,7 +600,7 @@ describe('§11.1 single use of proofs', () => {
     )
   })
 
-  test('§11.1 does not consume the proof of a request that is rejected for another reason', async () => {
+  test('§11.1 does not consume a valid proof if the request is rejected for another reason', async () => {
     const proof = await atToken()
     const wrong = await askToken(conf, { ...machine, scope: 'bogus' }, { dpop: proof })
     expect(refusal(wrong)).toBe('400 invalid_scope')
@@ -606,7 +608,7 @@ describe('§11.1 single use of proofs', () => {
   })
 })
 
-describe('§5 §10 bound codes and refresh tokens', () => {
+describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
   const code = (client: TestClient, jkt = key.thumbprint) => client.code({ dpop_jkt: jkt })
 
   test('DP-04 §10 requires a proof with the key in dpop_jkt [T426]', async () => {
@@ -633,13 +635,13 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect(answerTo(conf, await conf.ask({ dpop_jkt })).error).toBe('invalid_request')
   })
 
-  test('§10 ignores an empty dpop_jkt, and rejects a repeated one', async () => {
+  test('§10 ignores an empty dpop_jkt, and rejects a repeated dpop_jkt', async () => {
     expect((await redeem(conf, await code(conf, ''))).body.token_type).toBe('Bearer')
     const url = `${conf.url()}&dpop_jkt=${key.thumbprint}&dpop_jkt=${other.thumbprint}`
     expect((await agent.browse(url)).address).toContain('/oauth/errors')
   })
 
-  test('§10 rejects dpop_jkt with the implicit grant, which cannot bind tokens', async () => {
+  test('§10 rejects dpop_jkt for response type token, because the implicit grant cannot bind tokens', async () => {
     const answer = await pub.ask({ response_type: 'token', dpop_jkt: key.thumbprint })
     expect(answerTo(pub, answer, 'fragment').error).toBe('invalid_request')
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
@@ -669,7 +671,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect((await withKey(key, body.access_token, { app })).status).toBe(401)
   })
 
-  test('§5 repeats a lost response only to the holder of the key', async () => {
+  test('§5 returns the response of a repeated refresh only to the holder of the key', async () => {
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     const first = await refresh(pub, refresh_token, { ...asPublic, dpop: key })
     const again = await refresh(pub, refresh_token, { ...asPublic, dpop: key })
@@ -681,7 +683,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect((await withKey(key, first.body.access_token, { app })).status).toBe(200)
   })
 
-  test('§5 never issues an unbound token for a bound grant, even after DPoP was disabled', async () => {
+  test('§5 rejects a bound refresh token while DPoP is disabled', async () => {
     await using off = await startServer({ beside: app, issuer: app.issuer, dpop: 'off' })
     const { refresh_token } = await boundTokens(pub, key, asPublic)
     const response = await fetch(`${off.issuer}/oauth/token`, {
@@ -697,7 +699,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect((await refresh(pub, refresh_token, { ...asPublic, dpop: key })).status).toBe(200)
   })
 
-  test('P-6 revokes nothing if a used refresh token of a public client comes without its key', async () => {
+  test('P-6 does not revoke tokens if the replay of a bound refresh token has no proof of its key', async () => {
     await using own = await startServer()
     const browser = new UserAgent()
     const client = await TestClient.register(own, browser, { isConfidential: false })
@@ -715,7 +717,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect((await withKey(key, token, { app: own })).status).toBe(401)
   })
 
-  test('DP-04 §10.1 binds the code by the header of a pushed request [T427]', async () => {
+  test('DP-04 §10.1 binds the code to the key in the DPoP header of a pushed request [T427]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const url = referenceUrl(conf, await pushed(conf, {}, { headers: { dpop } }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -723,7 +725,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
     expect((await redeem(conf, value, { dpop: key })).body.token_type).toBe('DPoP')
   })
 
-  test('DP-04 §10.1 binds the code by dpop_jkt in a pushed request, which must match the header [T429]', async () => {
+  test('DP-04 §10.1 binds the code to dpop_jkt in a pushed request, and rejects a header with another key [T429]', async () => {
     const dpop_jkt = key.thumbprint
     const url = referenceUrl(conf, await pushed(conf, { dpop_jkt }))
     const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
@@ -747,7 +749,7 @@ describe('§5 §10 bound codes and refresh tokens', () => {
   })
 })
 
-describe('§8 §9 nonces', () => {
+describe('RFC 9449 §8, §9 nonces', () => {
   let strict: TestServer
   let client: TestClient
   beforeAll(async () => {
@@ -764,20 +766,20 @@ describe('§8 §9 nonces', () => {
     return nonce
   }
 
-  test('DP-05 §8 returns a nonce for a proof without one, and accepts the request with it [T403]', async () => {
+  test('DP-05 §8 returns a nonce if the proof has none, and accepts the next proof with this nonce [T403]', async () => {
     const first = await ask()
     expect(refusal(first)).toBe('400 use_dpop_nonce')
     const second = await ask(nonceOf(first))
     expect([second.status, second.body.token_type]).toEqual([200, 'DPoP'])
   })
 
-  test('§8.2 returns the next nonce with an accepted request [T424]', async () => {
+  test('§8.2 returns the next nonce in a successful response [T424]', async () => {
     const answer = await ask(nonceOf(await ask()))
     expect((await ask(nonceOf(answer))).status).toBe(200)
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('DP-05 §8 does not consume the code by a request without a nonce', async () => {
+  test('DP-05 §8 does not consume the code or refresh token of a request without a nonce', async () => {
     const code = await client.code()
     const first = await redeem(client, code, { dpop: key })
     expect(refusal(first)).toBe('400 use_dpop_nonce')
@@ -823,13 +825,13 @@ describe('§8 §9 nonces', () => {
 
   test('DP-05 §8 rejects the nonce of another server, even with the same secret key [T423]', async () => {
     await using elsewhere = await startServer({ requireDpopNonce: true })
-    const stranger = await TestClient.register(elsewhere, new UserAgent())
+    const anotherClient = await TestClient.register(elsewhere, new UserAgent())
     elsewhere.advance((strict.now() - elsewhere.now()) / 1000)
-    const nonce = nonceOf(await ask(undefined, stranger))
+    const nonce = nonceOf(await ask(undefined, anotherClient))
     expect(refusal(await ask(nonce))).toBe('400 use_dpop_nonce')
   })
 
-  test('DP-05 accepts a nonce on every node, after a restart and with the next secret key', async () => {
+  test('DP-05 accepts a nonce on another node, even after a rotation of the secret keys', async () => {
     const nonce = nonceOf(await ask())
     const secretKeys = [
       'another secret key of more than 32 bytes',
@@ -853,14 +855,14 @@ describe('§8 §9 nonces', () => {
     expect(response.status).toBe(200)
   })
 
-  test('§8 rejects an otherwise invalid proof, and returns a nonce for the next', async () => {
+  test('§8 returns invalid_dpop_proof and a nonce for an otherwise invalid proof', async () => {
     const dpop = await proofBy(key, { app: strict }, { claims: { htm: 'GET' } })
     const answer = await askToken(client, machine, { dpop })
     expect(refusal(answer)).toBe('400 invalid_dpop_proof')
     expect((await ask(nonceOf(answer))).status).toBe(200)
   })
 
-  test('§10.1 §8 requires a nonce for a pushed request', async () => {
+  test('§10.1, §8 requires a nonce for a pushed request', async () => {
     const at = { app: strict, path: '/oauth/par' }
     const first = await push(client, {}, { headers: { dpop: await proofBy(key, at) } })
     expect(refusal(first as never)).toBe('400 use_dpop_nonce')
@@ -870,7 +872,7 @@ describe('§8 §9 nonces', () => {
     nonceOf(second)
   })
 
-  test('§11.3 issues a bearer token without a proof, and returns no nonce', async () => {
+  test('§11.3 issues a bearer token and no nonce if the request has no proof', async () => {
     const answer = await askToken(client, machine)
     expect([answer.status, answer.body.token_type]).toEqual([200, 'Bearer'])
     expect(answer.headers.get('dpop-nonce')).toBeNull()
@@ -891,7 +893,7 @@ describe('§8 §9 nonces', () => {
   })
 })
 
-describe('required DPoP', () => {
+describe('the setting dpop with the value required', () => {
   let strict: TestServer
   let client: TestClient
   beforeAll(async () => {
@@ -900,7 +902,7 @@ describe('required DPoP', () => {
   })
   afterAll(() => strict.close())
 
-  test('§5 requires a proof for every token request, and consumes nothing without it', async () => {
+  test('§5 rejects a token request without a proof, without consuming the code or refresh token', async () => {
     expect(refusal(await askToken(client, machine))).toBe('400 invalid_dpop_proof')
     const code = await client.code()
     expect(refusal(await redeem(client, code))).toBe('400 invalid_dpop_proof')
@@ -920,7 +922,7 @@ describe('required DPoP', () => {
     })
   })
 
-  test('§7.1 returns a challenge with both schemes and no error without a credential [T420]', async () => {
+  test('§7.1 returns a challenge with both schemes if the request has no credential [T420]', async () => {
     const response = await fetch(`${strict.issuer}/oauth/ping`)
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]*"(, [a-z_]+="[^"]*")*, DPoP realm="[^"]*"(, [a-z_]+="[^"]*")*$/,
@@ -929,7 +931,7 @@ describe('required DPoP', () => {
   })
 
   test.each([{ dpop: 'required' }, { securityProfile: 'fapi2' }] as const)(
-    '§7.1, RFC 9728 §5.1 returns a complete challenge for each scheme: %j [T448]',
+    '§7.1, RFC 9728 §5.1 returns a complete challenge for each scheme with the settings %j [T448]',
     async (settings) => {
       await using node = await startServer({ beside: strict, ...settings })
       const { status, headers } = await fetch(`${node.issuer}/api/notes`)
@@ -945,7 +947,7 @@ describe('required DPoP', () => {
     },
   )
 
-  test('§7.1 rejects an unbound token that was issued before, but accepts a personal token [T511]', async () => {
+  test('§7.1 rejects an unbound access token that was issued earlier, but accepts a personal token [T511]', async () => {
     await using before = await startServer({ beside: strict })
     const old = await TestClient.register(before, new UserAgent())
     const { body } = await askToken(old, machine)
@@ -955,7 +957,7 @@ describe('required DPoP', () => {
     expect(await ping(strict, await strict.personalToken())).toBe(200)
   })
 
-  test('§5.1 RFC 9728 §2 announces it in the metadata of the resource', async () => {
+  test('§5.1, RFC 9728 §2 announces required DPoP in the metadata of the resource', async () => {
     const read = async ({ issuer }: TestServer) => {
       const response = await fetch(`${issuer}/.well-known/oauth-protected-resource`)
       return (await response.json()) as Record<string, unknown>
@@ -972,7 +974,7 @@ describe('required DPoP', () => {
     ])
   })
 
-  test('§5.2 requires a proof of a client that registered for it, and not of others [T415]', async () => {
+  test('§5.2 requires a proof from a client that registered dpop_bound_access_tokens [T415]', async () => {
     const { client: made, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

@@ -35,10 +35,7 @@ const count = async (app: TestServer, table: string, where = 'true'): Promise<nu
 const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
-/**
- * Reports whether the access token and the refresh token of an authorization are valid, without using the refresh
- * token.
- */
+/** Returns whether the access token is valid. */
 const isAlive = async (client: TestClient, accessToken: string): Promise<boolean> =>
   (await ping(client.app, accessToken)) === 200
 
@@ -46,9 +43,9 @@ const isAlive = async (client: TestClient, accessToken: string): Promise<boolean
 const at = (node: TestServer, client: TestClient): TestClient =>
   Object.assign(new TestClient(node, client.agent, client, 'basic'), { pkce: client.pkce })
 
-describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
+describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', () => {
   test.each([0, 1, 59, 60, 3_600])(
-    'decision §4.8 rejects a second use after %d s and revokes only what was issued from the code [T049]',
+    'decision §4.8 rejects a second use after %d s, and revokes only the tokens of the code [T049]',
     async (seconds) => {
       for (const client of [conf, pub]) {
         const other = await client.tokens()
@@ -95,21 +92,18 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
       (client, code) =>
         client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
     ],
-  ])(
-    'attacks P-6 rejects a second use %s without revoking anything [T523]',
-    async (_how, replay) => {
-      for (const late of [false, true]) {
-        const code = await conf.code()
-        const { body } = await conf.redeem(code)
-        if (late) app.advance(60)
-        expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
-        expect(await isAlive(conf, body.access_token)).toBe(true)
-        expect((await conf.refresh(body.refresh_token)).status).toBe(200)
-      }
-    },
-  )
+  ])('attacks P-6 rejects a second use %s without revoking tokens [T523]', async (_how, replay) => {
+    for (const late of [false, true]) {
+      const code = await conf.code()
+      const { body } = await conf.redeem(code)
+      if (late) app.advance(60)
+      expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
+      expect(await isAlive(conf, body.access_token)).toBe(true)
+      expect((await conf.refresh(body.refresh_token)).status).toBe(200)
+    }
+  })
 
-  test('decision §4.8 revokes on a second use even after the session ended', async () => {
+  test('decision §4.8 revokes the tokens after a second use even if the session has ended', async () => {
     const email = 'replay-logout@example.org'
     const user = await app.newUser({ email })
     const account = { ...app, user }
@@ -122,7 +116,7 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('decision §4.8 revokes on a second use even after the client ID was reset', async () => {
+  test('decision §4.8 revokes the tokens after a second use even if the client ID was reset', async () => {
     const client = await TestClient.register(app, agent)
     const code = await client.code()
     const { access_token } = (await client.redeem(code)).body
@@ -134,7 +128,7 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('attacks CD-06 answers one of 50 concurrent redemptions, returns 49 invalid_grant and revokes everything', async () => {
+  test('attacks CD-06 accepts one of 50 concurrent redemptions, and then revokes its tokens', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
       const answers = await atOnce(50, () => client.redeem(code))
@@ -148,13 +142,13 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
     }
   })
 
-  test('attacks CD-07 redeems a code once if two nodes read it before either writes', async () => {
+  test('attacks CD-07 redeems a code only once if two nodes read it before the first write', async () => {
     const reading: (() => void)[] = []
     await using node = await startServer({
       beside: app,
       aroundStore: async (operation, run) => {
         const result = await run()
-        // Holds this node until the other one has redeemed the code.
+        // This node waits until the other node has redeemed the code.
         if (operation.name === 'transients.get') await new Promise<void>((go) => reading.push(go))
         return result
       },
@@ -169,7 +163,7 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
     expect(await isAlive(conf, fast.body.access_token)).toBe(false)
   })
 
-  test('decision §4.8 redeems a code once across all nodes [T050]', async () => {
+  test('decision §4.8 redeems a code only once on all nodes together [T050]', async () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
@@ -194,8 +188,8 @@ describe('§4.5 RFC 6749 §4.1.2 authorization codes are single-use', () => {
   })
 })
 
-describe('§2.2.2 decision §5.4 grants that issue refresh tokens [T559]', () => {
-  test('issues refresh tokens for authorization_code, never for implicit and client_credentials [T060]', async () => {
+describe('RFC 9700 §2.2.2, decision §5.4 grants that issue refresh tokens [T559]', () => {
+  test('issues refresh tokens for authorization_code, but not for implicit and client_credentials [T060]', async () => {
     for (const client of [conf, pub])
       expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const machine = await conf.token({ grant_type: 'client_credentials' })
@@ -228,8 +222,8 @@ describe('§2.2.2 decision §5.4 grants that issue refresh tokens [T559]', () =>
   })
 })
 
-describe('§4.14.2 decision §5.4 refresh token rotation', () => {
-  test('rotates at each use and ends the previous access token [T494]', async () => {
+describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
+  test('rotates the refresh token and revokes the previous access token at each refresh [T494]', async () => {
     for (const client of [conf, pub]) {
       let current = await client.tokens()
       for (let round = 0; round < 3; round += 1) {
@@ -270,7 +264,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('revokes only this authorization and all its tokens on reuse after the leeway [T087]', async () => {
+  test('revokes only the authorization of a refresh token that is reused after the leeway [T087]', async () => {
     for (const client of [conf, pub]) {
       const [one, other] = [await client.tokens(), await client.tokens()]
       const personal = await app.personalToken()
@@ -279,14 +273,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(refusal(await client.refresh(one.refresh_token))).toBe('400 invalid_grant')
       expect(await isAlive(client, two.access_token)).toBe(false)
       expect(refusal(await client.refresh(two.refresh_token))).toBe('400 invalid_grant')
-      // Decision §5.5: one user and client may have several authorizations.
+      // The other authorization of the same user and client remains valid (decision §5.5).
       expect(await isAlive(client, other.access_token)).toBe(true)
       expect((await client.refresh(other.refresh_token)).status).toBe(200)
       expect(await ping(app, personal)).toBe(200)
     }
   })
 
-  test('revokes on reuse of any ancestor, even within the leeway, once the successor was redeemed', async () => {
+  test('revokes the authorization if an ancestor is reused after its successor was used, even within the leeway', async () => {
     for (const ancestor of [0, 1]) {
       const first = await conf.tokens()
       const second = (await conf.refresh(first.refresh_token)).body
@@ -295,14 +289,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       const reused = [first, second][ancestor]?.refresh_token ?? ''
       expect(refusal(await conf.refresh(reused))).toBe('400 invalid_grant')
       expect(await isAlive(conf, fourth.access_token)).toBe(false)
-      // The leeway applies to rotated tokens, not to revoked ones.
+      // The leeway does not apply to the refresh tokens of a revoked authorization.
       for (const { refresh_token } of [third, fourth, first])
         expect(refusal(await conf.refresh(refresh_token))).toBe('400 invalid_grant')
       expect(await isAlive(conf, fourth.access_token)).toBe(false)
     }
   })
 
-  test('accepts the successor within the leeway, and gives it a new leeway', async () => {
+  test('accepts the successor within the leeway of its predecessor, and then applies a new leeway', async () => {
     const first = await conf.tokens()
     const second = (await conf.refresh(first.refresh_token)).body
     const third = (await conf.refresh(second.refresh_token)).body
@@ -310,7 +304,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(conf, third.access_token)).toBe(true)
   })
 
-  test('returns invalid_grant without revoking for other parameters within the leeway', async () => {
+  test('rejects a repeated refresh with another scope without revoking tokens', async () => {
     const scope = 'notes:read notes:write'
     const { refresh_token } = await conf.tokens({ scope })
     const first = (await conf.refresh(refresh_token, { scope: 'notes:read' })).body
@@ -323,7 +317,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(first.refresh_token)).body.scope).toBe(scope)
   })
 
-  test('rejects another client at any time without revoking [T073]', async () => {
+  test('rejects a refresh token from another client without revoking tokens [T073]', async () => {
     const current = await conf.tokens()
     for (const seconds of [0, 60]) {
       expect(refusal(await conf2.refresh(current.refresh_token))).toBe('400 invalid_grant')
@@ -347,7 +341,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(conf, body.access_token)).toBe(false)
   })
 
-  test('consumes nothing in a failed refresh', async () => {
+  test('does not consume the refresh token in a rejected request', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const failures = [
       await conf.refresh(refresh_token, { scope: 'notes:write' }),
@@ -377,7 +371,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('RFC 6749 §6 attacks RF-07 narrows but never widens scopes, and keeps the whole grant in the refresh token [T072]', async () => {
+  test('RFC 6749 §6 attacks RF-07 limits only the access token to a narrower scope, and rejects a wider scope [T072]', async () => {
     let { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     for (const [scope, granted] of [
       ['notes:read', 'notes:read'],
@@ -398,14 +392,14 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect((await conf.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('limits an access token to its narrowed scopes', async () => {
+  test('enforces the narrower scope of an access token', async () => {
     const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
     const { body } = await conf.refresh(refresh_token, { scope: 'notes:write' })
     const headers = { authorization: `Bearer ${body.access_token}` }
     expect((await fetch(`${app.issuer}/api/notes`, { headers })).status).toBe(403)
   })
 
-  test('attacks RF-08 drops a scope that the client or the application lost from the next token', async () => {
+  test('attacks RF-08 does not grant a scope that the client lost or that is no longer registered', async () => {
     const scope = 'notes:read notes:write'
     const client = await TestClient.register(app, agent)
     const first = await client.tokens({ scope })
@@ -436,7 +430,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('uses the configured lifetime', async () => {
+  test('expires refresh tokens after the configured lifetime', async () => {
     await using own = await startServer({ refreshTokenExpiresIn: 100 })
     const client = await TestClient.register(own, new UserAgent())
     const [one, two] = [await client.tokens(), await client.tokens()]
@@ -447,7 +441,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await isAlive(client, two.access_token)).toBe(true)
   })
 
-  test('attacks P-7 RF-08 ends an authorization at its configured absolute lifetime despite rotation', async () => {
+  test('attacks P-7 RF-08 rejects refresh tokens after the absolute lifetime of the authorization', async () => {
     await using own = await startServer({ authorizationExpiresIn: 7_200 })
     const client = await TestClient.register(own, new UserAgent())
     let { refresh_token } = await client.tokens()
@@ -461,18 +455,18 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('logs reuse without the tokens [T763]', async () => {
+  test('logs the reuse of a refresh token, without tokens [T763]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     app.advance(60)
     await conf.refresh(refresh_token)
-    const told = app.log.filter(({ event }) => event === 'refresh_token.reused')
-    expect(told.at(-1)).toMatchObject({ level: 'warn' })
+    const warnings = app.log.filter(({ event }) => event === 'refresh_token.reused')
+    expect(warnings.at(-1)).toMatchObject({ level: 'warn' })
     for (const secret of [refresh_token, body.refresh_token, body.access_token])
       expect(JSON.stringify(app.log)).not.toContain(secret)
   })
 
-  test('reuse revokes in one store operation, recorded in the same transaction', async () => {
+  test('revokes a reused token and writes the audit event in one transaction', async () => {
     const operations: string[] = []
     await using own = await startServer({
       aroundStore: (operation, run) => {
@@ -491,8 +485,8 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     expect(await count(own, 'token')).toBe(0)
   })
 
-  describe('attacks RF-05 in parallel', () => {
-    test('rotates once and returns 50 identical responses for 50 concurrent requests within the leeway', async () => {
+  describe('attacks RF-05 concurrent refreshes', () => {
+    test('rotates once and returns identical responses to 50 concurrent requests', async () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
         const rotations = await count(app, 'rotated_refresh_token')
@@ -507,7 +501,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       }
     })
 
-    test('on two nodes as well', async () => {
+    test('returns identical responses to concurrent requests on two nodes', async () => {
       await using node = await startServer({ beside: app })
       const { refresh_token } = await conf.tokens()
       const clients = [conf, at(node, conf)]
@@ -518,7 +512,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(answers[0]?.status).toBe(200)
     })
 
-    test('rotates once if two nodes read the token before either writes', async () => {
+    test('rotates once if two nodes read the token before the first write', async () => {
       const reading: (() => void)[] = []
       await using node = await startServer({
         beside: app,
@@ -538,7 +532,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, fast.body.access_token)).toBe(true)
     })
 
-    test('answers one set of parameters, rejects the others and revokes nothing', async () => {
+    test('accepts only one of two concurrent scopes, without revoking tokens', async () => {
       const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
       const scopes = ['notes:read', 'notes:write']
       const answers = await atOnce(20, (index) =>
@@ -552,7 +546,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
     })
 
-    test('without a leeway (0) answers one of 50, returns 49 invalid_grant and revokes everything as reuse', async () => {
+    test('without a leeway (0), accepts one of 50 concurrent requests and then revokes its tokens', async () => {
       await using strict = await startServer({ refreshTokenLeeway: 0 })
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
@@ -567,7 +561,7 @@ describe('§4.14.2 decision §5.4 refresh token rotation', () => {
     })
   })
 
-  test('without a leeway (0) revokes on a second use at the same moment', async () => {
+  test('without a leeway (0), revokes the tokens after an immediate second use', async () => {
     await using strict = await startServer({ refreshTokenLeeway: 0 })
     const client = await TestClient.register(strict, new UserAgent())
     const { refresh_token } = await client.tokens()
@@ -625,7 +619,7 @@ describe('decision §5.3 inactive users and owners', () => {
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
   })
 
-  test('applies to the first request at another node', async () => {
+  test('rejects the tokens of an inactive user on another node immediately', async () => {
     const { user, client, tokens } = await granted('rf-node')
     await using node = await startServer({ beside: app })
     expect(await ping(node, tokens.access_token)).toBe(200)
@@ -654,8 +648,8 @@ describe('decision §5.3 inactive users and owners', () => {
   })
 })
 
-describe('attacks §A invariants after all requests', () => {
-  test('I1 I4 keeps every token within a live authorization', async () => {
+describe('attacks §A invariants of the stored tokens after the tests above', () => {
+  test('I1, I4 stores only tokens of valid authorizations, with scopes that the user granted', async () => {
     await conf.tokens()
     const rows = await app.query(
       `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented
@@ -680,8 +674,8 @@ describe('attacks §A invariants after all requests', () => {
   })
 })
 
-describe('§4.7, §4.11, §4.12 the browser', () => {
-  test('§4.11.2 attacks AZ-16 never redirects an unauthenticated visitor to another site [T097]', async () => {
+describe('RFC 9700 §4.7, §4.11, §4.12 attacks in the browser', () => {
+  test('§4.11.2 attacks AZ-16 redirects an invalid request to the login page, not to the client [T097]', async () => {
     const evil = await TestClient.register(app, agent, {
       redirectUris: ['https://evil.example/cb'],
       isConfidential: false,
@@ -700,10 +694,10 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     }
   })
 
-  test('§4.12 answers the login with 303, so that browsers do not resend the password [T521]', async () => {
-    const stranger = new UserAgent()
-    const login = await stranger.browse(conf.url())
-    const { status, headers } = await stranger.submit(login, {
+  test('§4.12 redirects after the login with 303, so that browsers do not resend the password [T521]', async () => {
+    const visitor = new UserAgent()
+    const login = await visitor.browse(conf.url())
+    const { status, headers } = await visitor.submit(login, {
       email: app.user.email,
       password: app.password,
     })
@@ -712,15 +706,15 @@ describe('§4.7, §4.11, §4.12 the browser', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('§4.7.1 rejects a consent form of an earlier login [T553]', async () => {
-    const stranger = new UserAgent()
-    await stranger.logIn(app)
-    const { hidden } = formIn(await (await stranger.browse(pub.url())).text())
-    await stranger.submit(await stranger.browse(`${app.issuer}/login?prompt=login`), {
+  test('§4.7.1 rejects a consent form that was shown in an earlier session [T553]', async () => {
+    const visitor = new UserAgent()
+    await visitor.logIn(app)
+    const { hidden } = formIn(await (await visitor.browse(pub.url())).text())
+    await visitor.submit(await visitor.browse(`${app.issuer}/login?prompt=login`), {
       email: app.user.email,
       password: app.password,
     })
-    const answer = await stranger.fetch(`${app.issuer}/oauth/authorize`, {
+    const answer = await visitor.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
     })

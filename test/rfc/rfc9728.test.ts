@@ -11,7 +11,7 @@ const elsewhere = 'https://other.example/notes'
 type Metadata = Record<string, unknown>
 
 let app: TestServer
-/** The address on which it listens, behind a proxy for the issuer. */
+/** The origin at which the server listens. A proxy would forward requests for the issuer to this origin. */
 let origin: string
 beforeAll(async () => {
   app = await startServer({
@@ -42,20 +42,20 @@ const addressOf = async ({ server }: TestServer, resource: string): Promise<stri
   return /resource_metadata="([^"]*)"/.exec(challenge)?.[1]
 }
 
-describe('§3 the location', () => {
+describe('RFC 9728 §3 the metadata URL', () => {
   test.each([
     ['the whole application', issuer, ['', '/app'], '/app'],
-    ['a part of it', notes, ['/app/notes'], '/app/notes'],
-    ['a part beside the issuer', tools, ['/tools'], '/tools'],
+    ['a resource below the issuer', notes, ['/app/notes'], '/app/notes'],
+    ['a resource with a path outside the issuer', tools, ['/tools'], '/tools'],
   ])(
-    '§3.1 %s: serves the metadata before and after the path [T438]',
+    '§3.1 returns the metadata of %s at its well-known URLs [T438]',
     async (_, resource, inserted, path) => {
       for (const address of [...inserted.map((end) => wellKnown + end), `${path}${wellKnown}`])
         expect([address, (await at(address)).resource]).toEqual([address, resource])
     },
   )
 
-  test('serves it nowhere else, and not for a resource on another host [T442]', async () => {
+  test('returns 404 at other URLs, and for a resource on another host [T442]', async () => {
     for (const path of [
       `${wellKnown}/`,
       `${wellKnown}/app/`,
@@ -68,7 +68,7 @@ describe('§3 the location', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('§3.1 removes only the slash after the host: resources that differ by another slash have their own metadata [T441]', async () => {
+  test('§3.1 distinguishes resources that differ only by a trailing slash of the path [T441]', async () => {
     const tree = { resource: `${tools}/`, name: 'Tree' }
     for (const resources of [[{ resource: tools }, tree], [tree, { resource: tools }], [tree]]) {
       await using other = await startServer({ issuer, resources })
@@ -87,7 +87,7 @@ describe('§3 the location', () => {
     }
   })
 
-  test('§3.1 serves a resource that is the host at the URL without a path, and the issuer at its own', async () => {
+  test('§3.1 for a resource without a path, returns its metadata at the well-known URL without a path', async () => {
     for (const resource of ['https://api.example.org', 'https://api.example.org/']) {
       await using other = await startServer({ issuer, resources: [{ resource }] })
       expect(await addressOf(other, resource)).toBe(`https://api.example.org${wellKnown}`)
@@ -102,7 +102,7 @@ describe('§3 the location', () => {
     }
   })
 
-  test('§3.3 does not return another resource for another spelling of a URL [T445]', async () => {
+  test('§3.3 returns 404 for other spellings of a metadata URL [T445]', async () => {
     for (const path of ['%74ools', 'tools%2F', 'app%2Fnotes', 'app/n%6Ftes', '%61pp'])
       for (const ask of [fetch, (url: string) => app.server.fetch(new Request(url))])
         expect([path, (await ask(`${origin}${wellKnown}/${path}`)).status]).toEqual([path, 404])
@@ -117,7 +117,7 @@ describe('§3 the location', () => {
     }
   })
 
-  test('§3.2 returns 200 and cacheable application/json to anyone [T443]', async () => {
+  test('§3.2 returns 200 and cacheable JSON without authentication [T443]', async () => {
     const answer = await fetch(`${origin}${wellKnown}/app/notes`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -127,7 +127,7 @@ describe('§3 the location', () => {
   })
 })
 
-describe('§2 the contents', () => {
+describe('RFC 9728 §2 the content of the metadata', () => {
   test('describes the whole application by default [T434]', async () => {
     expect(await at(wellKnown)).toMatchObject({
       resource: issuer,
@@ -137,7 +137,7 @@ describe('§2 the contents', () => {
     })
   })
 
-  test('describes a part as in the option resources [T435]', async () => {
+  test('describes a resource with the values in the option resources [T435]', async () => {
     expect(await at(`${wellKnown}/app/notes`)).toMatchObject({
       resource: notes,
       authorization_servers: [issuer],
@@ -147,7 +147,7 @@ describe('§2 the contents', () => {
     })
   })
 
-  test('describes the whole application as in the option resources, if it is listed [T437]', async () => {
+  test('describes the whole application with the values in the option resources, if they list it [T437]', async () => {
     const resource = 'https://api.example.org/'
     await using other = await startServer({
       issuer: 'https://api.example.org',
@@ -176,7 +176,7 @@ describe('§2 the contents', () => {
     expect(JSON.stringify(metadata)).not.toContain('test:scope')
   })
 
-  test('attacks P-1 uses the configured issuer, whatever Host and forwarded headers say', async () => {
+  test('attacks P-1 returns the configured issuer despite other forwarded headers', async () => {
     const expected = await at(wellKnown)
     const answer = await fetch(`${origin}${wellKnown}`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
@@ -185,12 +185,12 @@ describe('§2 the contents', () => {
   })
 })
 
-test('§4 lists every resource in the metadata of the authorization server [T447]', async () => {
+test('RFC 9728 §4 lists every resource in the metadata of the authorization server [T447]', async () => {
   const metadata = await at('/.well-known/oauth-authorization-server/app')
   expect(metadata.protected_resources).toEqual([issuer, notes, tools, elsewhere])
 })
 
-test('§5.1 refers to the metadata in a challenge, which contains the requested resource [T446]', async () => {
+test('RFC 9728 §5.1 returns the metadata URL of the requested resource in a challenge [T446]', async () => {
   const challenge = (await fetch(`${origin}/app/oauth/ping`)).headers.get('www-authenticate') ?? ''
   const address = /^Bearer .*resource_metadata="([^"]+)"$/.exec(challenge)?.[1] ?? ''
   expect(address).toBe(`https://api.example.org${wellKnown}/app`)
