@@ -39,7 +39,7 @@ const start = (options: TestOptions = {}): Promise<TestServer> =>
 const callback = 'https://client.example/callback'
 
 let paths = 0
-/** Serves a client document and returns its URL, which is the client ID. */
+/** Publishes the metadata document of a client. Returns its URL, which is the client ID. */
 const publish = (
   more: Readonly<Record<string, unknown>> = {},
   {
@@ -69,13 +69,13 @@ const pathOf = (clientId: string): string => new URL(clientId).pathname
 const timesAsked = (clientId: string): number =>
   site.requests.filter(({ url }) => url === pathOf(clientId)).length
 
-/** A client and the browser of its user on one device. */
+/** Returns an installation of the client with a browser of its own. */
 const device = (
   clientId: string,
   { redirectUri = callback, agent = new UserAgent(), server = app } = {},
 ): TestClient => new TestClient(server, agent, { clientId, clientSecret: '', redirectUri }, 'none')
 
-/** Returns the text of the error page after a user follows a link. */
+/** Opens an authorization URL and asserts that the error page is shown. Returns the text of the page. */
 const errorPage = async (
   clientId: string,
   given: Readonly<Record<string, string | undefined>> = {},
@@ -94,8 +94,8 @@ const isShown = async (clientId: string): Promise<string> => {
   return new URL(page.address).pathname
 }
 
-describe('§3 the client id', () => {
-  test('§6 the metadata lists support for such IDs only with the option [T468]', async () => {
+describe('client ID metadata documents §3 the client ID', () => {
+  test('§6 supports URLs as client IDs, and announces them in the metadata, only if the setting enables them [T468]', async () => {
     const supported = async ({ issuer }: TestServer) => {
       const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
       const metadata = (await response.json()) as Record<string, unknown>
@@ -136,7 +136,7 @@ describe('§3 the client id', () => {
     expect(site.requests.length).toBe(before)
   })
 
-  test('§8.6 rejects private addresses in every spelling without the dangerous option [T476]', async () => {
+  test('§8.6 rejects private IP addresses in every spelling [T476]', async () => {
     await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
     const clientId = publish()
     const ids = [
@@ -158,7 +158,7 @@ describe('§3 the client id', () => {
     expect(timesAsked(clientId)).toBe(0)
   })
 
-  test('§3 compares IDs as strings and rejects a document with another spelling of its ID [T452]', async () => {
+  test('§3 rejects a document whose client_id differs from its URL, even only in the spelling [T452]', async () => {
     const clientId = publish()
     expect(await isShown(clientId)).toBe('/login')
     for (const other of [
@@ -178,7 +178,7 @@ describe('§3 the client id', () => {
   })
 })
 
-describe('§4 the document', () => {
+describe('client ID metadata documents §4 the document', () => {
   const withDocument = (document: unknown): string => {
     const path = `/document-${++paths}.json`
     const clientId = site.url(path)
@@ -243,14 +243,17 @@ describe('§4 the document', () => {
     [{ ...right, scope: ['notes:read'] }, 'scope must be'],
     [{ ...right, jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }, 'there is a secret among them'],
     [{ ...right, jwks: 'x' }, 'jwks must be'],
-  ] as const)('§4 %j is refused, with a clear sentence [T453]', async (document, sentence) => {
-    const { status, text } = await errorPage(withDocument(document))
-    expect(status).toBe(400)
-    expect(text).toContain(sentence)
-    expect(text).toMatch(
-      /The metadata document of the client (?:is not valid|could not be fetched): /,
-    )
-  })
+  ] as const)(
+    '§4 rejects the document %j with an explanation [T453]',
+    async (document, sentence) => {
+      const { status, text } = await errorPage(withDocument(document))
+      expect(status).toBe(400)
+      expect(text).toContain(sentence)
+      expect(text).toMatch(
+        /The metadata document of the client (?:is not valid|could not be fetched): /,
+      )
+    },
+  )
 
   test('AZ-09 rejects dangerous redirect URIs [T460]', async () => {
     for (const uri of forbiddenRedirectUris) {
@@ -260,7 +263,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4.1 rejects a private key, even of a client that needs no keys [T457]', async () => {
+  test('§4.1 rejects a document with a private key for every authentication method [T457]', async () => {
     const { exportJWK } = await import('jose')
     const { privateKey } = await newClientKey()
     const jwks = { keys: [await exportJWK(privateKey)] }
@@ -272,7 +275,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('ignores unsupported grants and scopes, and keys that are not needed [T461]', async () => {
+  test('ignores unsupported grant types, scopes and members, and the keys of a public client [T461]', async () => {
     const clientId = publish({
       grant_types: [
         'authorization_code',
@@ -311,7 +314,7 @@ describe('§4 the document', () => {
     expect(answer.searchParams.get('error')).toBe('unauthorized_client')
   })
 
-  test('truncates a long name and uses the host as a missing name', async () => {
+  test('truncates a long name, and uses the host as the name if client_name is missing', async () => {
     const long = publish({ client_name: 'x'.repeat(100) })
     const nameless = publish({ client_name: undefined })
     await device(long).code()
@@ -320,14 +323,14 @@ describe('§4 the document', () => {
     expect((await app.server.clients.find(nameless))?.name).toBe(new URL(nameless).host)
   })
 
-  test('§8.7 reads at most 16 KiB [T481]', async () => {
+  test('§8.7 rejects a document of more than 16 KiB [T481]', async () => {
     expect((await errorPage(publish({ x: 'x'.repeat(17_000) }))).text).toContain(
       'It is larger than 16384 bytes.',
     )
     expect(await isShown(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
   })
 
-  test('§5 accepts only status 200 and follows no redirect [T455]', async () => {
+  test('§5 rejects a redirect and any status except 200 [T455]', async () => {
     const target = publish()
     const path = `/moved-${++paths}`
     site.answer(path, (_request, response) => {
@@ -346,7 +349,7 @@ describe('§4 the document', () => {
     }
   })
 
-  test('§4 accepts other JSON content types [T456]', async () => {
+  test('§4 accepts a content type that ends with +json, but not text/html [T456]', async () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
     expect(await isShown(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
@@ -354,8 +357,8 @@ describe('§4 the document', () => {
   })
 })
 
-describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
-  test('§4.2 accepts only redirect URIs of the document, compared as strings [T458]', async () => {
+describe('client ID metadata documents §4.2, RFC 9700 §2.1 redirect URIs', () => {
+  test('§4.2 accepts only redirect URIs that the document lists exactly [T458]', async () => {
     const clientId = publish()
     for (const redirect_uri of [`${callback}/`, 'https://evil.example/callback', clientId]) {
       const { text } = await errorPage(clientId, { redirect_uri })
@@ -364,7 +367,7 @@ describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
     expect(await device(clientId).code()).toMatch(/^\w+$/)
   })
 
-  test('RFC 8252 §7.3 accepts any port of a loopback address, since each installation has its own [T459]', async () => {
+  test('RFC 8252 §7.3 accepts any port of a loopback redirect URI [T459]', async () => {
     const loopback = 'http://127.0.0.1/callback'
     const clientId = publish({ redirect_uris: [loopback, 'http://localhost/callback'] })
     for (const redirectUri of [
@@ -379,8 +382,8 @@ describe('§4.2, RFC 9700 §2.1 redirect URIs', () => {
   })
 })
 
-describe('§5 writes nothing for a request that only names a URL (DS-03)', () => {
-  test('writes the client row at the consent, not at a request, a login or a denial', async () => {
+describe('client ID metadata documents §5 storage of the client (DS-03)', () => {
+  test('stores the client when the user consents, not at a request, a login or a denial', async () => {
     const clientId = publish()
     const rows = () => count(app.database, 'oauth2server_client')
     const before = rows()
@@ -394,7 +397,7 @@ describe('§5 writes nothing for a request that only names a URL (DS-03)', () =>
     expect(rows()).toBe(before + 1)
   })
 
-  test('writes no client row at the token endpoint', async () => {
+  test('does not store the client at the token endpoint', async () => {
     const clientId = publish()
     const before = count(app.database, 'oauth2server_client')
     const answer = await device(clientId).refresh('nothing')
@@ -403,7 +406,7 @@ describe('§5 writes nothing for a request that only names a URL (DS-03)', () =>
   })
 })
 
-describe('the whole flow', () => {
+describe('the authorization code flow of a client with a metadata document', () => {
   test('§8.2 requires private_key_jwt with keys in the document or at its jwks_uri [T469]', async () => {
     const key = await newClientKey()
     const path = `/jwks-${++paths}.json`
@@ -442,7 +445,7 @@ describe('the whole flow', () => {
     const html = await (await client.agent.browse(client.url())).text()
     expect(html).toContain(new URL(clientId).host)
     expect(html).toContain('Nobody here has checked it')
-    // A link to another site is dropped (§8.1).
+    // The page does not show a website on another host (§8.1).
     expect(html).not.toContain('well-known.example')
     const own = publish({ client_uri: site.url('/about'), logo_uri: site.url('/logo.svg') })
     const page = await (await client.agent.browse(device(own).url())).text()
@@ -451,7 +454,7 @@ describe('the whole flow', () => {
     expect(site.requests.some(({ url }) => url === '/logo.svg' || url === '/about')).toBe(false)
   })
 
-  test('never remembers consent, even for confidential clients [T475]', async () => {
+  test('does not remember consent, even for confidential clients [T475]', async () => {
     const key = await newClientKey()
     const jwks = JSON.parse(jwksOf(key))
     for (const more of [{}, { token_endpoint_auth_method: 'private_key_jwt', jwks }]) {
@@ -467,13 +470,13 @@ describe('the whole flow', () => {
   })
 })
 
-test('RFC 9700 §4.11.2 attacks AZ-16 does not redirect to it by prompt=none before the login', async () => {
+test('RFC 9700 §4.11.2 attacks AZ-16 does not redirect prompt=none errors to the client before the login', async () => {
   const { status, text } = await errorPage(publish(), { prompt: 'none' })
   expect([status, text]).toEqual([400, expect.stringContaining('login_required')])
 })
 
-describe('many installations share one client id', () => {
-  test('keeps other users and devices when one is revoked', async () => {
+describe('several installations with the same client ID', () => {
+  test('revokes the tokens of one installation without revoking the tokens of others', async () => {
     const clientId = publish()
     const other = await app.server.users.create({
       email: 'user-b@example.org',
@@ -503,7 +506,7 @@ describe('many installations share one client id', () => {
     expect((await device(clientId).refresh(others.refresh_token)).status).toBe(200)
   })
 
-  test('lets a user revoke it on all devices on a settings page, although its ID is a URL', async () => {
+  test('lets a user revoke all own installations on a settings page, although the client ID is a URL', async () => {
     const clientId = publish()
     const other = await app.server.users.create({
       email: 'user-b@example.org',
@@ -538,7 +541,7 @@ describe('many installations share one client id', () => {
     expect(await Promise.all(alive)).toEqual([401, 401, 200])
   })
 
-  test('has no owner, so that no page lets a user change or delete it', async () => {
+  test('returns 404 on the settings pages with which owners change or reset a client', async () => {
     const clientId = publish()
     const client = device(clientId)
     await client.code()
@@ -552,7 +555,7 @@ describe('many installations share one client id', () => {
   })
 })
 
-describe('§8.4 a document that changes', () => {
+describe('client ID metadata documents §8.4 changes of the document', () => {
   const later = 61
   const clientOf = async (clientId: string) => {
     const client = await app.server.clients.find(clientId)
@@ -560,7 +563,7 @@ describe('§8.4 a document that changes', () => {
     return client
   }
 
-  test('§5 is fetched again with new redirect URIs, name and keys [T462]', async () => {
+  test('§5 applies a new name and new redirect URIs after the document is fetched again [T462]', async () => {
     const clientId = publish()
     const client = device(clientId)
     const tokens = await client.tokens()
@@ -572,14 +575,14 @@ describe('§8.4 a document that changes', () => {
     app.advance(10)
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200)
     expect(await clientOf(clientId)).toMatchObject({ redirectUris: [moved], name: 'Renamed' })
-    // A code is invalid if its redirect URI was removed.
+    // The new document does not contain the redirect URI of the code, so the code is invalid.
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
     const { text } = await errorPage(clientId, { redirect_uri: callback })
     expect(text).toContain('not registered')
     expect(await device(clientId, { redirectUri: moved }).code()).toMatch(/^\w+$/)
   })
 
-  test('ends all grants of a confidential client that becomes public [T471]', async () => {
+  test('revokes the tokens of a confidential client that becomes public [T471]', async () => {
     const key = await newClientKey()
     const clientId = publish({
       token_endpoint_auth_method: 'private_key_jwt',
@@ -617,13 +620,13 @@ describe('§8.4 a document that changes', () => {
     expect((await client.refresh(refresh_token, given)).status).toBe(200)
   })
 
-  test('keeps a client disabled that an administrator disabled [T472]', async () => {
+  test('does not enable a client that an administrator disabled [T472]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'no-store' } })
     const client = device(clientId)
     const tokens = await client.tokens()
     const before = await clientOf(clientId)
     await app.server.clients.mark(clientId, { isDisabled: true })
-    // A user agrees at the same moment.
+    // A concurrent consent stores the client as it was before.
     await app.server.clients.keep(before)
     expect((await clientOf(clientId)).isDisabled).toBe(true)
     publish({ client_name: 'Another' }, { path: pathOf(clientId) })
@@ -634,7 +637,7 @@ describe('§8.4 a document that changes', () => {
       expect(await ping(app, tokens.access_token)).toBe(401)
     }
     expect((await clientOf(clientId)).isDisabled).toBe(true)
-    // Not even if it is unused and such clients are swept.
+    // The client remains disabled even after the sweeper has deleted the unused clients.
     await app.server.authorizedApplications.revoke(app.user.id, clientId)
     app.advance(40 * 86_400)
     while ((await app.server.sweep()) > 0);
@@ -645,7 +648,7 @@ describe('§8.4 a document that changes', () => {
     expect(await isShown(clientId)).toBe('/login')
   })
 
-  test('keeps the verification until the document changes its name or redirect URIs [T473]', async () => {
+  test('makes a verified client unverified when the redirect URIs in its document change [T473]', async () => {
     const clientId = publish()
     const client = device(clientId)
     await client.code()
@@ -661,7 +664,7 @@ describe('§8.4 a document that changes', () => {
     expect((await clientOf(clientId)).isVerified).toBe(false)
   })
 
-  test('rejects such clients as unknown after the option is disabled', async () => {
+  test('rejects stored clients with metadata documents after the setting is disabled', async () => {
     const clientId = publish()
     const { refresh_token } = await device(clientId).tokens()
     await using off = await start({
@@ -683,7 +686,7 @@ describe('§8.4 a document that changes', () => {
     expect(await answer.json()).toMatchObject({ error: 'invalid_client' })
   })
 
-  test('rejects a row that was tampered with, and does not overwrite it', async () => {
+  test('rejects a client whose row was tampered with, and does not overwrite the row', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -704,7 +707,7 @@ describe('§8.4 a document that changes', () => {
   })
 })
 
-describe('§5.1 an unavailable document', () => {
+describe('client ID metadata documents §5.1 an unavailable document', () => {
   test('§5.1 shows an error page for a new authorization, without a redirect [T464]', async () => {
     const clientId = publish()
     await device(clientId).code()
@@ -717,7 +720,7 @@ describe('§5.1 an unavailable document', () => {
     )
   })
 
-  test('accepts a stored client for a day, then returns a temporary error', async () => {
+  test('accepts a stored client for a day, and then returns 503 until the document is available', async () => {
     const clientId = publish()
     const client = device(clientId)
     let { refresh_token } = await client.tokens()
@@ -732,13 +735,13 @@ describe('§5.1 an unavailable document', () => {
     const away = await client.refresh(refresh_token)
     expect(refusal(away)).toBe('503 temporarily_unavailable')
     expect(away.headers.get('retry-after')).toBe('5')
-    // Nothing was lost.
+    // The refresh token is still valid.
     publish({}, { path: pathOf(clientId) })
     app.advance(4)
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('rejects a client after that day if its document became invalid', async () => {
+  test('accepts a stored client with an invalid document for a day, and then rejects it', async () => {
     const clientId = publish()
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -750,7 +753,7 @@ describe('§5.1 an unavailable document', () => {
     expect(refusal(await client.refresh(body.refresh_token))).toBe('401 invalid_client')
   })
 
-  test('returns an error to a client that is not stored [T454]', async () => {
+  test('rejects a client that is not stored if its document is unavailable or its ID is invalid [T454]', async () => {
     const gone = site.url('/nowhere.json')
     expect(refusal(await device(gone).refresh('x'))).toBe('401 invalid_client')
     const path = `/down-${++paths}`
@@ -764,7 +767,7 @@ describe('§5.1 an unavailable document', () => {
     expect(refusal(bad)).toBe('401 invalid_client')
   })
 
-  test('§5.2 does not cache an invalid document and fetches the next one immediately [T467]', async () => {
+  test('§5.2 does not cache an invalid document, despite its cache headers [T467]', async () => {
     const clientId = publish({ redirect_uris: [] }, { headers: { 'cache-control': 'max-age=600' } })
     expect((await errorPage(clientId)).text).toContain('redirect_uris is missing.')
     publish({}, { path: pathOf(clientId) })
@@ -773,8 +776,8 @@ describe('§5.1 an unavailable document', () => {
   })
 })
 
-describe('§5.2, §9.1 the number of fetches', () => {
-  test('§5.2 follows the cache headers: a whole login fetches once [T465]', async () => {
+describe('client ID metadata documents §5.2, §9.1 caching and limits', () => {
+  test('§5.2 caches the document as long as its cache headers permit [T465]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'max-age=3600' } })
     const client = device(clientId)
     const { refresh_token } = await client.tokens()
@@ -786,7 +789,7 @@ describe('§5.2, §9.1 the number of fetches', () => {
     expect(timesAsked(clientId)).toBe(2)
   })
 
-  test('DS-05 fetches at most 60 unknown documents a minute for one address, from any endpoint', async () => {
+  test('DS-05 fetches at most 60 unknown documents per minute for one IP address at all endpoints together', async () => {
     const begin = site.requests.length
     const pkce: Pkce = newPkce()
     const name = async (index: number): Promise<string> => {
@@ -812,17 +815,17 @@ describe('§5.2, §9.1 the number of fetches', () => {
     for (let index = 0; index < 75; index += 1) answers.push(await name(index))
     expect(site.requests.length - begin).toBe(60)
     expect(answers.filter((answer) => answer.startsWith('too many')).length).toBeGreaterThan(5)
-    // This is not a rejection of the client.
+    // The response 401 would mean that the client itself is rejected.
     expect(answers).toContain('too many 429')
     expect(answers).not.toContain('too many 401')
-    // Other clients are not affected, since a cached document needs no request.
+    // After a minute, the server fetches documents again.
     app.advance(60)
     const clientId = publish()
     expect(await isShown(clientId)).toBe('/login')
   })
 })
 
-test('allows http on this machine only for tests [T450]', async () => {
+test('accepts a client ID with http and a loopback host only if dangerouslyAllowPrivateAddresses is enabled [T450]', async () => {
   const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     const client_id = `http://localhost:${port}${request.url}`

@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, '../../src/protocol/grants')
 const isGrant = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'redeem' in value
 
-test('every file in src/protocol/grants that exports a grant is registered in built-in.ts', async () => {
+test('registers every grant that a file in src/protocol/grants exports', async () => {
   const files = (await readdir(folder)).filter((name) => name !== 'built-in.ts')
   const exported: unknown[] = []
   for (const name of files)
@@ -18,7 +18,7 @@ test('every file in src/protocol/grants that exports a grant is registered in bu
   expect(new Set(exported.filter(isGrant))).toEqual(new Set(builtInGrants))
 })
 
-test('every registered grant is advertised once its setting is on', async () => {
+test('lists every registered grant in the metadata if the settings enable it', async () => {
   await using app = await startServer({
     allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
     deviceAuthorization: true,

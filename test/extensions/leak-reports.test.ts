@@ -10,7 +10,7 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// The protocol is documented in GitHub's secret scanning partner programme.
+// These reports follow the protocol of GitHub's secret scanning partner program.
 
 const keyId = 'f9525bf080f75b3506ca1ead061add62b8633a346606dc5fe544e29231c6ee0d'
 const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -78,8 +78,8 @@ const labelsOf = async (...tokens: readonly string[]): Promise<readonly string[]
   return (body as { label: string }[]).map(({ label }) => label)
 }
 
-describe('the address', () => {
-  test('accepts only POST and is not in the metadata', async () => {
+describe('the endpoint for leak reports', () => {
+  test('accepts only POST, and is not in the metadata', async () => {
     const answer = await fetch(`${app.issuer}/oauth/leaked`)
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
@@ -94,7 +94,7 @@ describe('the address', () => {
   })
 })
 
-describe('who may report', () => {
+describe('authorization of leak reports', () => {
   test('accepts a raw body signed with a configured key, as PEM or as JWK', async () => {
     await using other = await startServer({ leakReportKeys: { a: pem, [keyId]: jwk } })
     for (const of of [app, other]) {
@@ -107,7 +107,7 @@ describe('who may report', () => {
     }
   })
 
-  test("verifies GitHub's own example with its key", async () => {
+  test('accepts the example in the documentation of GitHub', async () => {
     const id = '90a421169f0a406205f1563a953312f0be898d3c7b6c06b681aa86a874555f4a'
     const key =
       '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9MJJHnMfn2+H4xL4YaPDA4RpJqUq\nkCmRCBnYERxZanmcpzQSXs1X/AljlKkbJ8qpVIW4clayyef9gWhFbNHWAA==\n-----END PUBLIC KEY-----\n'
@@ -125,14 +125,14 @@ describe('who may report', () => {
     expect((await post(github, body.replace('some_url', 'some_url2'), headers)).status).toBe(403)
   })
 
-  test('rejects all other senders with the same response, and revokes nothing', async () => {
+  test('rejects reports without a valid signature, without revoking the credential', async () => {
     const token = await app.personalToken()
     const body = JSON.stringify([item(token)])
     const right = signed(body)
-    const { publicKey: _, privateKey: stranger } = pair()
+    const { publicKey: _, privateKey: otherKey } = pair()
     const wrong: readonly Record<string, string>[] = [
       {},
-      signed(body, stranger),
+      signed(body, otherKey),
       signed(body, privateKey, 'unknown'),
       signed(body, privateKey, 'toString'),
       signed(body, privateKey, '__proto__'),
@@ -162,7 +162,7 @@ describe('who may report', () => {
     expect(await statusOf(app, token)).toBe(401)
   })
 
-  test('refuses to start with a key that is not a public P-256 key, without showing the key', async () => {
+  test('refuses to start with a key that is not a public P-256 key, and does not show the key in the error', async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey
     const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey
     const keys: readonly (string | object)[] = [
@@ -187,7 +187,7 @@ describe('who may report', () => {
     }
   })
 
-  test('accepts the keys as a JSON object in the environment', () => {
+  test('accepts the keys as a JSON object in an environment variable', () => {
     const text = JSON.stringify({ [keyId]: pem })
     expect(settingsFrom({ OAUTH2SERVER_LEAK_REPORT_KEYS: text })).toEqual({
       leakReportKeys: { [keyId]: pem },
@@ -196,7 +196,7 @@ describe('who may report', () => {
       expect(() => settingsFrom({ OAUTH2SERVER_LEAK_REPORT_KEYS: wrong })).toThrow(/accepts a JSON/)
   })
 
-  test('accepts unsigned reports with an option: with a warning at start-up, and 60 a minute from one address', async () => {
+  test('with acceptUnsignedLeakReports, logs a warning and accepts 60 unsigned reports per minute from one IP address', async () => {
     await using open = await startServer({
       acceptUnsignedLeakReports: true,
       leakReportKeys: { [keyId]: pem },
@@ -227,8 +227,8 @@ describe('who may report', () => {
   })
 })
 
-describe('what is found', () => {
-  test('revokes an access token with its authorization, and keeps another one of the same user and client', async () => {
+describe('revocation of leaked credentials', () => {
+  test('revokes only the authorization of a leaked access token', async () => {
     const { clientId } = await app.client()
     const [found, other] = [
       await authorizationOf(app, clientId),
@@ -251,7 +251,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('revokes a refresh token with its authorization, also a rotated one', async () => {
+  test('revokes the authorization of a leaked refresh token, even if the token was rotated', async () => {
     const { clientId, clientSecret } = await app.client()
     const basic = { clientId, clientSecret }
     const refresh = (refreshToken: string) =>
@@ -276,7 +276,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('revokes a JWT access token', async () => {
+  test('revokes a leaked JWT access token', async () => {
     await using jwts = await startServer({
       accessTokenFormat: 'jwt',
       leakReportKeys: { [keyId]: pem },
@@ -290,7 +290,7 @@ describe('what is found', () => {
     expect(await statusOf(jwts, accessToken)).toBe(401)
   })
 
-  test('revokes a personal token with its client; of a former value, only that value', async () => {
+  test('revokes a leaked personal token, or only its former value if this value leaked', async () => {
     const { personalTokens, tokens } = app.server
     const made = await tokens.createPersonal('Build job', app.user.id)
     const next = await personalTokens.rotate(made.id, { overlap: 3600 })
@@ -307,7 +307,7 @@ describe('what is found', () => {
     ])
   })
 
-  test('revokes a client secret with the client’s own tokens, and keeps the authorizations of users', async () => {
+  test('revokes a leaked client secret and the client_credentials tokens, but no authorizations of users', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (secret: string) =>
       tokenRequest(
@@ -339,7 +339,7 @@ describe('what is found', () => {
     expect((await forItself(next)).status).toBe(200)
   })
 
-  test('is effective on another node too', async () => {
+  test('rejects a leaked client secret immediately on another node', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const forItself = (of: TestServer) =>
       tokenRequest(
@@ -353,7 +353,7 @@ describe('what is found', () => {
     expect((await forItself(other)).status).toBe(401)
   })
 
-  test('revokes only the reported one of a former and a current client secret', async () => {
+  test('revokes only the leaked secret if a client has a former and a current secret', async () => {
     const { clientId, clientSecret: first } = await app.client({ defaultScopes: ['notes:read'] })
     const status = async (secret: string) =>
       (
@@ -373,11 +373,11 @@ describe('what is found', () => {
     expect(await labelsOf(third)).toEqual(['true_positive'])
     expect([await status(second), await status(third)]).toEqual([200, 401])
     app.advance(3601)
-    // It is no longer a valid secret.
+    // The overlap has ended, so the second secret is no longer valid.
     expect(await labelsOf(second)).toEqual(['false_positive'])
   })
 
-  test('tells the owner on the client’s page that the secret was revoked, until there is a new one', async () => {
+  test('shows on the page of the client that its secret was revoked, until the owner resets it', async () => {
     const { clientId, clientSecret } = await app.client()
     const { agent } = await logIn(app)
     const address = `${app.issuer}/account/settings/applications/clients/${clientId}/`
@@ -396,7 +396,7 @@ describe('what is found', () => {
     })
   })
 
-  test('reports an unknown, truncated or foreign value and a code as a false positive', async () => {
+  test('labels values that are not credentials of this server, and authorization codes, as false positives', async () => {
     const agent = new UserAgent()
     const conf = await TestClient.register(app, agent)
     const code = await conf.code()
@@ -420,7 +420,7 @@ describe('what is found', () => {
   })
 })
 
-describe('a report', () => {
+describe('the format and repetition of reports', () => {
   test('returns the same response to a repeated report or credential, and calls the hook once', async () => {
     const { clientSecret } = await app.client()
     const token = await app.personalToken()
@@ -438,7 +438,7 @@ describe('a report', () => {
     expect(await labelsOf(token, clientSecret)).toEqual(['false_positive', 'false_positive'])
   })
 
-  test('revokes a credential once for twenty concurrent reports', async () => {
+  test('calls the hook once for each credential in twenty concurrent reports', async () => {
     const { clientId, clientSecret } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
     const answers = await Promise.all(
@@ -448,7 +448,7 @@ describe('a report', () => {
     expect(told.map(({ kind }) => kind).sort()).toEqual(['access_token', 'client_secret'])
   })
 
-  test('may be empty or contain up to 250 credentials in 64 KiB', async () => {
+  test('accepts reports of up to 250 credentials and 64 KiB', async () => {
     expect(await report([])).toMatchObject({ status: 200, body: [] })
     const many = (length: number) => Array.from({ length }, (_, at) => ({ token: `t${at}`, type }))
     const { status, body } = await report(many(250))
@@ -460,7 +460,7 @@ describe('a report', () => {
     expect((await report(many(10_000))).status).toBe(413)
   })
 
-  test('is rejected with the expected format if it is not an array of objects', async () => {
+  test('returns 400 and describes the expected format if the report is not an array of objects', async () => {
     const token = await app.personalToken()
     const good = item(token)
     const wrong = [
@@ -505,14 +505,14 @@ describe('a report', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('may omit url and source, and may contain other members', async () => {
+  test('accepts a report without url and source, and with unknown members', async () => {
     const token = await app.personalToken()
     const { body } = await report([{ token, type, url: null, more: { x: 1 } }])
     expect(body).toEqual([{ token_raw: token, token_type: type, label: 'true_positive' }])
     expect(told).toMatchObject([{ url: '', source: '' }])
   })
 
-  test('is rejected with another content type or encoding', async () => {
+  test('rejects a report with another content type or encoding', async () => {
     const body = JSON.stringify([item('x')])
     const others = [
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -533,7 +533,7 @@ describe('a report', () => {
     expect((await post(app, new Uint8Array(bytes), headers)).status).toBe(403)
   })
 
-  test('gets 503 while the store is unavailable, and revokes everything when it is repeated', async () => {
+  test('returns 503 if the store fails, and revokes all credentials when the report is repeated', async () => {
     const [one, two] = [await app.personalToken(), await app.personalToken()]
     const { clientSecret } = await app.client()
     for (const operation of ['tokens.findByAccess', 'clients.findBySecret', 'transients.set']) {
@@ -547,8 +547,8 @@ describe('a report', () => {
   })
 })
 
-describe('who is told', () => {
-  test('logs a hook that throws, rejects or never ends, without effect on the response', async () => {
+describe('notifications about leaked credentials', () => {
+  test('revokes the credential and responds even if the hook throws, rejects or does not return', async () => {
     const ways = [
       () => {
         throw new Error('no mail server')
@@ -566,7 +566,7 @@ describe('who is told', () => {
     }
   })
 
-  test('logs one event for each credential, and returns the value only to the scanner', async () => {
+  test('logs one event for each credential, and returns the value only in the response', async () => {
     const { clientId, clientSecret } = await app.client()
     const { accessToken, token } = await authorizationOf(app, clientId)
     const from = app.log.length

@@ -38,54 +38,66 @@ const named = (declared: Parameters<typeof extensionNames>[1]): Extension => ({
   names: extensionNames('mine', declared),
 })
 
-describe('the server refuses to start with', () => {
+describe('invalid or duplicate names of extensions', () => {
   test.each<[string, readonly Extension[], string]>([
     ['the name of a built-in extension', [{ name: 'pkce' }], '"pkce" is taken'],
-    ['two extensions of one name', [{ name: 'a' }, { name: 'a' }], '"a" is taken'],
+    ['two extensions with the same name', [{ name: 'a' }, { name: 'a' }], '"a" is taken'],
     ['a name with a slash', [{ name: 'a/b' }], 'its name must be lower-case words'],
     ['a built-in grant type', [{ name: 'a', grants: [grant('password')] }], '"password" is taken'],
-    ['a grant type that is no URI', [{ name: 'a', grants: [grant('magic')] }], 'absolute URI'],
+    ['a grant type that is not a URI', [{ name: 'a', grants: [grant('magic')] }], 'absolute URI'],
     [
-      'one grant type in two extensions',
+      'the same grant type in two extensions',
       [
         { name: 'a', grants: [grant('urn:x:y')] },
         { name: 'b', grants: [grant('urn:x:y')] },
       ],
       '"urn:x:y" is taken',
     ],
-    ['a built-in address', [{ name: 'a', endpoints: [endpoint('/oauth/token')] }], '/oauth/token'],
     [
-      'one address with two names of its parameter',
+      'the path of a built-in endpoint',
+      [{ name: 'a', endpoints: [endpoint('/oauth/token')] }],
+      '/oauth/token',
+    ],
+    [
+      'two paths that differ only by the name of a parameter',
       [{ name: 'a', endpoints: [endpoint('/a/:x'), endpoint('/a/:y/')] }],
       'another endpoint has the path /a/:',
     ],
     ['a path without a slash', [{ name: 'a', endpoints: [endpoint('a')] }], '"a" is not a path'],
-    ['names of another extension', [{ name: 'b', names: extensionNames('mine', {}) }], '"mine"'],
+    [
+      'names that were declared for another extension',
+      [{ name: 'b', names: extensionNames('mine', {}) }],
+      '"mine"',
+    ],
     [
       'a built-in error code',
       [named({ errors: { invalid_grant: 400 } })],
       'invalid_grant is taken',
     ],
     ['an error code with a space', [named({ errors: { 'a b': 400 } })], '"a b" is not a valid'],
-    ['a status that is no refusal', [named({ errors: { a: 200 } })], 'from 400 to 499'],
+    ['an error with status 200', [named({ errors: { a: 200 } })], 'from 400 to 499'],
     [
-      'one error code in two extensions',
+      'the same error code in two extensions',
       [
         named({ errors: { my_code: 400 } }),
         { name: 'b', names: extensionNames('b', { errors: { my_code: 400 } }) },
       ],
       '"my_code" is taken',
     ],
-    ['a limit of nothing', [named({ limits: { a: { points: 0, seconds: 1 } } })], 'the limit a'],
-    ['an event with a slash', [named({ events: ['a/b'] })], '"a/b" is not a valid name'],
-    ['an event twice', [named({ events: ['a', 'a'] })], 'an event is declared twice'],
-    ['a value with a colon', [named({ values: { 'a:b': shortLived() } })], '"a:b" is not a valid'],
-  ])('%s', async (_what, extensions, expected) => {
+    ['a limit of 0 points', [named({ limits: { a: { points: 0, seconds: 1 } } })], 'the limit a'],
+    ['an event name with a slash', [named({ events: ['a/b'] })], '"a/b" is not a valid name'],
+    ['a duplicate event name', [named({ events: ['a', 'a'] })], 'an event is declared twice'],
+    [
+      'a value name with a colon',
+      [named({ values: { 'a:b': shortLived() } })],
+      '"a:b" is not a valid',
+    ],
+  ])('refuses to start with %s', async (_what, extensions, expected) => {
     expect((await problemsOf(...extensions)).join('\n')).toContain(expected)
   })
 })
 
-test('names what it registered to hooks, and keeps values apart from those of other extensions', async () => {
+test('separates the values, events and limits of two extensions with the same names', async () => {
   const [mine, yours] = ['mine', 'yours'].map((name) =>
     extensionNames(name, {
       events: ['happened'],

@@ -4,7 +4,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-describe('arctic', () => {
+describe('the client library arctic', () => {
   let app: TestServer
   let agent: UserAgent
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('arctic', () => {
 
   const endpoint = (name: string) => `${app.issuer}/oauth/${name}`
 
-  /** Returns the code of the redirect after a check of the state. */
+  /** Asserts that the redirect contains the state. Returns the code of the redirect. */
   const codeFrom = async (url: URL, state: string): Promise<string> => {
     const answer = await agent.authorize(app, url)
     expect(`${answer.origin}${answer.pathname}`).toBe(redirectUri)
@@ -24,9 +24,9 @@ describe('arctic', () => {
   }
 
   test.each([
-    { kind: 'confidential, by Basic', isConfidential: true },
-    { kind: 'public', isConfidential: false },
-  ])('logs in with PKCE, refreshes and revokes: $kind', async ({ isConfidential }) => {
+    { kind: 'confidential client with a Basic header', isConfidential: true },
+    { kind: 'public client', isConfidential: false },
+  ])('logs in with PKCE, refreshes and revokes as a $kind', async ({ isConfidential }) => {
     const { clientId, clientSecret } = await app.client({ isConfidential })
     const client = new OAuth2Client(clientId, isConfidential ? clientSecret : null, redirectUri)
     const state = generateState()
@@ -72,7 +72,7 @@ describe('arctic', () => {
     expect(await statusOf(app, tokens.accessToken())).toBe(200)
   })
 
-  test('understands an error response', async () => {
+  test('reports the error invalid_client to the application', async () => {
     const { clientId } = await app.client()
     const client = new OAuth2Client(clientId, 'wrong', redirectUri)
     await expect(

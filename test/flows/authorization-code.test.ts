@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-describe('authorization code flow by hand', () => {
+describe('the authorization code flow without a client library', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
   })
   afterAll(() => app.close())
 
-  test('RFC 6749 §4.1 login, consent, code, token, resource, refresh [T017]', async () => {
+  test('RFC 6749 §4.1 supports login, consent, token request, access to a resource, and refresh [T017]', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {

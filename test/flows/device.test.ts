@@ -8,13 +8,14 @@ import { newClient } from './libraries/new-client.ts'
 import { oauth4webapi } from './libraries/oauth4webapi.ts'
 import { openidClient } from './libraries/openid-client.ts'
 
-// Separate from libraries.test.ts, since both libraries poll every five seconds, so these tests run concurrently.
+// These tests run concurrently, because the libraries poll only every five seconds. The tests in libraries.test.ts run
+// one after the other.
 
 describe.concurrent.each(
   [oauth4webapi, openidClient].flatMap((library) =>
     ['', '/app'].map((basePath) => ({ library, name: library.name, basePath })),
   ),
-)('$name, an issuer with the path "$basePath"', ({ library, basePath }) => {
+)('the device flow with $name and the issuer path "$basePath"', ({ library, basePath }) => {
   let app: TestServer
   let person: LoggedIn
   beforeAll(async () => {
@@ -40,7 +41,7 @@ describe.concurrent.each(
     expect(await ping(app, refreshed.access_token)).toBe(dpop ? 401 : 200)
   }
 
-  test('RFC 8628 §3 codes, polling and refresh, by every method and with DPoP', async () => {
+  test('RFC 8628 §3 supports polling and refresh with every authentication method and with DPoP', async () => {
     await Promise.all([...methods.map((method) => flow(method, false)), flow('none', true)])
   })
 

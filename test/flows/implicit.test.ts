@@ -4,9 +4,9 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { ping, UserAgent } from '../support/user-agent.ts'
 import { serverAt } from './libraries/oauth4webapi.ts'
 
-// Separate from libraries.test.ts, since openid-client supports only the implicit grant of OpenID Connect.
+// Only oauth4webapi supports this grant. openid-client supports only the implicit grant of OpenID Connect.
 
-describe('oauth4webapi, the implicit grant', () => {
+describe('the implicit grant with oauth4webapi', () => {
   let app: TestServer
   let agent: UserAgent
   let as: oauth.AuthorizationServer
@@ -24,7 +24,7 @@ describe('oauth4webapi, the implicit grant', () => {
     return url
   }
 
-  test('RFC 6749 §4.2 returns the token in the fragment, with state and iss, and no refresh token [T656]', async () => {
+  test('RFC 6749 §4.2 returns the access token, state and iss in the fragment, without a refresh token [T656]', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const url = authorizationUrl({
       response_type: 'token',
@@ -51,7 +51,7 @@ describe('oauth4webapi, the implicit grant', () => {
     expect(await ping(app, parameters.get('access_token') ?? '')).toBe(200)
   })
 
-  test('RFC 6749 §4.2.2.1 returns an error in the fragment, and in the query as specified', async () => {
+  test('RFC 6749 §4.2.2.1 returns an error both in the fragment and in the query', async () => {
     const { clientId } = await app.client()
     const url = authorizationUrl({ response_type: 'token', client_id: clientId, state: 's' })
     const answer = await agent.authorize(app, url, 'no')

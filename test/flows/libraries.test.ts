@@ -22,7 +22,7 @@ import { newClient } from './libraries/new-client.ts'
 import { insecure, oauth4webapi, serverAt } from './libraries/oauth4webapi.ts'
 import { openidClient } from './libraries/openid-client.ts'
 
-// Every flow with two independent client libraries, which receive only the issuer and discover all other URLs.
+// These tests run every flow with two independent client libraries, which discover all URLs from the issuer.
 
 const libraries: readonly Library[] = [oauth4webapi, openidClient]
 const confidential = methods.filter((method) => method !== 'none')
@@ -33,14 +33,14 @@ const initialAccessToken = 'an-initial-access-token-of-this-test'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Sets the server's clock to that of this machine, which the libraries use. */
+/** Sets the clock of the server to the clock of this machine, which the libraries use. */
 const setClock = (app: TestServer): void => app.advance((Date.now() - app.now()) / 1000)
 
-// The clock is a function, which cannot be sent to other processes. So these servers run in this process in the project
-// `nodes` too.
+// Because the clock is a function, which cannot be sent to other processes, these servers run in this process even in
+// the project `nodes`.
 const alone = { clock: () => Date.now() }
 
-/** A server with a logged-in user. */
+/** Starts a server and logs in a user. */
 const start = async (
   options: TestOptions = {},
 ): Promise<{ readonly app: TestServer; readonly agent: UserAgent }> => {
@@ -51,7 +51,7 @@ const start = async (
   return { app, agent }
 }
 
-/** The tokens of a new authorization. */
+/** Returns the tokens of a new authorization. */
 const authorize = async (
   { app, agent }: { readonly app: TestServer; readonly agent: UserAgent },
   client: LibraryClient,
@@ -63,7 +63,7 @@ const authorize = async (
   return { ...tokens, refresh_token: tokens.refresh_token ?? '' }
 }
 
-/** The caller that a guard of the server identifies by the token. */
+/** Returns the user, client and scopes of a token. */
 const info = async (app: TestServer, client: LibraryClient, token: string): Promise<unknown> =>
   (await client.request(token, `${app.issuer}/oauth/info`)).json()
 
@@ -80,7 +80,7 @@ describe.each(
   libraries.flatMap((library) =>
     ['', '/app'].map((basePath) => ({ library, name: library.name, basePath })),
   ),
-)('$name, an issuer with the path "$basePath"', ({ library, basePath }) => {
+)('$name with the issuer path "$basePath"', ({ library, basePath }) => {
   let given: Awaited<ReturnType<typeof start>>
   let app: TestServer
   let agent: UserAgent
@@ -100,14 +100,14 @@ describe.each(
   afterAll(() => app.close())
 
   test.each(methods)(
-    'RFC 6749 §4.1, §6, RFC 7636, RFC 9207: code with PKCE, then refresh, by %s [T629]',
+    'RFC 6749 §4.1, §6, RFC 7636, RFC 9207 redeems a code with PKCE, and refreshes, with %s [T629]',
     async (method) => {
       const client = await newClient(app, library, { method })
       expect(client.server).toMatchObject({
         issuer: app.issuer,
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: expect.arrayContaining([method]),
-        // With this metadata the libraries require `iss`.
+        // This member makes the libraries require `iss` in the authorization response.
         authorization_response_iss_parameter_supported: true,
       })
       const { url, finish } = await client.begin({ scope: 'notes:read user:email' })
@@ -139,7 +139,7 @@ describe.each(
     },
   )
 
-  test('RFC 9207 §2.4 the client rejects a response with another iss or without iss [T398]', async () => {
+  test('RFC 9207 §2.4 returns an iss that the library requires and verifies [T398]', async () => {
     const client = await newClient(app, library)
     const { url, finish } = await client.begin({ scope: 'notes:read' })
     const callback = await agent.authorize(app, url)
@@ -160,18 +160,21 @@ describe.each(
     expect(await refusalOf(finish(callback))).toBe('redirected access_denied')
   })
 
-  test.each(confidential)('RFC 6749 §4.4 client_credentials, by %s', async (method) => {
-    const client = await newClient(app, library, { method })
-    const tokens = await client.clientCredentials({ scope: 'notes:read' })
-    expect(tokens.scope).toBe('notes:read')
-    expect(tokens.refresh_token).toBeUndefined()
-    expect(await info(app, client, tokens.access_token)).toMatchObject({
-      user: { id: app.user.id },
-      client: { client_id: client.self.client_id },
-    })
-    const wider = client.clientCredentials({ scope: 'notes:write' })
-    expect(await refusalOf(wider)).toBe('400 invalid_scope')
-  })
+  test.each(confidential)(
+    'RFC 6749 §4.4 issues a client_credentials token with %s',
+    async (method) => {
+      const client = await newClient(app, library, { method })
+      const tokens = await client.clientCredentials({ scope: 'notes:read' })
+      expect(tokens.scope).toBe('notes:read')
+      expect(tokens.refresh_token).toBeUndefined()
+      expect(await info(app, client, tokens.access_token)).toMatchObject({
+        user: { id: app.user.id },
+        client: { client_id: client.self.client_id },
+      })
+      const wider = client.clientCredentials({ scope: 'notes:write' })
+      expect(await refusalOf(wider)).toBe('400 invalid_scope')
+    },
+  )
 
   test('RFC 6749 §4.3 issues tokens for the password grant', async () => {
     const client = await newClient(app, library)
@@ -187,14 +190,14 @@ describe.each(
   test.each([
     ['client_secret_basic', '401 basic undefined'],
     ['client_secret_post', '401 invalid_client'],
-  ] as const)('RFC 6749 §5.2 rejects a wrong secret by %s: %s', async (method, refusal) => {
+  ] as const)('RFC 6749 §5.2 for a wrong secret with %s, returns %s', async (method, refusal) => {
     const { clientId } = await app.client()
     const client = await library.discover(app.issuer, { clientId, method, secret: 'wrong' })
     expect(await refusalOf(client.clientCredentials())).toBe(refusal)
   })
 
   test.each(['RS256', 'PS256', 'Ed25519'])(
-    'RFC 7523 §2.2 an assertion that is signed by %s: code, refresh, client_credentials',
+    'RFC 7523 §2.2 accepts %s assertions for the code, refresh and client_credentials grants',
     async (alg) => {
       const client = await newClient(app, library, { method: 'private_key_jwt', alg })
       const tokens = await authorize(given, client)
@@ -203,34 +206,40 @@ describe.each(
     },
   )
 
-  test.each(methods)('RFC 9126 §2 a pushed authorization request, by %s', async (method) => {
-    const client = await newClient(app, library, { method })
-    const { url, finish } = await client.begin({ scope: 'notes:read' }, { isPushed: true })
-    expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri'])
-    const tokens = await finish(await agent.authorize(app, url))
-    expect(tokens.scope).toBe('notes:read')
-    expect(await ping(app, tokens.access_token)).toBe(200)
-    const refused = client.begin({ scope: 'unknown' }, { isPushed: true })
-    expect(await refusalOf(refused)).toBe('400 invalid_scope')
-  })
+  test.each(methods)(
+    'RFC 9126 §2 accepts a pushed authorization request with %s',
+    async (method) => {
+      const client = await newClient(app, library, { method })
+      const { url, finish } = await client.begin({ scope: 'notes:read' }, { isPushed: true })
+      expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri'])
+      const tokens = await finish(await agent.authorize(app, url))
+      expect(tokens.scope).toBe('notes:read')
+      expect(await ping(app, tokens.access_token)).toBe(200)
+      const refused = client.begin({ scope: 'unknown' }, { isPushed: true })
+      expect(await refusalOf(refused)).toBe('400 invalid_scope')
+    },
+  )
 
   test.each(
     methods.flatMap((method) =>
       (['access_token', 'refresh_token'] as const).map((kind) => ({ method, kind })),
     ),
-  )('RFC 7009 §2.1 a revoked $kind ends both, by $method', async ({ method, kind }) => {
-    const client = await newClient(app, library, { method })
-    const tokens = await authorize(given, client)
-    expect(await ping(app, tokens.access_token)).toBe(200)
-    await client.revoke(tokens[kind], kind)
-    const used = client.request(tokens.access_token, `${app.issuer}/oauth/ping`)
-    expect(await refusalOf(used)).toBe('401 bearer invalid_token')
-    expect(await refusalOf(client.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
-    // §2.2: an invalid token is not an error.
-    await client.revoke(tokens[kind])
-  })
+  )(
+    'RFC 7009 §2.1 revokes both tokens at the revocation of the $kind with $method',
+    async ({ method, kind }) => {
+      const client = await newClient(app, library, { method })
+      const tokens = await authorize(given, client)
+      expect(await ping(app, tokens.access_token)).toBe(200)
+      await client.revoke(tokens[kind], kind)
+      const used = client.request(tokens.access_token, `${app.issuer}/oauth/ping`)
+      expect(await refusalOf(used)).toBe('401 bearer invalid_token')
+      expect(await refusalOf(client.refresh(tokens.refresh_token))).toBe('400 invalid_grant')
+      // The revocation of an invalid token is not an error (§2.2).
+      await client.revoke(tokens[kind])
+    },
+  )
 
-  test.each(confidential)('RFC 7662 §2 introspection, by %s', async (method) => {
+  test.each(confidential)('RFC 7662 §2 introspects a token with %s', async (method) => {
     const client = await newClient(app, library, { method })
     const tokens = await authorize(given, client)
     expect(await client.introspect(tokens.access_token)).toMatchObject({
@@ -248,7 +257,7 @@ describe.each(
     expect(await client.introspect(tokens.access_token)).toEqual({ active: false })
   })
 
-  describe('RFC 8707', () => {
+  describe('RFC 8707 resource indicators', () => {
     let atFiles: Served
     let atMail: Served
     beforeAll(async () => {
@@ -266,7 +275,7 @@ describe.each(
       await atMail[Symbol.asyncDispose]()
     })
 
-    /** The resources that accept the token: the two parts and the whole application. */
+    /** Returns the status of requests to the resource files, the resource mail, and the whole application. */
     const opens = async (client: LibraryClient, token: string): Promise<readonly unknown[]> =>
       Promise.all(
         [atFiles.issuer, atMail.issuer, `${app.issuer}/oauth/ping`].map(async (url) => {
@@ -279,7 +288,7 @@ describe.each(
         }),
       )
 
-    test('RFC 8707 §2 issues a token for one authorized resource, and for the other at the next refresh', async () => {
+    test('RFC 8707 §2 issues tokens for each authorized resource separately, and for both together', async () => {
       const client = await newClient(app, library)
       const asked = new URLSearchParams([['scope', 'notes:read'], ...resources(files, mail)])
       const { url, finish } = await client.begin(asked)
@@ -317,7 +326,7 @@ describe.each(
     })
   })
 
-  test('RFC 8693 §2 exchanges a token for a narrower one, which ends with its parent', async () => {
+  test('RFC 8693 §2 exchanges a token for a child with fewer scopes, and revokes the child with its parent', async () => {
     const client = await newClient(app, library)
     const parent = await authorize(given, client, { scope: 'notes:read notes:write' })
     const exchange = (asked: Record<string, string>) =>
@@ -342,10 +351,10 @@ describe.each(
     expect(await refusalOf(ended)).toBe('401 bearer invalid_token')
   })
 
-  test('RFC 9728 §5.1 leads from the challenge of a resource to its server and an accepted token [T630]', async () => {
-    const stranger = await newClient(app, library)
+  test('RFC 9728 §5.1 lets a client discover the server and the required scope from challenges [T630]', async () => {
+    const unauthorized = await newClient(app, library)
     const url = `${app.issuer}/api/notes`
-    const challenge = await challengeOf(stranger.request('unknown', url))
+    const challenge = await challengeOf(unauthorized.request('unknown', url))
     const resource = new URL(app.issuer)
     const response = await oauth.resourceDiscoveryRequest(resource, insecure)
     expect(response.url).toBe(challenge.resource_metadata)
@@ -363,7 +372,7 @@ describe.each(
     expect((await client.request(access_token, url)).status).toBe(200)
   })
 
-  describe('RFC 7591', () => {
+  describe('RFC 7591 dynamic client registration', () => {
     const initial = () => (basePath === '' ? {} : { initialAccessToken })
     const metadata = (method: Method | undefined) => ({
       redirect_uris: [redirectUri],
@@ -374,7 +383,7 @@ describe.each(
     })
 
     test.each([...methods, undefined])(
-      'RFC 7591 §3 a client discovers, registers, logs in and refreshes, by %s',
+      'RFC 7591 §3 lets a client register, log in and refresh with the method %s',
       async (method) => {
         const key = method === 'private_key_jwt' ? await newClientKey() : undefined
         const client = await library.register(
@@ -397,7 +406,7 @@ describe.each(
       },
     )
 
-    test('RFC 7592 §2 lets a client read, change and delete itself', async () => {
+    test('RFC 7592 §2 lets a client read, update and delete its registration', async () => {
       const client = await library.register(app.issuer, metadata('client_secret_basic'), initial())
       const { registration_client_uri, registration_access_token } = client.self
       const token = String(registration_access_token)
@@ -427,7 +436,7 @@ describe.each(
       expect(await statusOf(app, access_token)).toBe(401)
     })
 
-    test('RFC 7591 §3.2.2 the client understands a rejection [T210]', async () => {
+    test('RFC 7591 §3.2.2 returns an error that the library recognizes [T210]', async () => {
       const redirect_uris = ['http://client.example/cb']
       const refused = library.register(
         app.issuer,
@@ -437,9 +446,9 @@ describe.each(
       expect(await refusalOf(refused)).toBe('400 invalid_redirect_uri')
     })
 
-    // Open registration sends no challenge.
+    // With open registration, the server sends no challenge.
     if (basePath !== '')
-      test('RFC 6750 §3 a client without the initial access token understands the challenge [T203]', async () => {
+      test('RFC 6750 §3 returns a challenge that the library recognizes without the initial access token [T203]', async () => {
         const register = (more: object) => library.register(app.issuer, metadata('none'), more)
         expect(await refusalOf(register({}))).toBe('401 bearer undefined')
         const wrong = register({ initialAccessToken: 'wrong' })
@@ -452,7 +461,7 @@ describe.each(
   libraries.flatMap((library) =>
     [false, true].map((requireDpopNonce) => ({ library, name: library.name, requireDpopNonce })),
   ),
-)('$name, DPoP with nonces: $requireDpopNonce', ({ library, requireDpopNonce }) => {
+)('$name with DPoP (nonces required: $requireDpopNonce)', ({ library, requireDpopNonce }) => {
   let given: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
     given = await start({ ...alone, requireDpopNonce, tokenExchange: true })
@@ -465,7 +474,7 @@ describe.each(
     { method: 'client_secret_basic', isPushed: false },
     { method: 'client_secret_basic', isPushed: true },
   ] as const)(
-    'RFC 9449 §5, §7, §10 code, refresh and resource, by $method; pushed: $isPushed',
+    'RFC 9449 §5, §7, §10 binds the tokens of the code and refresh grants with $method (pushed: $isPushed)',
     async ({ method, isPushed }) => {
       const { app } = given
       const client = await newClient(app, library, { method, dpop: true })
@@ -477,7 +486,7 @@ describe.each(
       expect(await info(app, client, rotated.access_token)).toMatchObject({
         user: { id: app.user.id },
       })
-      // A thief without the key fails with either scheme and with another key.
+      // An attacker without the key cannot use the token as a bearer token or with another key.
       expect(await ping(app, rotated.access_token)).toBe(401)
       const thief = await newClient(app, library, { method, dpop: true })
       const used = thief.request(rotated.access_token, `${app.issuer}/oauth/ping`)
@@ -485,7 +494,7 @@ describe.each(
     },
   )
 
-  test('RFC 9449 §6 binds tokens of client_credentials and exchange to the key, and introspection returns it', async () => {
+  test('RFC 9449 §6 binds client_credentials and exchanged tokens to the key that introspection returns', async () => {
     const { app } = given
     const client = await newClient(app, library, { dpop: true })
     const parent = await client.clientCredentials()
@@ -504,11 +513,11 @@ describe.each(
   })
 })
 
-describe.each(libraries)('$name, JWT access tokens', (library) => {
+describe.each(libraries)('$name with JWT access tokens', (library) => {
   let given: Awaited<ReturnType<typeof start>>
   let others: Served
   let resource: string
-  /** A separate resource server that has only the published keys of the issuer. */
+  /** A separate resource server, which knows only the published keys of the issuer. */
   const validate: express.RequestHandler = async (req, res) => {
     try {
       const headers = new Headers(req.headers as Record<string, string>)
@@ -530,7 +539,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   })
 
   test.each([false, true])(
-    'RFC 9068 §4 another server verifies it with the published keys only; with DPoP: %s [T366]',
+    'RFC 9068 §4 issues JWTs that another server can verify with the published keys (DPoP: %s) [T366]',
     async (dpop) => {
       const { app } = given
       const client = await newClient(app, library, { dpop })
@@ -553,7 +562,7 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
     },
   )
 
-  test('RFC 9068 §4 the other server rejects a token for the whole application, and this server accepts it', async () => {
+  test('RFC 9068 §4 issues a JWT for the whole application that another resource rejects because of its aud', async () => {
     const { app } = given
     const client = await newClient(app, library)
     const { access_token } = await authorize(given, client)
@@ -563,9 +572,9 @@ describe.each(libraries)('$name, JWT access tokens', (library) => {
   })
 })
 
-describe.each(libraries)('$name, client id metadata documents', (library) => {
+describe.each(libraries)('$name with client ID metadata documents', (library) => {
   test.each(['none', 'private_key_jwt'] as const)(
-    'draft-ietf-oauth-client-id-metadata-document §1 supports a client without registration, by %s [T463]',
+    'draft-ietf-oauth-client-id-metadata-document §1 accepts an unregistered client with the method %s [T463]',
     async (method) => {
       await using site = await remoteSite()
       const { app, agent } = await start({
@@ -603,30 +612,37 @@ describe.each(libraries)('$name, client id metadata documents', (library) => {
   )
 })
 
-describe.each(libraries)('$name, the profile oauth2.1', (library) => {
+describe.each(libraries)('$name with the profile oauth2.1', (library) => {
   let given: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
     given = await start({ ...alone, securityProfile: 'oauth2.1' })
   })
   afterAll(() => given.app.close())
 
-  test.each(methods)('draft-ietf-oauth-v2-1 §4.1, §4.3 code and refresh, by %s', async (method) => {
-    const { app } = given
-    const client = await newClient(app, library, { method })
-    expect(client.server.response_types_supported).toEqual(['code'])
-    const tokens = await authorize(given, client)
-    const refreshed = await client.refresh(tokens.refresh_token)
-    expect(await info(app, client, refreshed.access_token)).toMatchObject({
-      scopes: ['notes:read'],
-    })
-    const inQuery = await fetch(`${app.issuer}/oauth/ping?access_token=${refreshed.access_token}`)
-    expect(inQuery.status).toBe(401)
-    await client.revoke(refreshed.refresh_token ?? '')
-    expect(await ping(app, refreshed.access_token)).toBe(401)
-  })
+  test.each(methods)(
+    'draft-ietf-oauth-v2-1 §4.1, §4.3 supports the code and refresh grants with %s',
+    async (method) => {
+      const { app } = given
+      const client = await newClient(app, library, { method })
+      expect(client.server.response_types_supported).toEqual(['code'])
+      const tokens = await authorize(given, client)
+      const refreshed = await client.refresh(tokens.refresh_token)
+      expect(await info(app, client, refreshed.access_token)).toMatchObject({
+        scopes: ['notes:read'],
+      })
+      const inQuery = await fetch(`${app.issuer}/oauth/ping?access_token=${refreshed.access_token}`)
+      expect(inQuery.status).toBe(401)
+      await client.revoke(refreshed.refresh_token ?? '')
+      expect(await ping(app, refreshed.access_token)).toBe(401)
+    },
+  )
 
   test.each([
-    ['no challenge', { code_challenge: '', code_challenge_method: '' }, 'invalid_request'],
+    [
+      'a request without a challenge',
+      { code_challenge: '', code_challenge_method: '' },
+      'invalid_request',
+    ],
     ['response type token', { response_type: 'token' }, 'unsupported_response_type'],
   ])('draft-ietf-oauth-v2-1 §4.1.1 rejects %s', async (_what, asked, error) => {
     const { app, agent } = given
@@ -641,49 +657,52 @@ describe.each(
   libraries.flatMap((library) =>
     [false, true].map((requireDpopNonce) => ({ library, name: library.name, requireDpopNonce })),
   ),
-)('$name, the profile fapi2 with nonces: $requireDpopNonce', ({ library, requireDpopNonce }) => {
-  let given: Awaited<ReturnType<typeof start>>
-  beforeAll(async () => {
-    given = await start({ ...alone, securityProfile: 'fapi2', requireDpopNonce })
-  })
-  afterAll(() => given.app.close())
+)(
+  '$name with the profile fapi2 (nonces required: $requireDpopNonce)',
+  ({ library, requireDpopNonce }) => {
+    let given: Awaited<ReturnType<typeof start>>
+    beforeAll(async () => {
+      given = await start({ ...alone, securityProfile: 'fapi2', requireDpopNonce })
+    })
+    afterAll(() => given.app.close())
 
-  test.each(['ES256', 'PS256', 'Ed25519'])(
-    'FAPI 2.0 §5.3 the whole flow, with assertions that are signed by %s [T506]',
-    async (alg) => {
-      const { app } = given
-      const client = await newClient(app, library, { method: 'private_key_jwt', alg, dpop: true })
-      expect(client.server).toMatchObject({
-        require_pushed_authorization_requests: true,
-        token_endpoint_auth_methods_supported: ['private_key_jwt'],
-      })
-      const tokens = await authorize(given, client, { scope: 'notes:read' }, true)
-      expect(tokens.token_type).toBe('dpop')
-      const rotated = await client.refresh(tokens.refresh_token)
-      const notes = `${app.issuer}/api/notes`
-      expect((await client.request(rotated.access_token, notes)).status).toBe(200)
-      expect(await ping(app, rotated.access_token)).toBe(401)
-      expect(await client.introspect(rotated.access_token)).toMatchObject({
-        active: true,
-        token_type: 'DPoP',
-        cnf: { jkt: client.keyThumbprint },
-      })
-      expect((await client.clientCredentials()).token_type).toBe('dpop')
-      await client.revoke(rotated.refresh_token ?? '')
-      const ended = client.request(rotated.access_token, notes)
-      expect(await refusalOf(ended)).toBe('401 dpop invalid_token')
-      expect(await client.introspect(rotated.access_token)).toEqual({ active: false })
-    },
-  )
+    test.each(['ES256', 'PS256', 'Ed25519'])(
+      'FAPI 2.0 §5.3 supports the whole flow with %s assertions [T506]',
+      async (alg) => {
+        const { app } = given
+        const client = await newClient(app, library, { method: 'private_key_jwt', alg, dpop: true })
+        expect(client.server).toMatchObject({
+          require_pushed_authorization_requests: true,
+          token_endpoint_auth_methods_supported: ['private_key_jwt'],
+        })
+        const tokens = await authorize(given, client, { scope: 'notes:read' }, true)
+        expect(tokens.token_type).toBe('dpop')
+        const rotated = await client.refresh(tokens.refresh_token)
+        const notes = `${app.issuer}/api/notes`
+        expect((await client.request(rotated.access_token, notes)).status).toBe(200)
+        expect(await ping(app, rotated.access_token)).toBe(401)
+        expect(await client.introspect(rotated.access_token)).toMatchObject({
+          active: true,
+          token_type: 'DPoP',
+          cnf: { jkt: client.keyThumbprint },
+        })
+        expect((await client.clientCredentials()).token_type).toBe('dpop')
+        await client.revoke(rotated.refresh_token ?? '')
+        const ended = client.request(rotated.access_token, notes)
+        expect(await refusalOf(ended)).toBe('401 dpop invalid_token')
+        expect(await client.introspect(rotated.access_token)).toEqual({ active: false })
+      },
+    )
 
-  test('FAPI 2.0 §5.3.2 rejects a request that is not pushed, and a token request without a key', async () => {
-    const { app, agent } = given
-    const method = 'private_key_jwt'
-    const client = await newClient(app, library, { method, dpop: true })
-    const { url, finish } = await client.begin({ scope: 'notes:read' })
-    const callback = await agent.authorize(app, url)
-    expect(await refusalOf(finish(callback))).toBe('redirected invalid_request')
-    const keyless = await newClient(app, library, { method })
-    expect(await refusalOf(keyless.clientCredentials())).toBe('400 invalid_dpop_proof')
-  })
-})
+    test('FAPI 2.0 §5.3.2 rejects a request that is not pushed, and a token request without a proof', async () => {
+      const { app, agent } = given
+      const method = 'private_key_jwt'
+      const client = await newClient(app, library, { method, dpop: true })
+      const { url, finish } = await client.begin({ scope: 'notes:read' })
+      const callback = await agent.authorize(app, url)
+      expect(await refusalOf(finish(callback))).toBe('redirected invalid_request')
+      const keyless = await newClient(app, library, { method })
+      expect(await refusalOf(keyless.clientCredentials())).toBe('400 invalid_dpop_proof')
+    })
+  },
+)

@@ -19,7 +19,7 @@ const scope = 'notes:read notes:write user:email'
 const register = (input = {}): Promise<TestClient> =>
   TestClient.register(app, agent, { optionalScopes: ['notes:write', 'user:email'], ...input })
 
-/** The consent page: its hidden fields, and the boxes with whether they are ticked. */
+/** Opens the consent page. Returns its hidden fields, and for each checkbox whether it is ticked. */
 const open = async (client: TestClient, given: Record<string, string | undefined> = {}) => {
   const page = await agent.fetch(client.url({ scope, ...given }))
   expect(page.status).toBe(200)
@@ -43,7 +43,7 @@ const post = (hidden: Record<string, string>, fields: Fields, query = ''): Promi
     body: new URLSearchParams([...Object.entries(hidden), ...fields] as [string, string][]),
   })
 
-/** Allows the ticked scopes, and returns the scopes of the client's token. */
+/** Consents with the given checkboxes ticked. Returns the scopes of the issued token. */
 const allow = async (
   client: TestClient,
   ticked: readonly string[],
@@ -66,19 +66,19 @@ const granted = async (client: TestClient, answer: Response): Promise<string> =>
   return body.scope
 }
 
-describe('optional scopes', () => {
-  test('shows ticked boxes for optional scopes only', async () => {
+describe('optional scopes on the consent page', () => {
+  test('shows ticked checkboxes for optional scopes only', async () => {
     const { boxes, html } = await open(await register())
     expect(boxes).toEqual({ 'notes:write': true, 'user:email': true })
     expect(html).toContain('<code>notes:read</code>')
   })
 
-  test('shows no box if the client has no optional scopes or requests none', async () => {
+  test('shows no checkboxes if the request contains no optional scopes', async () => {
     expect((await open(await register({ optionalScopes: [] }))).boxes).toEqual({})
     expect((await open(await register(), { scope: 'notes:read' })).boxes).toEqual({})
   })
 
-  test('returns the granted scopes in the token response [T043]', async () => {
+  test('issues a token with the required scopes and the ticked scopes [T043]', async () => {
     const client = await register()
     expect(await allow(client, ['notes:write', 'user:email'])).toBe(scope)
     const other = await register()
@@ -102,12 +102,12 @@ describe('optional scopes', () => {
     expect((await client.refresh(body.refresh_token)).body.scope).toBe('notes:read')
   })
 
-  test('issues a token without scopes if the user unticks them all', async () => {
+  test('issues a token without scopes if the user unticks all scopes', async () => {
     const client = await register()
     expect(await allow(client, [], { given: { scope: 'notes:write user:email' } })).toBe('')
   })
 
-  test('remembers nothing after a denial', async () => {
+  test('does not remember the ticked scopes after a denial', async () => {
     const client = await register()
     const { hidden } = await open(client)
     const answer = await post(hidden, [
@@ -122,7 +122,7 @@ describe('optional scopes', () => {
   })
 })
 
-describe('decision §4.7 the decision is remembered', () => {
+describe('decision §4.7 remembered decisions on optional scopes', () => {
   const silently = async (client: TestClient, given = {}): Promise<string> =>
     granted(client, await agent.fetch(client.url({ scope, ...given })))
 
@@ -134,7 +134,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client, { scope: 'notes:read' })).toBe('notes:read')
   })
 
-  test('shows the boxes as decided before when more is requested', async () => {
+  test('shows the checkboxes as the user left them if a later request contains more scopes', async () => {
     const client = await register()
     await allow(client, [], { given: { scope: 'notes:read notes:write' } })
     const { boxes } = await open(client)
@@ -143,7 +143,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client)).toBe('notes:read notes:write')
   })
 
-  test('removes a scope that the user unticks later', async () => {
+  test('no longer grants a scope that the user unticks later', async () => {
     const client = await register()
     await allow(client, ['notes:write', 'user:email'])
     expect(await allow(client, ['user:email'], { given: { prompt: 'consent' } })).toBe(
@@ -152,7 +152,7 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(await silently(client)).toBe('notes:read user:email')
   })
 
-  test('asks for a declined scope that is no longer optional', async () => {
+  test('asks again for a declined scope that is no longer optional', async () => {
     const client = await register()
     await allow(client, ['user:email'])
     await app.server.clients.update(client.clientId, { optionalScopes: ['user:email'] })
@@ -162,14 +162,14 @@ describe('decision §4.7 the decision is remembered', () => {
     expect(none.headers.get('location')).toContain('error=consent_required')
   })
 
-  test('asks each time for a public client, with the boxes as decided before', async () => {
+  test('for a public client, asks each time and shows the checkboxes as the user left them', async () => {
     const client = await register({ isConfidential: false })
     await allow(client, ['notes:write'])
     expect((await open(client)).boxes).toEqual({ 'notes:write': true, 'user:email': false })
   })
 })
 
-describe('SC-02 the form can only remove shown scopes', () => {
+describe('SC-02 manipulated consent forms', () => {
   test.each<[string, Fields]>([
     ['scope', [['scope', 'notes:read notes:write user:email']]],
     [
@@ -179,25 +179,25 @@ describe('SC-02 the form can only remove shown scopes', () => {
         ['scopes', 'notes:write'],
       ],
     ],
-    ['an optional scope that was not asked for', [['optional_scope', 'notes:write']]],
-    ['an internal one', [['optional_scope', 'test:scope']]],
-    ['one that does not exist', [['optional_scope', 'rw:all']]],
-    ['several in one', [['optional_scope', 'notes:write user:email']]],
+    ['optional_scope with a scope that was not requested', [['optional_scope', 'notes:write']]],
+    ['optional_scope with an internal scope', [['optional_scope', 'test:scope']]],
+    ['optional_scope with an unknown scope', [['optional_scope', 'rw:all']]],
+    ['optional_scope with two scopes in one value', [['optional_scope', 'notes:write user:email']]],
     [
-      'bracketed',
+      'optional_scope[]',
       [
         ['optional_scope[]', 'notes:write'],
         ['optional_scope[0]', 'notes:write'],
       ],
     ],
     [
-      'its own client',
+      'client_id and redirect_uri',
       [
         ['client_id', 'x'],
         ['redirect_uri', 'https://evil.example'],
       ],
     ],
-  ])('%s', async (_, further) => {
+  ])('grants no additional scopes for the form field %s', async (_, further) => {
     const client = await register({ optionalScopes: ['notes:write'] })
     for (const query of ['', '?scope=notes:write&optional_scope=notes:write'])
       expect(
@@ -209,7 +209,7 @@ describe('SC-02 the form can only remove shown scopes', () => {
       ).toBe('notes:read')
   })
 
-  test('keeps scopes that are not optional', async () => {
+  test('grants required scopes even if the form does not contain them', async () => {
     const client = await register({ optionalScopes: ['user:email'] })
     expect(await allow(client, ['notes:read'])).toBe('notes:read notes:write')
   })
@@ -230,7 +230,7 @@ describe('SC-02 the form can only remove shown scopes', () => {
     }
   })
 
-  test('keeps the ticked boxes when a stale CSRF token is rejected', async () => {
+  test('shows the submitted checkboxes again if the CSRF token is wrong', async () => {
     const { hidden } = await open(await register())
     const again = await post({ ...hidden, csrf_token: 'x' }, [
       ['optional_scope', 'user:email'],
@@ -241,17 +241,17 @@ describe('SC-02 the form can only remove shown scopes', () => {
   })
 })
 
-describe('consent page for a client', () => {
+describe('information about the client on the consent page', () => {
   const unverified = 'This application was not checked by'
 
-  test('says that a client is unverified until it is verified', async () => {
+  test('warns about an unverified client until an administrator verifies it', async () => {
     const client = await register()
     expect((await open(client)).html).toContain(unverified)
     await app.server.clients.mark(client.clientId, { isVerified: true })
     expect((await open(client)).html).not.toContain(unverified)
   })
 
-  test('shows no warning for an internal application', async () => {
+  test('does not warn about an internal application', async () => {
     expect((await open(await register({ isInternal: true }))).html).not.toContain(unverified)
   })
 
@@ -261,7 +261,7 @@ describe('consent page for a client', () => {
     expect((await open(await register({ name: 'Paypal' }))).html).not.toContain(warning)
   })
 
-  test('records the browser of the consent with the tokens', async () => {
+  test('stores the browser in which the user consented', async () => {
     const client = await register()
     await allow(client, [])
     const found = await app.server.authorizedApplications.listByUser(app.user.id, {

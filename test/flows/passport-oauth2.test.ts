@@ -17,7 +17,7 @@ interface LoggedIn {
   readonly refreshToken: string
 }
 
-/** A website whose users log in with their account at the authorization server. */
+/** A website whose users log in with their accounts at the authorization server. */
 interface Website extends AsyncDisposable {
   readonly url: string
   refresh(refreshToken: string): Promise<Pick<LoggedIn, 'accessToken' | 'refreshToken'>>
@@ -44,7 +44,7 @@ const startWebsite = async (
       authorizationURL: `${app.issuer}/oauth/authorize`,
       tokenURL: `${app.issuer}/oauth/token`,
       clientID,
-      // The library sends these values in the body, and omits empty ones.
+      // The library sends the secret in the body, and omits an empty secret.
       clientSecret: how === 'client_secret_post' ? clientSecret : '',
       ...(how === 'client_secret_basic' ? { customHeaders: basic } : {}),
       callbackURL: `${url}/callback`,
@@ -62,7 +62,7 @@ const startWebsite = async (
       done(null, { id: user.id, clientName: client.name, accessToken, refreshToken })
     },
   )
-  // The server identifies the user, as with every provider of this library.
+  // The library requires a function that loads the profile of the user.
   strategy.userProfile = (accessToken, done) => {
     fetch(`${app.issuer}/oauth/info`, { headers: { authorization: `Bearer ${accessToken}` } })
       .then((answer) => answer.json())
@@ -85,7 +85,7 @@ const startWebsite = async (
   }
 }
 
-/** The underlying library, with which strategies refresh tokens. */
+/** The library that passport-oauth2 uses for token requests. */
 interface TokenRequests {
   getOAuthAccessToken(
     value: string,
@@ -126,14 +126,14 @@ const closed = (http: Server): Promise<void> =>
     http.closeAllConnections()
   })
 
-describe('passport-oauth2', () => {
+describe('the client library passport-oauth2', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
   })
   afterAll(() => app.close())
 
-  /** Returns the final URL of a browser that starts at the website. */
+  /** Logs a user in at the website. Returns the callback URL and the response of the website. */
   const logIn = async (site: Website, confirm: 'yes' | 'no' = 'yes') => {
     const agent = new UserAgent()
     const start = await agent.fetch(`${site.url}/login`)
@@ -146,7 +146,7 @@ describe('passport-oauth2', () => {
     { how: 'client_secret_post', pkce: false },
     { how: 'client_secret_basic', pkce: true },
     { how: 'none', pkce: true },
-  ])('logs in and refreshes: $how, PKCE $pkce', async ({ how, pkce }) => {
+  ])('logs in and refreshes with $how (PKCE: $pkce)', async ({ how, pkce }) => {
     await using site = await startWebsite(app, how, { pkce })
     const { answer } = await logIn(site)
     expect(answer.status).toBe(200)
@@ -176,10 +176,10 @@ describe('passport-oauth2', () => {
     expect((await agent.fetch(callback)).status).toBe(403)
   })
 
-  test('reports a code that is sent twice as rejected', async () => {
+  test('reports the error invalid_grant to the website for a used code', async () => {
     await using site = await startWebsite(app, 'client_secret_post', { pkce: false })
     const { agent, callback } = await logIn(site)
-    // Use a new state, since the first one was used.
+    // The library accepts each state only once, so use a new state.
     const start = await agent.fetch(`${site.url}/login`)
     const { searchParams } = new URL(start.headers.get('location') ?? '')
     callback.searchParams.set('state', searchParams.get('state') ?? '')

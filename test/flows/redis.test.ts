@@ -28,8 +28,7 @@ const untilBack = (app: TestServer) =>
     timeout: 8_000,
   })
 
-/** An authorization code flow whose short-lived values are in Redis, over two nodes. */
-describe.skipIf(await lacks('redis'))('with Redis', () => {
+describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redis', () => {
   let own: OwnRedis
   let a: TestServer
   let b: TestServer
@@ -55,7 +54,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     direct.destroy()
   }
 
-  /** The same request to both nodes in turn. */
+  /** Sends the same token request several times, alternately to both nodes. */
   const presented = (code: string, times: number): Promise<readonly TokenAnswer[]> => {
     const atB = new TestClient(b, client.agent, client, 'basic')
     const redeem = (at: TestClient) => at.redeem(code, { code_verifier: client.pkce.verifier })
@@ -64,7 +63,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     )
   }
 
-  test('redeems a code at the other node and keeps short-lived values out of the database [T783]', async () => {
+  test('redeems a code at another node, and stores no short-lived values in the database [T783]', async () => {
     const code = await client.code()
     const [, atB] = await presented('x', 2)
     expect(atB && refusal(atB)).toBe('400 invalid_grant')
@@ -76,20 +75,20 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
   })
 
   test.each([1, 2, 3])(
-    'redeems a code once for 20 parallel requests at two nodes (round %i)',
+    'redeems a code only once for 20 concurrent requests at two nodes (round %i)',
     async () => {
       const answers = await presented(await client.code(), 20)
       const successful = answers.filter(({ status }) => status === 200)
       expect(successful).toHaveLength(1)
       const refused = answers.filter((answer) => answer.status !== 200).map(refusal)
       expect(new Set(refused)).toEqual(new Set(['400 invalid_grant']))
-      // A replay with full proof: what was issued is revoked, everywhere.
+      // The other 19 requests are replays, so both nodes reject the issued token.
       const token = successful[0]?.body.access_token ?? ''
       expect([await ping(a, token), await ping(b, token)]).toEqual([401, 401])
     },
   )
 
-  test('issues one code for 20 parallel decisions', async () => {
+  test('issues only one code for 20 concurrent decisions', async () => {
     await client.agent.logIn(a)
     const html = await (await client.agent.browse(client.url())).text()
     const decide = () =>
@@ -110,7 +109,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
   })
 
-  test('returns 503 while Redis does not respond, keeps tokens working and keeps the code', async () => {
+  test('while Redis does not respond, returns 503 for a code and still accepts access tokens', async () => {
     const { access_token } = await client.tokens()
     const code = await client.code()
     own.pause()
@@ -119,7 +118,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(JSON.stringify(refused.body)).not.toMatch(/redis/i)
     expect(await ping(b, access_token)).toBe(200)
-    // The client's redirect URI is verified, so it receives the error.
+    // An authorization request causes an error, not a login or a code.
     const asked = await client.agent.fetch(authorizeUrl(a.issuer, { client_id: client.clientId }))
     expect([303, 503]).toContain(asked.status)
     expect(asked.headers.get('location') ?? '').not.toMatch(/login|code=/)
@@ -131,7 +130,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test('rejects old codes and keeps logins and consents after Redis lost its data [T623]', async () => {
+  test('after Redis lost its data, rejects codes but retains logins and consents [T623]', async () => {
     const code = await client.code()
     await own.stop()
     expect(refusal(await client.redeem(code))).toBe('503 temporarily_unavailable')
@@ -162,14 +161,14 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     await emptyRedis()
     expect(await present(a)).toBe(401)
     expect(await present(b)).toBe(401)
-    const spent = "select key from oauth2server_transient where key like 'client_assertion:%'"
-    expect(await a.query(spent)).toHaveLength(1)
+    const used = "select key from oauth2server_transient where key like 'client_assertion:%'"
+    expect(await a.query(used)).toHaveLength(1)
     a.advance(1_000)
     await a.server.sweep()
-    expect(await a.query(spent)).toHaveLength(0)
+    expect(await a.query(used)).toHaveLength(0)
   })
 
-  test('accepts a used DPoP proof again after Redis is flushed, up to 5 minutes after its creation [T622]', async () => {
+  test('accepts a used DPoP proof again after Redis is flushed, until the proof expires after 5 minutes [T622]', async () => {
     const key = await newKey()
     const { body } = await redeem(client, await client.code(), { dpop: key })
     const { access_token: accessToken } = body
@@ -186,7 +185,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     await emptyRedis()
     a.advance(1)
     expect(await present()).toBe(401)
-    // The proof has expired, not the token.
+    // The token itself is still valid.
     expect((await withKey(key, accessToken, { app: a })).status).toBe(200)
   })
 
@@ -213,7 +212,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     expect((await late.tokens()).access_token).toMatch(/./)
   })
 
-  test('stops connecting when it is closed before Redis is available', async () => {
+  test('does not connect to Redis after the server is closed', async () => {
     const port = await freePort()
     const app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
     await app.close()
@@ -253,7 +252,7 @@ describe.skipIf(await lacks('redis'))('with Redis', () => {
     )
   })
 
-  test('closes the connection with the server', async () => {
+  test('closes the connection to Redis when the server is closed', async () => {
     const connections = async () =>
       String(await own.command('CLIENT', 'LIST'))
         .trim()

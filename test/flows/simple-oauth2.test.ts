@@ -4,11 +4,11 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { newPkce, UserAgent } from '../support/user-agent.ts'
 
-// The library requires a secret, so it does not support public clients.
+// The library does not support public clients, because it requires a secret.
 describe.each([
   { by: 'client_secret_basic', authorizationMethod: 'header' },
   { by: 'client_secret_post', authorizationMethod: 'body' },
-] as const)('simple-oauth2, by $by', ({ authorizationMethod }) => {
+] as const)('the client library simple-oauth2 with $by', ({ authorizationMethod }) => {
   let app: TestServer
   let agent: UserAgent
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.each([
   })
   afterAll(() => app.close())
 
-  // The default paths of the library are those of this server: /oauth/authorize, /oauth/token, /oauth/revoke.
+  // The configuration needs no paths, because this server uses the default paths of the library.
   const configured = async (input = {}) => {
     const { clientId: id, clientSecret: secret } = await app.client(input)
     return {
@@ -70,7 +70,7 @@ describe.each([
     expect(await statusOf(app, String(token.token.access_token))).toBe(401)
   })
 
-  test('gets tokens by client_credentials and by password', async () => {
+  test('requests tokens with the client_credentials and password grants', async () => {
     const machine = new ClientCredentials(await configured({ defaultScopes: ['notes:read'] }))
     const own = await machine.getToken({ scope: 'notes:read' })
     expect(await statusOf(app, String(own.token.access_token))).toBe(200)
@@ -80,7 +80,7 @@ describe.each([
     expect(await statusOf(app, String(users.token.access_token))).toBe(200)
   })
 
-  test('understands an error response', async () => {
+  test('reports the error invalid_client to the application', async () => {
     const { client, ...rest } = await configured()
     const wrong = new AuthorizationCode({ ...rest, client: { ...client, secret: 'wrong' } })
     await expect(wrong.getToken({ code: 'x', redirect_uri: redirectUri })).rejects.toMatchObject({

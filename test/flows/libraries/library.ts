@@ -2,10 +2,10 @@ import * as oauth from 'oauth4webapi'
 import type { ClientKey } from '../../support/signing-client.ts'
 
 export type Metadata = Readonly<Record<string, unknown>>
-/** The metadata of a registration. */
+/** The metadata that a client registers. */
 export type Registration = Parameters<typeof oauth.dynamicClientRegistrationRequest>[1]
 export type Tokens = oauth.TokenEndpointResponse
-/** The parameters of a request; repeated ones need the second form. */
+/** The parameters of a request. Only `URLSearchParams` can contain repeated parameters. */
 export type Asked = Record<string, string> | URLSearchParams
 
 export const methods = [
@@ -23,7 +23,7 @@ export interface Credentials {
   readonly key?: ClientKey
 }
 
-/** A client library as an application uses it: it receives only the issuer. */
+/** A client library, which discovers all URLs from the issuer. */
 export interface Library {
   readonly name: string
   discover(
@@ -31,7 +31,7 @@ export interface Library {
     credentials: Credentials,
     options?: { readonly dpop?: boolean },
   ): Promise<LibraryClient>
-  /** Registers dynamically; by default, with the library's authentication method. */
+  /** Registers a client dynamically. By default, the library chooses the authentication method. */
   register(
     issuer: string,
     metadata: Registration,
@@ -40,21 +40,21 @@ export interface Library {
 }
 
 export interface LibraryClient {
-  /** The discovered metadata. */
+  /** The discovered metadata of the server. */
   readonly server: Metadata
-  /** The client's registration. */
+  /** The registered metadata of the client. */
   readonly self: oauth.Client
-  /** The thumbprint of its DPoP key, if it has one. */
+  /** The thumbprint of the client's DPoP key; undefined without DPoP. */
   readonly keyThumbprint: string | undefined
   begin(asked: Asked, options?: { readonly isPushed?: boolean }): Promise<Begun>
   refresh(refreshToken: string, asked?: Asked): Promise<Tokens>
   clientCredentials(asked?: Asked): Promise<Tokens>
-  /** Gets a token by another grant, such as token exchange. */
+  /** Requests a token with another grant type, such as token exchange. */
   grant(grantType: string, asked: Asked): Promise<Tokens>
   device(asked: Asked): Promise<DeviceFlow>
   revoke(token: string, hint?: string): Promise<void>
   introspect(token: string): Promise<Metadata>
-  /** Sends a request with an access token; throws for a challenge. */
+  /** Sends a request with an access token. Throws an error if the response contains a challenge. */
   request(token: string, url: string, init?: RequestOptions): Promise<Response>
 }
 
@@ -63,27 +63,27 @@ export interface RequestOptions {
   readonly body?: string
 }
 
-/** An authorization request that waits for the user. */
+/** An authorization request that the user has not completed. */
 export interface Begun {
-  /** The URL for the user. */
+  /** The authorization URL, which the user has to open. */
   readonly url: URL
-  /** Validates the redirect of the user, and redeems the code. */
+  /** Validates the redirect to the client, and redeems the code. */
   finish(callback: URL, asked?: Asked): Promise<Tokens>
 }
 
 export interface DeviceFlow {
   readonly codes: oauth.DeviceAuthorizationResponse
-  /** Polls until the user has decided. */
+  /** Polls the token endpoint until the user has decided. */
   tokens(): Promise<Tokens>
 }
 
-/** Returns the error of the server as the library parsed it, or the library's own error. */
+/** Returns the error that the library threw: an error of the server, or an error of the library itself. */
 export const refusalOf = async (work: Promise<unknown>): Promise<string> => {
   const error: unknown = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  // openid-client throws the errors of oauth4webapi, on which it is built.
+  // openid-client also throws the error classes of oauth4webapi, because it uses this library.
   if (error instanceof oauth.ResponseBodyError) return `${error.status} ${error.error}`
   if (error instanceof oauth.AuthorizationResponseError) return `redirected ${error.error}`
   if (error instanceof oauth.WWWAuthenticateChallengeError) {

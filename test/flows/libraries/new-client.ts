@@ -10,7 +10,7 @@ export interface NewClient {
   readonly input?: Partial<ClientInput>
 }
 
-// Creating an RSA key takes longer than a whole flow, so clients with the same algorithm share it.
+// The creation of an RSA key takes longer than a whole flow, so all clients with the same algorithm share a key.
 const keys = new Map<string, Promise<ClientKey>>()
 const keyOf = (alg: string): Promise<ClientKey> => {
   const key = keys.get(alg) ?? newClientKey(alg)
@@ -18,7 +18,7 @@ const keyOf = (alg: string): Promise<ClientKey> => {
   return key
 }
 
-/** A registered client for a library. */
+/** Registers a client, and returns it as a client of the library. */
 export const newClient = async (
   app: TestServer,
   library: Library,

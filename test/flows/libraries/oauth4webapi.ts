@@ -23,7 +23,7 @@ const authenticationOf = ({
     : oauth.ClientSecretBasic(secret)
 }
 
-/** Retries a request with the nonce that the library stored. */
+/** Runs a request. If the server requires a DPoP nonce, retries with the nonce, which the library has stored. */
 const again = async <T>(work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     if (!oauth.isDPoPNonceError(error)) throw error

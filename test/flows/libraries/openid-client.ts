@@ -4,7 +4,7 @@ import type { Credentials, Library, LibraryClient, Method } from './library.ts'
 
 const options = { algorithm: 'oauth2' as const, execute: [oidc.allowInsecureRequests] }
 
-/** The secret may be omitted if the library got it by a registration. */
+/** Returns the authentication method. The secret is optional, because the library stores the secret of a registration. */
 const authenticationOf = ({
   method,
   secret,
