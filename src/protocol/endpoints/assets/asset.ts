@@ -14,7 +14,7 @@ export const assetOf = (text: string, contentType: string): Asset => ({
   etag: `"${sha256(text)}"`,
 })
 
-/** Returns an asset that browsers revalidate at every use, so that a page never loads an asset of another release. */
+/** Returns an asset with headers that make browsers revalidate it, so that pages load the assets of their release. */
 export const assetAnswer = (
   { headers }: Pick<HttpRequest, 'headers'>,
   { text, contentType, etag }: Asset,

@@ -3,7 +3,7 @@ import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { type Asset, assetAnswer, assetOf } from './asset.ts'
 
-/** The stylesheet of the pages. The server itself delivers it, because pages load no files from other hosts. */
+/** The stylesheet of the pages. */
 export const stylesheetEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/style.css`,
   methods: ['GET'],

@@ -54,7 +54,7 @@ export interface ProvenRedirect {
 /**
  * Validates the client and the redirect URI. If either is invalid, the server must not redirect.
  * @param lookup the IP address of the sender
- * @throws OAuthError for display by this server (RFC 6749 §4.1.2.1)
+ * @throws OAuthError, which the server must show instead of redirecting (RFC 6749 §4.1.2.1)
  */
 export const proveRedirect = async (
   params: Parameters,
@@ -96,7 +96,7 @@ const onlyOne = (uris: readonly string[]): string | undefined =>
 
 /**
  * Validates the other parameters of the request.
- * @throws OAuthError for the client, sent to the redirect URI
+ * @throws OAuthError, which the caller sends to the redirect URI
  */
 export const validateRequest = (
   { client, redirectUri, redirectUriGiven, state }: ProvenRedirect,
@@ -130,7 +130,7 @@ export const validateRequest = (
   }
 }
 
-// Reads the raw text, so that invalid characters cause the error `invalid_scope` (RFC 6749 §4.1.2.1).
+// Reads the scope without validation, so that invalid characters cause `invalid_scope` (RFC 6749 §4.1.2.1).
 const scopeParameter = (params: Parameters): string | undefined => params.opaque('scope')
 
 const responseTypeOf = (text: string, client: Client, server: ServerContext): ResponseType => {

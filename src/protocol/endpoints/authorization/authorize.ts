@@ -35,14 +35,14 @@ export const authorizationEndpoint: Endpoint = {
   async handle(request, server) {
     if (request.method === 'HEAD')
       return new Response(null, { headers: { 'cache-control': 'no-store' } })
-    // If consent is remembered, a GET request issues a code or a token. A prefetch must not issue either.
+    // If consent is remembered, a GET request issues a code or a token, so a prefetch could issue one unnoticed.
     if (isPrefetch(request))
       throw new OAuthError('invalid_request', 'This page cannot be fetched in advance.', {
         status: 403,
       })
     const text = request.method === 'POST' ? await request.formText() : request.query
     const params = request.method === 'POST' ? new Parameters(text) : request.queryParameters()
-    // The login page returns to this request by URL, so limit the length of a POST body too.
+    // After the login, a POST request is repeated as a GET request, so its body must fit into a URL.
     if (text.length > maxQueryLength)
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
@@ -96,8 +96,8 @@ const authorize = async (
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
-    // Redirect errors only after a login: otherwise, a link alone could send a visitor to another site (RFC 9700
-    // §4.11.2). Some errors cannot wait for a login, so redirect these errors to trusted clients only.
+    // Redirect errors only after a login: otherwise, a link could send any visitor to another site (RFC 9700 §4.11.2).
+    // If no login can follow the error, redirect it to trusted clients only.
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
@@ -108,7 +108,7 @@ const authorize = async (
   }
 }
 
-// A client that registered itself is trusted after an administrator has verified it.
+// A client that registered itself is not trusted until an administrator verifies it.
 const isTrusted = ({ origin, isVerified }: Client): boolean => origin === 'owner' || isVerified
 
 interface GivenConsent {
@@ -145,8 +145,8 @@ const toErrorView = (
 }
 
 /**
- * Redirects to the login page, which returns to the same request without secrets and without the fulfilled prompt.
- * @param asked a sealed record of the login, for a stored request, whose prompt cannot be removed
+ * Redirects to the login page. After the login, the browser repeats the request without secrets and `prompt=login`.
+ * @param asked the value of `login_again`, for a request whose `prompt=login` is stored and cannot be removed
  */
 const toLogin = (
   text: string,
@@ -166,7 +166,7 @@ const toLogin = (
   return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }
 
-// The login URL must not contain secrets, which this endpoint does not need, or the record of an earlier login.
+// The login URL must not contain secrets or the record of an earlier login.
 const removed = ['client_secret', 'access_token', loginAgain]
 
 // Characters that must be encoded in a URL. Some clients do not encode them, and a POST body may contain them.

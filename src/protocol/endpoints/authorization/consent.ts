@@ -23,10 +23,10 @@ import { renderPage } from '../responses/render.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
 
-/** The time that the user has for the decision, in milliseconds. */
+/** The maximum time for the user's decision, in milliseconds. */
 const timeToDecide = 600_000
 
-/** Stores the validated request and shows the consent page. The form of the page contains only the request's one-time ID. */
+/** Stores the validated request and shows the consent page, whose form identifies the request by a one-time ID. */
 export const showConsent = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -79,7 +79,7 @@ const redirectFlow = (
     const stored = await server.shortLived.pending.get(id)
     return stored && { stored, asked: stored.request }
   },
-  // The scopes are checked after the decision, so that a client without a requested scope receives an error.
+  // Does not check the scopes: `decide` reports a scope that the client has lost to the client.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>
     renderConsent(http, question, signedIn, server, refused),

@@ -8,7 +8,7 @@ import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
-/** Redirects to the client with a code, or for the response type `token` with an access token. */
+/** Issues a code or an access token, depending on the response type, and redirects to the client. */
 export const grant = async (
   http: HttpRequest,
   request: AuthorizationRequest,
@@ -22,8 +22,8 @@ export const grant = async (
   const remembered = request.extensions
   const sessionId = server.sessions.rowOf(signedIn)
   if (request.responseType === 'token') {
-    // Consume the stored request before the token is issued: if another tab has consumed it, nobody would receive
-    // the token.
+    // Consume the stored request before the token is issued. If another tab has already consumed it, this call fails,
+    // and no token must be issued.
     const added = await addedParameters(server, remembered)
     const issued = await server.operations.countGrant('implicit', () =>
       issueToken(

@@ -2,22 +2,23 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Environment, Keys } from '../../server-context.ts'
 
-// A URL that only refers to a stored request (RFC 9126 §4) contains no prompt=login (OpenID Connect Core §3.1.2.1), so
-// the prompt cannot be removed from the URL after the login. An extra parameter records that a login was requested.
+// After a login, `prompt=login` (OpenID Connect Core §3.1.2.1) is removed from the URL, so that the user is not asked
+// again. A URL that refers to a stored request (RFC 9126 §4) does not contain the prompt. So another parameter records
+// when the login was requested.
 
-/** The parameter that records the requested login. */
+/** The parameter that records when the login was requested. */
 export const loginAgain = 'login_again'
 
 interface Asked {
-  /** Milliseconds since the epoch. */
+  /** The time of the request, in milliseconds since the epoch. */
   readonly at: number
-  /** The session at that time. */
+  /** The ID of the session at that time. */
   readonly sessionId: string | undefined
 }
 
 const claims = (sent: Parameters) => [loginAgain, ...sent.repeated('request_uri')]
 
-/** Returns the value of the parameter `login_again`: the current time and session, sealed. */
+/** Returns the value of the parameter: the current time and session, sealed. */
 export const askedForLogin = (
   sent: Parameters,
   signedIn: SignedIn | undefined,

@@ -26,9 +26,9 @@ export interface BoundQuestion {
   readonly sessionId: string
 }
 
-/** The question that a consent page asks: whether to grant the client's request. */
+/** A request of a client about which the user has to decide on a consent page. */
 export interface Question<A extends Asked> {
-  /** The one-time ID of the stored question. The form identifies the question only by this ID. */
+  /** The one-time ID of the stored question, which the form contains. */
   readonly id: string
   readonly asked: A
   readonly client: Client
@@ -36,7 +36,7 @@ export interface Question<A extends Asked> {
   readonly ticked: readonly string[]
 }
 
-/** The steps that differ between the consent flows for redirects (RFC 6749 §4.1.1) and for devices (RFC 8628 §3.3). */
+/** The steps that differ between the consent for a redirect (RFC 6749 §4.1.1) and for a device (RFC 8628 §3.3). */
 export interface ConsentFlow<A extends Asked, Stored extends BoundQuestion> {
   /** The name of the form field that contains the one-time ID. */
   readonly field: string
@@ -159,7 +159,7 @@ export const giveConsent = async <A extends Asked>(
   return consents.grant(signedIn.user.id, client.clientId, scopes, { declined })
 }
 
-// The consent is valid for the client that the page showed. If the client changed since, a new request is necessary:
+// The values of the client on which a decision depends. If they change before the decision, the decision is refused:
 // otherwise, the user would agree to a name, an owner or a required scope that the page did not show.
 const termsOf = (client: Client, { settings }: ServerContext): string =>
   JSON.stringify([

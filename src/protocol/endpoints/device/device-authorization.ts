@@ -74,7 +74,7 @@ const remembered = (
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-// An extension with parameters of its own, such as PKCE (RFC 7636), is optional here: a device flow has no redirect
+// Extensions with request parameters, such as PKCE (RFC 7636), are optional here, because a device flow has no redirect
 // that an attacker could intercept.
 const appliesTo = ({ authorizationParameters = [] }: Extension, params: Parameters): boolean =>
   authorizationParameters.length === 0 ||

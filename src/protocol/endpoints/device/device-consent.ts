@@ -28,7 +28,7 @@ import { renderPage } from '../responses/render.ts'
 
 /** A device that waits for the user's decision, found by its user code. */
 interface FoundDevice {
-  /** The key of the stored user code, with which the user code is consumed. */
+  /** The key of the stored user code. */
   readonly name: string
   readonly userCode: string
   readonly deviceCode: string

@@ -3,7 +3,7 @@ import { browserOf, isForeign } from '../../session/browser.ts'
 import { redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
 
-/** Logs the user out. The endpoint requires a POST with the CSRF token, so that a link cannot log the user out. */
+/** Logs the user out. The endpoint requires a POST with the CSRF token, so that other sites cannot log users out. */
 export const logoutEndpoint: Endpoint = {
   path: ({ logoutPath }) => logoutPath,
   methods: ['POST'],

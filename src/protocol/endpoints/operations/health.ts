@@ -12,7 +12,7 @@ export const liveEndpoint: Endpoint = {
   handle: async () => jsonAnswer({ status: 'live' }),
 }
 
-/** Reports whether this process should receive requests. Logs contain the details, because this endpoint is public. */
+/** Reports whether this process should receive requests. The endpoint is public, so only the log contains details. */
 export const readyEndpoint: Endpoint = {
   path: () => '/health/ready',
   methods: ['GET'],

@@ -15,7 +15,7 @@ export const jsonAnswer = (
 export const textAnswer = (body: string, contentType: string): Response =>
   new Response(body, { headers: { ...noStore, 'content-type': contentType } })
 
-/** Returns metadata with a header that permits shared caches to store it. */
+/** Returns metadata as JSON, which shared caches may store. */
 export const metadataAnswer = (body: object): Response =>
   Response.json(body, {
     headers: {

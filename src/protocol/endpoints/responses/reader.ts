@@ -9,10 +9,10 @@ const maxListLength = 500
 const maxTags = 20
 const rightToLeft: readonly string[] = ['ar']
 
-/** The languages of the pages, as language tags. RFC 8414 §2. */
+/** The language tags of the supported languages, for the metadata. RFC 8414 §2. */
 export const supportedLocales = Object.keys(languages)
 
-/** Chooses the language by `ui_locales` (OpenID Connect Core §3.1.2.1), then by `Accept-Language`; otherwise English. */
+/** Chooses the language by `ui_locales` (OpenID Connect Core §3.1.2.1), or else by `Accept-Language`. */
 export const readerOf = (
   { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
   { uiLocales = uiLocalesIn(query) }: { readonly uiLocales?: string | undefined } = {},

@@ -21,11 +21,11 @@ export const addresses = ({ links }: Ui) => {
   }
 }
 
-/** Parses the ID of a token. @throws OAuthError 404 if the text is not an ID */
+/** Parses the ID of a token. @throws OAuthError 404 if the text is not a valid ID */
 export const asTokenId = (text: string): number => {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** Returns the token ID in the path. @throws OAuthError 404 if the path contains another text */
+/** Returns the token ID in the path. @throws OAuthError 404 if the path does not contain a valid ID */
 export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))

@@ -111,7 +111,7 @@ const actIn = (params: Parameters): ClientAct => {
   return act
 }
 
-// A digest of the fields that the administrator sees, to detect later changes.
+// Returns a digest of the fields that the page shows, to detect changes before the administrator verifies the client.
 const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
   sha256(JSON.stringify([name, description, website, redirectUris, userId]))
 

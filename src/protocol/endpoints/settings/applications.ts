@@ -31,7 +31,7 @@ export const showApplications = async (
     server.personalTokens.listByUser(id, cursorOf(request, 'tokens_after')),
     server.authorizedApplications.listByUser(id, cursorOf(request, 'authorized_after')),
   ])
-  // Take the notice last: if a later read failed, the notice would be lost.
+  // Reading the notice deletes it. Do so last: if a later read failed, the notice would be lost.
   const notice = await takeNotice(request)
   const page = {
     clients: listed(request, 'clients_after', clients, (item) => clientItem(item, request)),

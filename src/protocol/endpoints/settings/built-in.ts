@@ -16,7 +16,7 @@ import { personalTokenPage } from './personal-token.ts'
 import { resetClientSecretPage } from './reset-client-secret.ts'
 import { rotatePersonalTokenPage } from './rotate-personal-token.ts'
 
-/** All settings pages except the sessions page, because an application with its own login also manages sessions. */
+/** All settings pages except the sessions page, which an application with a login of its own does not need. */
 export const settingsEndpoints: readonly Endpoint[] = [
   applicationsPage,
   newClientPage,

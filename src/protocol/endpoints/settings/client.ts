@@ -82,8 +82,8 @@ export const clientPage = settingsPage({
     }
     const users = await client.getUsers(countLimit)
     const fields = clientFields(params, request, client)
-    // If a public client becomes confidential, create a secret, because nobody knows its old secret. A script has to
-    // reset the secret in a separate request.
+    // If a public client becomes confidential, it needs a secret. The page creates a secret; a script has to reset the
+    // secret in a separate request.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
     const { client: changed, clientSecret: secret } = needsSecret
       ? await server.clients.updateWithSecret(client.clientId, fields)

@@ -1,6 +1,6 @@
 import Bowser from 'bowser'
 
-/** Returns the browser and the operating system of a `User-Agent`, such as `Chrome, Linux`; null if both are unknown. */
+/** Returns the browser and operating system of a `User-Agent`, such as `Chrome, Linux`; null if both are unknown. */
 export const deviceName = (userAgent: string): string | null => {
   if (userAgent === '') return null
   const parser = Bowser.getParser(userAgent)

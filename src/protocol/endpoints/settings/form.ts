@@ -22,7 +22,7 @@ export const readForm = async (http: HttpRequest): Promise<SentForm> => {
   return { params: new Parameters(text, maxFields), text }
 }
 
-/** Reads the body that a script sent. @throws InvalidField if a JSON field does not have the type in the shape */
+/** Reads the body that a script sent. @throws InvalidField if the type of a JSON field differs from the shape */
 export const readScript = async (http: HttpRequest, shape: FormShape): Promise<Parameters> =>
   new Parameters(await scriptText(http, shape), maxFields)
 

@@ -4,11 +4,11 @@ import type { Changed } from './notice.ts'
 import { leaveNotice } from './notice.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/** The period in milliseconds in which an equal form from the same session is treated as a repetition. */
+/** The period in milliseconds in which the same form from the same session is treated as a repetition. */
 const repetitionPeriod = 600_000
 /** The same period for a form without a one-time ID, for which only double clicks are detected. */
 const doubleClickPeriod = 2_000
-/** The time in milliseconds after which a form that is still being processed may be processed again. */
+/** The time in milliseconds after which a form may be processed again if its first request has not finished. */
 const abandonedAfter = 15_000
 /** The time in milliseconds for which a repetition waits for the first request. */
 const maxWait = 5_000
@@ -50,7 +50,7 @@ export const idempotent = async (
     await forms.delete(name)
     throw error
   })
-  // The change is committed, so ignore failures of the writes below. The claim then remains until it expires.
+  // The change is committed, so the request must succeed even if one of the writes below fails.
   const { location, notice } = changed
   const isStored = await succeeds(leaveNotice(request, location, notice))
   const hasId = params.repeated('form_id').length > 0

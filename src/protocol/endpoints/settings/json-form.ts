@@ -9,7 +9,7 @@ const refused = (sentence: string) => new OAuthError('invalid_request', sentence
 
 /**
  * Converts a JSON object to a form with the same fields.
- * @throws OAuthError if the text is not a JSON object; InvalidField if a field does not have the type in the shape
+ * @throws OAuthError if the text is not a JSON object; InvalidField if the type of a field differs from the shape
  */
 export const formOfJson = (text: string, shape: FormShape): string => {
   const sent = objectIn(text)

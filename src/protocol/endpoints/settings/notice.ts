@@ -33,7 +33,7 @@ export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
   if (http.method !== 'GET' || asJson || isPrefetch(http)) return {}
   const name = nameOf(request, http.path)
   const { notices } = server.shortLived
-  // Most requests have no notice, so read before the write that takes it.
+  // Most requests have no notice, so avoid a write by reading first.
   return ((await notices.get(name)) && (await notices.take(name))) || {}
 }
 
@@ -41,7 +41,7 @@ export const takeNotice = async (request: SettingsRequest): Promise<Notice> => {
 export interface Changed {
   /** The URL of the page to which the browser is redirected. */
   readonly location: string
-  /** The notice that this page shows once, only to this session. */
+  /** A notice that this page shows once, only in this session. */
   readonly notice?: Notice
   /** The sentence that explains a secret in the notice. */
   readonly once?: string

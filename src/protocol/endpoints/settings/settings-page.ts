@@ -26,12 +26,12 @@ export interface Refused {
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
 export interface SettingsPage {
   path(settings: Settings): string
-  /** False for an endpoint that only accepts forms. Its `show` then shows the page that contains the form. */
+  /** False for an endpoint that only accepts forms. Its `show` shows the page that contains the form. */
   readonly isShown?: boolean
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
   /** The fields that `change` reads; omitted if it reads none. */
   readonly form?: FormShape
-  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write: the form is shown again */
+  /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write; the page then shows the form again */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
 

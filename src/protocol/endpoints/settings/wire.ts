@@ -16,9 +16,9 @@ import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
 import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
 import { deviceName } from './device-name.ts'
 
-// The compiler checks that these functions return what the OpenAPI document describes.
+// The return types are derived from the schemas of the OpenAPI document, so the compiler detects differences.
 
-/** The type of a JSON value that the OpenAPI document describes. Its lists are readonly, like the lists of records. */
+/** The type of the JSON values that a schema describes, with readonly lists. */
 type Wire<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]

@@ -7,13 +7,13 @@ import type { ServerContext } from '../../server-context.ts'
 /** An authenticated client and the token of its request. */
 export interface AboutToken {
   readonly client: Client
-  /** The value of the parameter `token`, not verified. */
+  /** The unverified value of the parameter `token`. */
   readonly token: string
 }
 
 /**
  * Reads a revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1). Ignores `token_type_hint`,
- * because a look-up in both database indexes is fast.
+ * because the server looks up both access tokens and refresh tokens.
  * @throws OAuthError `invalid_client`, or `invalid_request` if the token is missing
  */
 export const readAboutToken = async (

@@ -2,7 +2,7 @@ import type { IssuedToken } from '../../../model/token.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { ServerContext } from '../../server-context.ts'
 
-/** Issues tokens for a redemption, which extensions can restrict first. If an extension refuses, nothing is consumed. */
+/** Issues tokens for a redemption, after extensions have restricted it. If an extension throws, nothing is consumed. */
 export const issueToken = async (
   issue: TokenIssue,
   server: ServerContext,

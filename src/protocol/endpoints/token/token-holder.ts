@@ -2,7 +2,7 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
 import type { Callers } from '../../server-context.ts'
 
-/** Authenticates a request by its token. A session is not sufficient. @throws OAuthError, JWTExtendedException */
+/** Authenticates a request by its token. Does not accept a session. @throws OAuthError, JWTExtendedException */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: Callers,

@@ -32,7 +32,8 @@ export const tokenEndpoint: Endpoint = {
   },
 }
 
-// Identifies the sender by unverified credentials, because a request waits in the queue before verification.
+// Returns the key of the queue in which the request waits. The key contains unverified credentials, because the server
+// verifies the credentials only after the wait.
 const senderOf = (http: HttpRequest, params: Parameters): string =>
   [http.address, ...credentialsOf(http.header('authorization'), params)].join('\n')
 
