@@ -435,7 +435,7 @@ describe('the authorization code flow of a client with a metadata document', () 
     }
   })
 
-  test('§8.5 shows the host of the client on the consent page, and warns that it is not verified [T474]', async () => {
+  test('§8.5 shows the host of the client on the consent page, and warns that the client is not verified [T474]', async () => {
     const clientId = publish({
       client_name: 'Well known',
       client_uri: 'https://well-known.example',
@@ -506,7 +506,7 @@ describe('several installations with the same client ID', () => {
     expect((await device(clientId).refresh(others.refresh_token)).status).toBe(200)
   })
 
-  test('lets a user revoke all own installations on a settings page, although the client ID is a URL', async () => {
+  test('lets a user revoke all installations of this user on a settings page, although the client ID is a URL', async () => {
     const clientId = publish()
     const other = await app.server.users.create({
       email: 'user-b@example.org',
@@ -620,7 +620,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
     expect((await client.refresh(refresh_token, given)).status).toBe(200)
   })
 
-  test('does not enable a client that an administrator disabled [T472]', async () => {
+  test('does not enable a client that an administrator disabled, even if its document changes [T472]', async () => {
     const clientId = publish({}, { headers: { 'cache-control': 'no-store' } })
     const client = device(clientId)
     const tokens = await client.tokens()

@@ -95,7 +95,7 @@ describe('the endpoint for leak reports', () => {
 })
 
 describe('authorization of leak reports', () => {
-  test('accepts a raw body signed with a configured key, as PEM or as JWK', async () => {
+  test('accepts a report that was signed with a configured key, in the format PEM or JWK', async () => {
     await using other = await startServer({ leakReportKeys: { a: pem, [keyId]: jwk } })
     for (const of of [app, other]) {
       const body = ` [ ${JSON.stringify(item('nothing of öurs'))} ]\n`
@@ -290,7 +290,7 @@ describe('revocation of leaked credentials', () => {
     expect(await statusOf(jwts, accessToken)).toBe(401)
   })
 
-  test('revokes a leaked personal token, or only its former value if this value leaked', async () => {
+  test('revokes a leaked personal token, but only the former value if only this value leaked', async () => {
     const { personalTokens, tokens } = app.server
     const made = await tokens.createPersonal('Build job', app.user.id)
     const next = await personalTokens.rotate(made.id, { overlap: 3600 })

@@ -225,7 +225,7 @@ describe.each(
       (['access_token', 'refresh_token'] as const).map((kind) => ({ method, kind })),
     ),
   )(
-    'RFC 7009 §2.1 revokes both tokens at the revocation of the $kind with $method',
+    'RFC 7009 §2.1 revokes both tokens if the client revokes the $kind, with $method',
     async ({ method, kind }) => {
       const client = await newClient(app, library, { method })
       const tokens = await authorize(given, client)

@@ -103,7 +103,7 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
     expect(codes).toHaveLength(1)
   })
 
-  test('expires a code by the clock of the server', async () => {
+  test('expires a code according to the clock of the server', async () => {
     const code = await client.code()
     a.advance(60)
     expect(refusal(await client.redeem(code))).toBe('400 invalid_grant')
@@ -189,7 +189,7 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
     expect((await withKey(key, accessToken, { app: a })).status).toBe(200)
   })
 
-  test('starts without Redis with a warning, and uses Redis once it is available', async () => {
+  test('starts and logs an error while Redis is unavailable, and uses Redis as soon as it is available', async () => {
     const port = await freePort()
     await using app = await startServer({ transients: redis(`redis://127.0.0.1:${port}`) })
     const away = { event: 'transients.away', level: 'error' }
@@ -230,7 +230,7 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
     await expect(startServer({ transients })).rejects.toThrow(/WRONGPASS/)
   })
 
-  test('passes every operation to aroundStore', async () => {
+  test('passes Redis operations to aroundStore', async () => {
     const seen = new Set<string>()
     await using watched = await startServer({
       transients: redis(own.url),

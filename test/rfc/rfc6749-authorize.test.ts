@@ -165,7 +165,7 @@ describe('decision §4.1 requests with an invalid client or redirect URI', () =>
     })
   })
 
-  test('decision §2 reads only the body of a POST and ignores its query [T020]', async () => {
+  test('decision §2 ignores the query of a POST request [T020]', async () => {
     const { client_id, ...rest } = Object.fromEntries(new URL(conf.url()).searchParams)
     const inQuery = await agent.fetch(`${app.issuer}/oauth/authorize?client_id=${client_id}`, {
       method: 'POST',
@@ -290,20 +290,23 @@ describe('decision §4.2 exact comparison of redirect URIs', () => {
     expect((await client.redeem(code)).status).toBe(200)
   })
 
-  test.each(forbiddenRedirectUris)('decision §4.2 refuses to register %j [T027]', async (uri) => {
-    const before = await conf.app.server.clients.find(conf.clientId)
-    for (const redirectUris of [[uri], [redirectUri, uri]]) {
-      await expect(app.client({ redirectUris })).rejects.toThrow(
-        expect.objectContaining({ name: 'InvalidField', field: 'redirect_uris' }),
+  test.each(forbiddenRedirectUris)(
+    'decision §4.2 refuses to register the redirect URI %j [T027]',
+    async (uri) => {
+      const before = await conf.app.server.clients.find(conf.clientId)
+      for (const redirectUris of [[uri], [redirectUri, uri]]) {
+        await expect(app.client({ redirectUris })).rejects.toThrow(
+          expect.objectContaining({ name: 'InvalidField', field: 'redirect_uris' }),
+        )
+        await expect(app.server.clients.update(conf.clientId, { redirectUris })).rejects.toThrow(
+          InvalidField,
+        )
+      }
+      expect((await app.server.clients.find(conf.clientId))?.redirectUris).toEqual(
+        before?.redirectUris,
       )
-      await expect(app.server.clients.update(conf.clientId, { redirectUris })).rejects.toThrow(
-        InvalidField,
-      )
-    }
-    expect((await app.server.clients.find(conf.clientId))?.redirectUris).toEqual(
-      before?.redirectUris,
-    )
-  })
+    },
+  )
 
   test('RFC 6749 §3.1.2.3 uses the only registered redirect URI if both requests omit redirect_uri [T035]', async () => {
     const code = await conf.code({ redirect_uri: undefined })
@@ -411,7 +414,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
   )
 
   test.each([{ scope: 'bogus' }, { response_type: undefined }, { code_challenge: 'short' }])(
-    'RFC 9700 §4.11.2 redirects a request with an error to the login page before the client: %j [T016]',
+    'RFC 9700 §4.11.2 redirects an invalid request to the login page, and after the login to the client: %j [T016]',
     async (given) => {
       const visitor = new UserAgent()
       const first = await visitor.fetch(conf.url({ ...given, state: 'a&b=c%26#d' }))
@@ -546,7 +549,7 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
   })
 })
 
-describe('decision §4.4 prompt', () => {
+describe('decision §4.4 the parameter prompt', () => {
   const shows = async (url: string, who = agent): Promise<string> => {
     const page = await who.browse(url)
     const location = page.headers.get('location')
@@ -891,7 +894,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
     },
   )
 
-  test('issues nothing to a client that was deleted after the page was shown', async () => {
+  test('issues no code to a client that was deleted after the page was shown', async () => {
     const client = await register()
     const { hidden } = await pages(client)
     await app.server.clients.delete(client.clientId)
@@ -900,7 +903,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
   })
 })
 
-describe('decision §4.5 scopes', () => {
+describe('decision §4.5 requested and granted scopes', () => {
   const granted = async (client: TestClient, scope: string | undefined) =>
     (await client.tokens({ scope })).scope
 
@@ -1014,7 +1017,7 @@ describe('decision §4.7 remembered consent', () => {
     expect((await other.browse(client.url())).status).toBe(200)
   })
 
-  test('remembers an earlier consent after a consent to fewer scopes', async () => {
+  test('still remembers a consent after a later consent to fewer scopes', async () => {
     const client = await register()
     await client.code({ scope: 'notes:read notes:write' })
     await client.code({ scope: 'notes:read', prompt: 'consent' })
@@ -1086,9 +1089,9 @@ describe('decision §4.3 client_secret in an authorization request', () => {
   )
 })
 
-describe('RFC 6749 §4.2 implicit grant', () => {
+describe('RFC 6749 §4.2 the implicit grant', () => {
   test.each([true, false])(
-    'returns the response only in the fragment (confidential: %s) [T061]',
+    'returns the access token only in the fragment (confidential client: %s) [T061]',
     async (isConfidential) => {
       const client = await register({ isConfidential })
       const page = await agent.browse(client.url({ response_type: 'token', state: 'a b' }))
@@ -1348,7 +1351,7 @@ describe('HTTP at the authorization endpoint', () => {
     expect(headers.get('location')).toContain('error=login_required')
   })
 
-  test('decision §5.3 suspends the sessions of an inactive user until reactivation', async () => {
+  test('decision §5.3 rejects the sessions of an inactive user until reactivation', async () => {
     const client = await register()
     await client.code()
     await app.server.users.setActive(app.user.id, false)

@@ -216,7 +216,7 @@ describe('decision §5.2 client authentication', () => {
     ['the same credentials twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
     ['a secret of 6 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
   ])(
-    'RFC 6749 §5.2 returns 401 invalid_client with WWW-Authenticate for Basic with %s [T067]',
+    'RFC 6749 §5.2 returns 401 invalid_client and a challenge for a Basic header with %s [T067]',
     async (_what, authorization) => {
       const answer = await post({ authorization: authorization() }, machine)
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -315,7 +315,7 @@ describe('decision §5.2 client authentication', () => {
     ['another client_id', () => ({ client_id: conf2.clientId })],
     ["a public client's client_id", () => ({ client_id: pub.clientId })],
   ])(
-    'RFC 6749 §2.3 returns invalid_request for Basic together with %s in the body [T008]',
+    'RFC 6749 §2.3 returns invalid_request for a Basic header together with %s in the body [T008]',
     async (_what, given) => {
       expect(refusal(await conf.token({ ...machine, ...given() }))).toMatch(/^400 invalid_request$/)
     },
@@ -350,7 +350,7 @@ describe('decision §5.2 client authentication', () => {
     expect((await pub.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('rejects client_credentials from a public client [T066]', async () => {
+  test('rejects the client_credentials grant for a public client [T066]', async () => {
     expect(refusal(await pub.token(machine))).toBe('400 unauthorized_client')
   })
 
@@ -641,7 +641,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect((await conf.redeem(a)).body.user).toEqual({ id: app.user.id })
   })
 
-  test('attacks S-9 rejects a code as a token and a token as a code', async () => {
+  test('attacks S-9 does not accept a code as a token, or a token as a code', async () => {
     const code = await conf.code()
     expect(await ping(app, code)).toBe(401)
     expect(refusal(await conf.refresh(code))).toBe('400 invalid_grant')
@@ -902,7 +902,7 @@ describe('RFC 6749 §4.3 the password grant', () => {
     expect(refusal(await conf.token({ ...byPassword(), ...given }))).toBe('400 invalid_grant')
   })
 
-  test('returns the same response for a known and an unknown user', async () => {
+  test('returns the same response for a wrong password of a known user and for an unknown user', async () => {
     const wrong = await conf.token({ ...byPassword(), password: 'wrong' })
     const nobody = await conf.token({ ...byPassword(), username: 'nobody@example.org' })
     expect(nobody.body).toEqual(wrong.body)

@@ -375,7 +375,7 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     expect((await client.refresh(again.body.refresh_token)).status).toBe(200)
   })
 
-  test('revokes the whole authorization for a refresh token', async () => {
+  test('revokes the whole authorization if the request contains a refresh token', async () => {
     const client = await TestClient.register(alone, agent)
     const { access_token, refresh_token } = await client.tokens()
     await revokeAs(client, { token: refresh_token })
@@ -383,7 +383,7 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     expect((await client.refresh(refresh_token)).status).toBe(400)
   })
 
-  test('revokes the authorization if it has no refresh token', async () => {
+  test('revokes the whole authorization if it has no refresh token', async () => {
     const client = await TestClient.register(alone, agent)
     const answer = await client.ask({ response_type: 'token' })
     const token = new URLSearchParams(answer.hash.slice(1)).get('access_token') ?? ''

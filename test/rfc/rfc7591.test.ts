@@ -151,7 +151,7 @@ describe('RFC 7591 §3.2.1 the registration response', () => {
     })
   })
 
-  test('§3.2.1 returns all metadata as stored [T206]', async () => {
+  test('§3.2.1 returns all stored metadata [T206]', async () => {
     const given = {
       redirect_uris: ['https://client.example/cb', 'http://localhost:3000/cb?a=b'],
       token_endpoint_auth_method: 'client_secret_post',

@@ -362,7 +362,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     expect((await put(information, withRefresh)).body).not.toHaveProperty('client_secret')
   })
 
-  test('§2.2 revokes the secret when keys replace it, and creates a new secret when it replaces the keys [T233]', async () => {
+  test('§2.2 revokes the secret when keys replace it, and creates another secret when a secret replaces the keys [T233]', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [await exportJWK(publicKey)] }
     const information = await registered(app)

@@ -126,7 +126,7 @@ describe('RFC 7636 §4.3 the code challenge', () => {
     expect((await conf.redeem(code, { code_verifier: '' })).status).toBe(200)
   })
 
-  test('rejects a method without a challenge [T246]', async () => {
+  test('rejects a code_challenge_method without a code_challenge [T246]', async () => {
     expect(await errorOf(conf, { code_challenge: undefined })).toBe('invalid_request')
   })
 })

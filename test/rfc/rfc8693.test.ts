@@ -327,7 +327,7 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     )
   })
 
-  test('§2.2.2 returns invalid_target for an unknown target [T331]', async () => {
+  test('§2.2.2 returns invalid_target for an unsupported audience or resource [T331]', async () => {
     const token = await app.personalToken()
     for (const audience of ['files', app.issuer])
       expect(refused(await exchange(token, { audience }))).toBe('400 invalid_target')
@@ -708,135 +708,138 @@ const withoutPostgres = await lacks('postgres')
 describe.each([
   ['SQLite', inSqlite, false],
   ['PostgreSQL', inPostgres, withoutPostgres],
-] as const)('exchanges of a parent that changes concurrently, in %s', (_name, make, isMissing) => {
-  let pair: Pair
-  let users = 0
-  const newUser = (): Promise<User> => {
-    users += 1
-    return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
-  }
-  beforeAll(async () => {
-    if (!isMissing) pair = await make()
-  })
-  afterAll(() => pair?.close())
-
-  const scopes = ['notes:read', 'notes:write']
-  const ways = {
-    'is revoked': async ({ parentId }: Parent) => {
-      const token = await pair.fast.tokens.get(parentId)
-      if (token) await pair.fast.tokens.revoke(token)
-    },
-    'is rotated': async ({ parentId }: Parent) => {
-      await pair.fast.personalTokens.rotate(parentId)
-    },
-    'is rotated with an overlap': async ({ parentId }: Parent) => {
-      await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
-    },
-    'is limited to fewer scopes': async ({ parentId, user }: Parent) => {
-      const managed = await pair.fast.personalTokens.find(user.id, parentId)
-      if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
-    },
-    'is deleted with its user': async ({ user }: Parent) => {
-      await pair.fast.users.delete(user.id)
-    },
-  }
-  interface Parent {
-    readonly parentId: number
-    readonly user: User
-  }
-
-  const race = async (
-    where: string,
-    make: () => Promise<IssuedToken>,
-    end: () => Promise<unknown>,
-    // The deletion of a user locks many rows, so a deadlock may cause StoreUnavailable.
-    { mayCollide = false } = {},
-  ): Promise<IssuedToken | undefined> => {
-    const { paused, release } = pair.brake.arm(where)
-    const making = make()
-    await Promise.race([paused, making.catch(() => undefined)])
-    const ending = end()
-    await Promise.race([ending.catch(() => undefined), delay(100)])
-    release()
-    const [made, ended] = await Promise.allSettled([making, ending])
-    for (const result of [made, ended]) {
-      if (result.status === 'fulfilled') continue
-      if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
+] as const)(
+  'exchange of a token that is revoked or changed concurrently, in %s',
+  (_name, make, isMissing) => {
+    let pair: Pair
+    let users = 0
+    const newUser = (): Promise<User> => {
+      users += 1
+      return pair.fast.users.create({ email: `racer-${users}@example.org`, password: null })
     }
-    if (ended.status === 'rejected') {
-      expect(ended.reason).toBeInstanceOf(StoreUnavailable)
-      await end()
+    beforeAll(async () => {
+      if (!isMissing) pair = await make()
+    })
+    afterAll(() => pair?.close())
+
+    const scopes = ['notes:read', 'notes:write']
+    const ways = {
+      'is revoked': async ({ parentId }: Parent) => {
+        const token = await pair.fast.tokens.get(parentId)
+        if (token) await pair.fast.tokens.revoke(token)
+      },
+      'is rotated': async ({ parentId }: Parent) => {
+        await pair.fast.personalTokens.rotate(parentId)
+      },
+      'is rotated with an overlap': async ({ parentId }: Parent) => {
+        await pair.fast.personalTokens.rotate(parentId, { overlap: 3_600 })
+      },
+      'is limited to fewer scopes': async ({ parentId, user }: Parent) => {
+        const managed = await pair.fast.personalTokens.find(user.id, parentId)
+        if (managed) await pair.fast.personalTokens.update(managed, { scopes: ['notes:read'] })
+      },
+      'is deleted with its user': async ({ user }: Parent) => {
+        await pair.fast.users.delete(user.id)
+      },
     }
-    return made.status === 'fulfilled' ? made.value : undefined
-  }
+    interface Parent {
+      readonly parentId: number
+      readonly user: User
+    }
 
-  const moments = [
-    'before transaction',
-    'after clients.find',
-    'after tokens.hold',
-    'after tokens.insert',
-    'after transaction',
-  ]
+    const race = async (
+      where: string,
+      make: () => Promise<IssuedToken>,
+      end: () => Promise<unknown>,
+      // The deletion of a user locks many rows, so a deadlock may cause StoreUnavailable.
+      { mayCollide = false } = {},
+    ): Promise<IssuedToken | undefined> => {
+      const { paused, release } = pair.brake.arm(where)
+      const making = make()
+      await Promise.race([paused, making.catch(() => undefined)])
+      const ending = end()
+      await Promise.race([ending.catch(() => undefined), delay(100)])
+      release()
+      const [made, ended] = await Promise.allSettled([making, ending])
+      for (const result of [made, ended]) {
+        if (result.status === 'fulfilled') continue
+        if (!mayCollide) expect(result.reason).not.toBeInstanceOf(StoreUnavailable)
+      }
+      if (ended.status === 'rejected') {
+        expect(ended.reason).toBeInstanceOf(StoreUnavailable)
+        await end()
+      }
+      return made.status === 'fulfilled' ? made.value : undefined
+    }
 
-  test
-    .skipIf(isMissing)
-    .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
-    'leaves no valid child of a personal token that %s %s',
-    async (way, where) => {
+    const moments = [
+      'before transaction',
+      'after clients.find',
+      'after tokens.hold',
+      'after tokens.insert',
+      'after transaction',
+    ]
+
+    test
+      .skipIf(isMissing)
+      .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
+      'leaves no valid child of a personal token that %s %s',
+      async (way, where) => {
+        const user = await newUser()
+        const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
+        const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
+        const client = await pair.slow.clients.find(personal.clientId)
+        if (!parent || !client) throw new Error('There is no parent.')
+        const made = await race(
+          where,
+          async () =>
+            pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
+          () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
+          { mayCollide: way === 'is deleted with its user' },
+        )
+        const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+        expect(left).toBeUndefined()
+      },
+    )
+
+    test
+      .skipIf(isMissing)
+      .each(
+        moments.flatMap((where) => [
+          ['is refreshed', where] as const,
+          ['is revoked', where] as const,
+        ]),
+      )('leaves no valid child of an access token that %s %s', async (way, where) => {
       const user = await newUser()
-      const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
-      const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
-      const client = await pair.slow.clients.find(personal.clientId)
-      if (!parent || !client) throw new Error('There is no parent.')
+      const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
+      const issued = await pair.fast.tokens.issue({
+        type: 'user',
+        client,
+        subject: user,
+        scopes,
+        refreshable: true,
+      })
+      const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
+      const refreshToken = issued.refreshToken ?? ''
+      const found = await pair.fast.tokens.find({ refreshToken })
+      if (!parent || !found) throw new Error('There is no parent.')
       const made = await race(
         where,
         async () =>
           pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-        () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
-        { mayCollide: way === 'is deleted with its user' },
+        () =>
+          way === 'is revoked'
+            ? pair.fast.tokens.revoke(issued.token)
+            : pair.fast.tokens.issue({
+                type: 'refresh',
+                client,
+                presented: refreshToken,
+                parameters: '',
+                current: { found, scopes },
+              }),
       )
       const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
       expect(left).toBeUndefined()
-    },
-  )
-
-  test
-    .skipIf(isMissing)
-    .each(
-      moments.flatMap((where) => [
-        ['is refreshed', where] as const,
-        ['is revoked', where] as const,
-      ]),
-    )('leaves no valid child of an access token that %s %s', async (way, where) => {
-    const user = await newUser()
-    const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
-    const issued = await pair.fast.tokens.issue({
-      type: 'user',
-      client,
-      subject: user,
-      scopes,
-      refreshable: true,
     })
-    const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
-    const refreshToken = issued.refreshToken ?? ''
-    const found = await pair.fast.tokens.find({ refreshToken })
-    if (!parent || !found) throw new Error('There is no parent.')
-    const made = await race(
-      where,
-      async () =>
-        pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-      () =>
-        way === 'is revoked'
-          ? pair.fast.tokens.revoke(issued.token)
-          : pair.fast.tokens.issue({
-              type: 'refresh',
-              client,
-              presented: refreshToken,
-              parameters: '',
-              current: { found, scopes },
-            }),
-    )
-    const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-    expect(left).toBeUndefined()
-  })
-})
+  },
+)

@@ -172,7 +172,7 @@ describe('RFC 8707 §2.1 resources in the authorization request', () => {
     expect(await audienceOf(tokens)).toEqual([notes])
   })
 
-  test('restricts the token of the implicit grant [T353]', async () => {
+  test('restricts an implicit token to the requested resources [T353]', async () => {
     const answer = await ask([notes], { response_type: 'token' })
     const accessToken = answerTo(conf, answer, 'fragment').access_token ?? ''
     const found = await app.server.getToken({ accessToken })
@@ -180,7 +180,7 @@ describe('RFC 8707 §2.1 resources in the authorization request', () => {
     expect(await ping(app, accessToken)).toBe(401)
   })
 
-  test('accepts a remembered consent for other resources, and restricts the token to these', async () => {
+  test('applies a remembered consent to other resources, and restricts the token to these resources', async () => {
     await codeFor([notes])
     const answer = await agent.fetch(conf.url() + queryOf([mail]))
     const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
@@ -253,7 +253,7 @@ describe('RFC 8707 §2.2 resources in the token request', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
-  test('allows a retry of a refresh of a restricted authorization', async () => {
+  test('returns the same token for a repeated refresh of a restricted authorization', async () => {
     const { body } = await redeem(await codeFor([notes]))
     const first = await refresh(body.refresh_token)
     const again = await refresh(body.refresh_token)

@@ -878,7 +878,7 @@ describe('RFC 9449 §8, §9 nonces', () => {
     expect(answer.headers.get('dpop-nonce')).toBeNull()
   })
 
-  test('DP-05 lets scripts of other origins read the nonce', async () => {
+  test('DP-05 permits scripts of other origins to read the nonce', async () => {
     const response = await fetch(`${strict.issuer}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(machine),

@@ -39,7 +39,7 @@ const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<
 const isAlive = async (client: TestClient, accessToken: string): Promise<boolean> =>
   (await ping(client.app, accessToken)) === 200
 
-/** Returns the same client at another node. */
+/** Returns a client that sends its requests to another node. */
 const at = (node: TestServer, client: TestClient): TestClient =>
   Object.assign(new TestClient(node, client.agent, client, 'basic'), { pkce: client.pkce })
 
@@ -128,7 +128,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('attacks CD-06 accepts one of 50 concurrent redemptions, and then revokes its tokens', async () => {
+  test('attacks CD-06 accepts one of 50 concurrent redemptions, and revokes its tokens because of the others', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
       const answers = await atOnce(50, () => client.redeem(code))
@@ -177,7 +177,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     expect(await count(app, 'authorization')).toBe(before + 1)
   })
 
-  test('logs the replay without the code', async () => {
+  test('logs the replay of a code, but not the code itself', async () => {
     const code = await conf.code()
     await conf.redeem(code)
     await conf.redeem(code)
@@ -198,7 +198,7 @@ describe('RFC 9700 §2.2.2, decision §5.4 grants that issue refresh tokens [T55
     expect(implicit).not.toHaveProperty('refresh_token')
   })
 
-  test('RFC 6749 §6 attacks RF-09 rejects other values as refresh tokens', async () => {
+  test('RFC 6749 §6 attacks RF-09 rejects access tokens, codes and changed values as refresh tokens', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const machine = await conf.token({ grant_type: 'client_credentials' })
     const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
@@ -296,7 +296,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('accepts the successor within the leeway of its predecessor, and then applies a new leeway', async () => {
+  test('accepts a new refresh token immediately, and applies the leeway to this token again', async () => {
     const first = await conf.tokens()
     const second = (await conf.refresh(first.refresh_token)).body
     const third = (await conf.refresh(second.refresh_token)).body
@@ -331,7 +331,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('rejects a revoked token even within the leeway [T525]', async () => {
+  test('rejects the refresh tokens of a revoked authorization even within the leeway [T525]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     const found = await app.server.tokens.find({ accessToken: body.access_token })
@@ -512,7 +512,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       expect(answers[0]?.status).toBe(200)
     })
 
-    test('rotates once if two nodes read the token before the first write', async () => {
+    test('rotates the token only once if two nodes read it before the first write', async () => {
       const reading: (() => void)[] = []
       await using node = await startServer({
         beside: app,
@@ -532,7 +532,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, fast.body.access_token)).toBe(true)
     })
 
-    test('accepts only one of two concurrent scopes, without revoking tokens', async () => {
+    test('if concurrent requests have different scopes, accepts only one scope and does not revoke tokens', async () => {
       const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
       const scopes = ['notes:read', 'notes:write']
       const answers = await atOnce(20, (index) =>
@@ -546,7 +546,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
     })
 
-    test('without a leeway (0), accepts one of 50 concurrent requests and then revokes its tokens', async () => {
+    test('without a leeway (0), accepts one of 50 concurrent requests, and revokes its tokens because of the others', async () => {
       await using strict = await startServer({ refreshTokenLeeway: 0 })
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
