@@ -338,11 +338,14 @@ describe('decision §5.2 client authentication', () => {
   })
 
   test.each<[string, () => [Record<string, string>, Given]]>([
-    ['in the body', () => [{}, { client_id: pub.clientId, client_secret: pub.clientSecret }]],
-    ['sent by Basic', () => [basic(base64(secretOf(pub))), {}]],
-    ['by Basic, empty', () => [basic(base64(`${pub.clientId}:`)), {}]],
-    ['that is wrong', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
-  ])('rejects a secret of a public client: %s [T007]', async (_how, request) => {
+    [
+      'the right secret in the body',
+      () => [{}, { client_id: pub.clientId, client_secret: pub.clientSecret }],
+    ],
+    ['the right secret in a Basic header', () => [basic(base64(secretOf(pub))), {}]],
+    ['an empty secret in a Basic header', () => [basic(base64(`${pub.clientId}:`)), {}]],
+    ['a wrong secret in the body', () => [{}, { client_id: pub.clientId, client_secret: 'x' }]],
+  ])('rejects a public client that sends a secret: %s [T007]', async (_how, request) => {
     const { refresh_token } = await pub.tokens()
     const [headers, given] = request()
     const answer = await post(headers, { grant_type: 'refresh_token', refresh_token, ...given })

@@ -364,7 +364,7 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     }
   })
 
-  test('does not return a valid access token for a repeated refresh within the leeway', async () => {
+  test('returns no valid access token for a repeated refresh after the access token was revoked', async () => {
     const client = await TestClient.register(alone, agent)
     const { refresh_token } = await client.tokens()
     const { body } = await client.refresh(refresh_token)

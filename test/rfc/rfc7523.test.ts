@@ -341,7 +341,7 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
     )
   })
 
-  test('§3.2 returns the reason of a rejection only if the signature is valid [T173]', async () => {
+  test('§3.2 returns the reason for a rejection only if the signature is valid [T173]', async () => {
     const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
     expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
     const [header, payload] = (await signed({ aud: 'x' })).split('.')

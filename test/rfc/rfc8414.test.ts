@@ -54,7 +54,7 @@ describe('RFC 8414 §3 the metadata URL', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('attacks P-1 ignores Host and forwarded headers [T298]', async () => {
+  test('attacks P-1 returns the same metadata despite other Host and forwarded headers [T298]', async () => {
     const expected = await metadataOf(app)
     const { text } = await rawHttp(app, {
       target: wellKnown,
@@ -200,7 +200,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       },
     ],
   ])(
-    'with %s enabled, accepts the listed types and rejects all others [T294]',
+    'for settings that enable %s, accepts the listed types and rejects all others [T294]',
     async (_what, options, expected) => {
       await using other = await startServer(options)
       const metadata = await metadataOf(other)

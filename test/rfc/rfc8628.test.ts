@@ -549,14 +549,14 @@ describe('RFC 8628 §3.5 the token responses to the device', () => {
     expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
   })
 
-  test('§3.5 DV-01 returns the tokens even if the device polls too early', async () => {
+  test('§3.5 DV-01 returns the tokens after the approval even if the device polls too early', async () => {
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
     await decideOn(app, person, codes)
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.5 DV-01 enforces the interval for all nodes together, and for concurrent polls [T319]', async () => {
+  test('§3.5 DV-01 enforces the poll interval for all nodes together, and for concurrent polls [T319]', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
@@ -619,7 +619,7 @@ describe('RFC 8628 §3.5 the token responses to the device', () => {
     expect(refusal(await device.poll(codes))).toBe('400 invalid_grant')
   })
 
-  test('§3.5 DV-05 rejects an approval after the code expired, and a poll after an approved code expired [T324]', async () => {
+  test('§3.5 DV-05 rejects an approval of an expired code, and a poll with an approved code that has expired [T324]', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     app.advance(600)

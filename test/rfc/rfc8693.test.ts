@@ -125,7 +125,7 @@ describe('RFC 8693 §2.1 the exchange of a personal token', () => {
     expect(new Set(many.map(childOf)).size).toBe(8)
   })
 
-  test('§2.1 grants the scopes of the parent and the default lifetime by default [T333]', async () => {
+  test('§2.1 by default, grants the scopes of the parent and a lifetime of one hour [T333]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write', 'test:scope'])
     const { body } = await exchange(token, { scope: '' })
     expect(body).toMatchObject({ scope: 'notes:read notes:write test:scope', expires_in: 3_600 })
@@ -262,7 +262,7 @@ describe('RFC 8693 §2.1 client credentials together with a personal token', () 
     for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
   })
 
-  test('accepts the client_id of the personal token, but not in other requests [T342]', async () => {
+  test('accepts the client_id of a personal token only in the exchange of this token [T342]', async () => {
     const token = await app.personalToken()
     const found = await app.server.tokens.find({ accessToken: token })
     const client_id = found?.token.clientId ?? ''
@@ -588,7 +588,7 @@ describe('the validity of a child when its parent changes', () => {
   })
 })
 
-test('does not list or count a child as a personal token, a device or a user', async () => {
+test('does not list an exchanged token as a personal token or device, or count it as a user', async () => {
   await using other = await start()
   const { tokens, personalTokens, clients, authorizedApplications } = other.server
   const personal = await tokens.createPersonal('Test', other.user.id)
@@ -606,7 +606,7 @@ test('does not list or count a child as a personal token, a device or a user', a
   expect(await (await clients.find(client.clientId))?.getUsers()).toBe(1)
 })
 
-test('does not find or rotate a child as a personal token', async () => {
+test('does not find or rotate an exchanged token as a personal token', async () => {
   const personal = await app.server.tokens.createPersonal('Test', app.user.id)
   const child = await app.server.tokens.find({
     accessToken: childOf(await exchange(personal.accessToken)),

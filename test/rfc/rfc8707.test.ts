@@ -189,7 +189,7 @@ describe('RFC 8707 §2.1 resources in the authorization request', () => {
 })
 
 describe('RFC 8707 §2.2 resources in the token request', () => {
-  test('restricts only the access token to some of the granted resources [T355]', async () => {
+  test('restricts the access token, but not the refresh token, to the resources in the token request [T355]', async () => {
     const answer = await redeem(await codeFor([notes, mail]), [mail])
     expect(await audienceOf(answer)).toEqual([mail])
     expect(await grantedBy(answer)).toEqual([notes, mail])
@@ -208,7 +208,7 @@ describe('RFC 8707 §2.2 resources in the token request', () => {
     expect(await audienceOf(await refresh(answer.body.refresh_token))).toEqual([notes])
   })
 
-  test('accepts any resource at each request if the authorization is not restricted [T358]', async () => {
+  test('accepts any resource in each token request if the authorization is not restricted [T358]', async () => {
     const first = await redeem(await codeFor([]), [notes])
     expect(await audienceOf(first)).toEqual([notes])
     expect(await grantedBy(first)).toEqual([])

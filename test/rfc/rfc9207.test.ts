@@ -49,7 +49,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, error, 'fragment').iss).toBe(app.issuer)
   })
 
-  test('§2 returns iss with login_required and consent_required [T394]', async () => {
+  test('§2 returns iss with the errors login_required and consent_required [T394]', async () => {
     const visitor = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
     expect(answerTo(conf, visitor)).toMatchObject({ error: 'login_required', iss: app.issuer })
     const fresh = await TestClient.register(app, agent)
@@ -68,7 +68,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('attacks P-1 returns the configured issuer as iss despite other Host and forwarded headers [T396]', async () => {
+  test('attacks P-1 returns the configured issuer as iss despite other forwarded headers [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {

@@ -94,7 +94,7 @@ describe('RFC 9449 §5 a token request with a proof', () => {
     expect(await ping(app, body.access_token)).toBe(200)
   })
 
-  test('§4 accepts proofs of the package dpop', async () => {
+  test('§4 accepts proofs that the npm package dpop creates', async () => {
     await using today = await startServer({ clock: () => Date.now() })
     const client = await TestClient.register(today, new UserAgent())
     for (const algorithm of ['ES256', 'Ed25519', 'PS256', 'RS256'] as const) {
@@ -815,7 +815,7 @@ describe('RFC 9449 §8, §9 nonces', () => {
   })
 
   test.each(['x', 'aaaaaaaa.bbbb', ''])(
-    'DP-05 §8 rejects an invented nonce: "%s" [T408]',
+    'DP-05 §8 rejects a nonce that the server did not issue: "%s" [T408]',
     async (nonce) => {
       const answer = await ask(nonce)
       expect(refusal(answer)).toBe('400 use_dpop_nonce')

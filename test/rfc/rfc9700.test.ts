@@ -45,7 +45,7 @@ const at = (node: TestServer, client: TestClient): TestClient =>
 
 describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', () => {
   test.each([0, 1, 59, 60, 3_600])(
-    'decision §4.8 rejects a second use after %d s, and revokes only the tokens of the code [T049]',
+    'decision §4.8 rejects a second use of a code after %d s, and revokes only its tokens [T049]',
     async (seconds) => {
       for (const client of [conf, pub]) {
         const other = await client.tokens()
@@ -92,18 +92,21 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
       (client, code) =>
         client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
     ],
-  ])('attacks P-6 rejects a second use %s without revoking tokens [T523]', async (_how, replay) => {
-    for (const late of [false, true]) {
-      const code = await conf.code()
-      const { body } = await conf.redeem(code)
-      if (late) app.advance(60)
-      expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
-      expect(await isAlive(conf, body.access_token)).toBe(true)
-      expect((await conf.refresh(body.refresh_token)).status).toBe(200)
-    }
-  })
+  ])(
+    'attacks P-6 rejects a second use of a code %s without revoking tokens [T523]',
+    async (_how, replay) => {
+      for (const late of [false, true]) {
+        const code = await conf.code()
+        const { body } = await conf.redeem(code)
+        if (late) app.advance(60)
+        expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
+        expect(await isAlive(conf, body.access_token)).toBe(true)
+        expect((await conf.refresh(body.refresh_token)).status).toBe(200)
+      }
+    },
+  )
 
-  test('decision §4.8 revokes the tokens after a second use even if the session has ended', async () => {
+  test('decision §4.8 revokes the tokens after a second use of the code even if the session has ended', async () => {
     const email = 'replay-logout@example.org'
     const user = await app.newUser({ email })
     const account = { ...app, user }
@@ -116,7 +119,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('decision §4.8 revokes the tokens after a second use even if the client ID was reset', async () => {
+  test('decision §4.8 revokes the tokens after a second use of the code even if the client ID was reset', async () => {
     const client = await TestClient.register(app, agent)
     const code = await client.code()
     const { access_token } = (await client.redeem(code)).body
@@ -280,7 +283,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('revokes the authorization if an ancestor is reused after its successor was used, even within the leeway', async () => {
+  test('revokes the authorization if an older refresh token is reused after its successor, even within the leeway', async () => {
     for (const ancestor of [0, 1]) {
       const first = await conf.tokens()
       const second = (await conf.refresh(first.refresh_token)).body
@@ -455,7 +458,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     expect(refusal(await client.refresh(refresh_token))).toBe('400 invalid_grant')
   })
 
-  test('logs the reuse of a refresh token, without tokens [T763]', async () => {
+  test('logs the reuse of a refresh token, but not the tokens themselves [T763]', async () => {
     const { refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
     app.advance(60)
@@ -486,7 +489,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
   })
 
   describe('attacks RF-05 concurrent refreshes', () => {
-    test('rotates once and returns identical responses to 50 concurrent requests', async () => {
+    test('rotates the token only once, and returns identical responses to 50 concurrent requests', async () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
         const rotations = await count(app, 'rotated_refresh_token')
@@ -594,7 +597,7 @@ describe('decision §5.3 inactive users and owners', () => {
     return { user, owner, client, rotated, tokens }
   }
 
-  test('rejects the tokens and retried refreshes of an inactive user until reactivation [T526]', async () => {
+  test('rejects the access and refresh tokens of an inactive user until reactivation [T526]', async () => {
     const { user, client, rotated, tokens } = await granted('rf-user')
     const personal = await app.server.tokens.createPersonal('PAT', user.id)
     await app.server.users.setActive(user.id, false)

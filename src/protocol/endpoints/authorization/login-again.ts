@@ -3,8 +3,8 @@ import type { Parameters } from '../../../model/parameters.ts'
 import type { Environment, Keys } from '../../server-context.ts'
 
 // After a login, `prompt=login` (OpenID Connect Core §3.1.2.1) is removed from the URL, so that the user is not asked
-// again. A URL that refers to a stored request (RFC 9126 §4) does not contain the prompt. So another parameter records
-// when the login was requested.
+// again. If the URL refers to a stored request (RFC 9126 §4), it does not contain the prompt. Then another parameter
+// records when the login was requested.
 
 /** The parameter that records when the login was requested. */
 export const loginAgain = 'login_again'

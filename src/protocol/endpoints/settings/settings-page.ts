@@ -100,7 +100,7 @@ const fromPerson = async (
   }
 }
 
-// The response itself contains the secret, because the notice with the secret could not be stored.
+// Shows the secret in the response itself, because the notice with the secret could not be stored.
 const showSecret = (
   { http, server, signedIn }: SettingsRequest,
   { location, notice, once }: Changed,
