@@ -808,8 +808,8 @@ describe('client ID metadata documents §5.2, §9.1 caching and limits', () => {
           ),
       ]
       const response = await ways[index % 3]?.()
-      const said = `${response?.headers.get('location')} ${await response?.text()}`
-      return said.includes('Too') ? `too many ${response?.status}` : String(response?.status)
+      const output = `${response?.headers.get('location')} ${await response?.text()}`
+      return output.includes('Too') ? `too many ${response?.status}` : String(response?.status)
     }
     const answers: string[] = []
     for (let index = 0; index < 75; index += 1) answers.push(await name(index))

@@ -49,11 +49,11 @@ const item = (token: string) => ({ token, type, url, source: 'content' })
 
 let app: TestServer
 let failing: string | undefined
-const told: LeakReport[] = []
+const reported: LeakReport[] = []
 beforeAll(async () => {
   app = await startServer({
     leakReportKeys: { [keyId]: pem },
-    onLeaked: (report) => void told.push(report),
+    onLeaked: (report) => void reported.push(report),
     aroundStore: ({ name }, run) => {
       if (name === failing) throw new StoreUnavailable('the disk is gone')
       return run()
@@ -61,7 +61,7 @@ beforeAll(async () => {
   })
 })
 beforeEach(() => {
-  told.length = 0
+  reported.length = 0
 })
 afterEach(() => {
   failing = undefined
@@ -238,7 +238,7 @@ describe('revocation of leaked credentials', () => {
     expect(await statusOf(app, found.accessToken)).toBe(401)
     expect(await statusOf(app, other.accessToken)).toBe(200)
     expect(await app.server.tokens.find({ refreshToken: found.refreshToken })).toBeUndefined()
-    expect(told).toEqual([
+    expect(reported).toEqual([
       {
         kind: 'access_token',
         clientId,
@@ -270,7 +270,7 @@ describe('revocation of leaked credentials', () => {
     expect(await labelsOf(first.refreshToken)).toEqual(['true_positive'])
     expect(await statusOf(app, `${body.access_token}`)).toBe(401)
     expect((await refresh(`${body.refresh_token}`)).status).toBe(400)
-    expect(told.map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
+    expect(reported.map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
       ['refresh_token', current.token.id],
       ['refresh_token', null],
     ])
@@ -301,7 +301,7 @@ describe('revocation of leaked credentials', () => {
     expect(await labelsOf(next.accessToken)).toEqual(['true_positive'])
     expect(await statusOf(app, next.accessToken)).toBe(401)
     expect(await app.server.clients.find(made.clientId)).toBeUndefined()
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { kind: 'personal_token', name: 'Build job', userId: app.user.id },
       { kind: 'personal_token', name: 'Build job', userId: app.user.id, tokenId: made.id },
     ])
@@ -322,7 +322,7 @@ describe('revocation of leaked credentials', () => {
     expect((await forItself(clientSecret)).status).toBe(401)
     expect(await statusOf(app, own)).toBe(401)
     expect(await statusOf(app, accessToken)).toBe(200)
-    expect(told).toEqual([
+    expect(reported).toEqual([
       {
         kind: 'client_secret',
         clientId,
@@ -381,15 +381,15 @@ describe('revocation of leaked credentials', () => {
     const { clientId, clientSecret } = await app.client()
     const { agent } = await logIn(app)
     const address = `${app.issuer}/account/settings/applications/clients/${clientId}/`
-    const said = en.client.secretLeaked('').split('.')[0] ?? ''
+    const sentence = en.client.secretLeaked('').split('.')[0] ?? ''
     const page = async () => (await agent.fetch(address)).text()
-    expect(await page()).not.toContain(said)
+    expect(await page()).not.toContain(sentence)
     await labelsOf(clientSecret)
-    expect(await page()).toContain(said)
+    expect(await page()).toContain(sentence)
     await app.server.clients.update(clientId, { name: 'Another name' })
-    expect(await page()).toContain(said)
+    expect(await page()).toContain(sentence)
     await app.server.clients.resetClientSecret(clientId)
-    expect(await page()).not.toContain(said)
+    expect(await page()).not.toContain(sentence)
     await labelsOf(await app.server.clients.resetClientSecret(clientId).then((c) => c.clientSecret))
     await app.server.clients.resetCredentials(clientId).then(({ client }) => {
       expect(client.secretLeakedAt).toBeNull()
@@ -416,7 +416,7 @@ describe('revocation of leaked credentials', () => {
     expect(await labelsOf(...none)).toEqual(none.map(() => 'false_positive'))
     expect(await statusOf(app, token)).toBe(200)
     expect((await conf.redeem(code)).status).toBe(200)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 
@@ -433,7 +433,7 @@ describe('the format and repetition of reports', () => {
       'true_positive',
     ]
     for (let round = 0; round < 3; round += 1) expect(await labelsOf(...all)).toEqual(labels)
-    expect(told.map(({ kind }) => kind)).toEqual(['personal_token', 'client_secret'])
+    expect(reported.map(({ kind }) => kind)).toEqual(['personal_token', 'client_secret'])
     app.advance(86_401)
     expect(await labelsOf(token, clientSecret)).toEqual(['false_positive', 'false_positive'])
   })
@@ -445,7 +445,7 @@ describe('the format and repetition of reports', () => {
       Array.from({ length: 20 }, () => report([clientSecret, accessToken].map(item))),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect(told.map(({ kind }) => kind).sort()).toEqual(['access_token', 'client_secret'])
+    expect(reported.map(({ kind }) => kind).sort()).toEqual(['access_token', 'client_secret'])
   })
 
   test('accepts reports of up to 250 credentials and 64 KiB', async () => {
@@ -509,7 +509,7 @@ describe('the format and repetition of reports', () => {
     const token = await app.personalToken()
     const { body } = await report([{ token, type, url: null, more: { x: 1 } }])
     expect(body).toEqual([{ token_raw: token, token_type: type, label: 'true_positive' }])
-    expect(told).toMatchObject([{ url: '', source: '' }])
+    expect(reported).toMatchObject([{ url: '', source: '' }])
   })
 
   test('rejects a report with another content type or encoding', async () => {
@@ -588,7 +588,7 @@ describe('notifications about leaked credentials', () => {
       { level: 'warn', kind: 'access_token', clientId, userId, tokenId: token.id },
       { level: 'warn', kind: 'client_secret', clientId, userId, tokenId: null },
     ])
-    expect(told.map(({ url: at, source }) => [at, source])).toEqual([
+    expect(reported.map(({ url: at, source }) => [at, source])).toEqual([
       ['https://paste.example/?found=…', 'wiki …'],
       ['https://paste.example/?found=…', 'wiki …'],
     ])

@@ -129,11 +129,11 @@ test('separates the values, events and limits of two extensions with the same na
       { name: 'yours', names: yours },
     ],
   })
-  const heard: unknown[] = []
-  app.server.on('mine/happened', ({ event, details }) => heard.push([event, details]))
+  const received: unknown[] = []
+  app.server.on('mine/happened', ({ event, details }) => received.push([event, details]))
   expect(() => app.server.on('mine/elsewhere', () => undefined)).toThrow(TypeError)
   expect((await fetch(`${app.issuer}/oauth/mine`)).status).toBe(200)
   expect(found).toEqual([undefined, [{ by: key }]])
-  await expect.poll(() => heard).toEqual([['mine/happened', { times: 1 }]])
+  await expect.poll(() => received).toEqual([['mine/happened', { times: 1 }]])
   expect((await fetch(`${app.issuer}/oauth/mine`)).status).toBe(429)
 })

@@ -258,9 +258,9 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
         .trim()
         .split('\n').length
     const before = await connections()
-    const further = await startServer({ transients: redis(own.url) })
+    const third = await startServer({ transients: redis(own.url) })
     expect(await connections()).toBe(before + 1)
-    await further.close()
+    await third.close()
     await vi.waitFor(async () => expect(await connections()).toBe(before))
   })
 })

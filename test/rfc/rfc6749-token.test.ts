@@ -511,12 +511,12 @@ describe('RFC 6749 §5.2 error responses of the token endpoint [T070]', () => {
   )
 
   test('§3.2 ignores unrecognized parameters, and treats empty parameters as omitted [T021]', async () => {
-    const odd =
+    const unknownParameters =
       'foo=1&foo=2&scope[]=notes:write&a.b=1&grant_type[x]=y&&=&__proto__[scope]=w&audience=https://a'
     const own = 'grant_type=client_credentials&code=&scope=&redirect_uri&username='
     const { body } = await post(
       { authorization: `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}` },
-      `&${odd}&${own}`,
+      `&${unknownParameters}&${own}`,
     )
     expect(body.scope).toBe('notes:read')
     expect(({} as Record<string, unknown>).scope).toBeUndefined()

@@ -363,7 +363,7 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
   })
 
   test('compares scopes exactly, without prefixes, case folding or Object.prototype members [T492]', async () => {
-    const near = [
+    const similarScopes = [
       'notes',
       'notes:rea',
       'notes:reads',
@@ -374,11 +374,11 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
       '0',
     ]
     await using host = await guarded(
-      ...near.map(
+      ...similarScopes.map(
         (scope, index) => [`/api/${index}`, requireApiAuth(), requireOauthScopes(scope)] as const,
       ),
     )
-    for (const index of near.keys()) {
+    for (const index of similarScopes.keys()) {
       const answer = await fetch(`${host.issuer}/api/${index}`, { headers: bearer(token) })
       expect(outcome(answer)).toBe('403 insufficient_scope')
     }

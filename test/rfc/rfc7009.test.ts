@@ -460,7 +460,7 @@ test('RFC 7009 §5 does not return or log the secrets of a request [T135]', asyn
     await revoke(conf, access_token),
     await revokeAs(undefined, { token: refresh_token, client_secret: conf.clientSecret }),
   ]
-  const said = JSON.stringify([answers.map(({ body }) => body), app.log])
+  const output = JSON.stringify([answers.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
-    expect(said).not.toContain(secret)
+    expect(output).not.toContain(secret)
 })

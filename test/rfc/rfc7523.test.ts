@@ -296,11 +296,11 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
   })
 
   test('§3 (7) accepts only one of 20 concurrent requests with the same assertion on two nodes [T165]', async () => {
-    await using beside = await startServer({ beside: app, issuer: app.issuer })
+    await using second = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        withAssertion(assertion, {}, index % 2 === 0 ? app.issuer : beside.issuer),
+        withAssertion(assertion, {}, index % 2 === 0 ? app.issuer : second.issuer),
       ),
     )
     expect(answers.map(outcome).filter((status) => status === '200').length).toBe(1)

@@ -413,7 +413,7 @@ test('RFC 7662 §4 does not return or log tokens and client secrets [T274]', asy
     await introspect(conf, refresh_token),
     await introspect(conf2, access_token),
   ]
-  const said = JSON.stringify([answers.map(({ body }) => body), app.log])
+  const output = JSON.stringify([answers.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
-    expect(said).not.toContain(secret)
+    expect(output).not.toContain(secret)
 })

@@ -963,8 +963,8 @@ describe('DV-06 the rate limit of device authorization requests', () => {
     // The sweeper removes all transient values.
     site.advance(2_000)
     await site.server.sweep()
-    const [left] = await site.query('select count(*) as n from oauth2server_transient')
-    expect(Number(left?.n)).toBe(0)
+    const [remaining] = await site.query('select count(*) as n from oauth2server_transient')
+    expect(Number(remaining?.n)).toBe(0)
   })
 
   test('DV-06 returns invalid_client for an unknown client', async () => {

@@ -797,8 +797,8 @@ describe.each([
           () => ways[way as keyof typeof ways]({ parentId: personal.id, user }),
           { mayCollide: way === 'is deleted with its user' },
         )
-        const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-        expect(left).toBeUndefined()
+        const remaining = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+        expect(remaining).toBeUndefined()
       },
     )
 
@@ -838,8 +838,8 @@ describe.each([
                 current: { found, scopes },
               }),
       )
-      const left = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-      expect(left).toBeUndefined()
+      const remaining = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+      expect(remaining).toBeUndefined()
     })
   },
 )

@@ -209,11 +209,11 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
     expect(status).toBe(201)
     const rows = await app.query('select * from oauth2server_transient')
     expect(JSON.stringify(rows)).not.toContain(String(body.request_uri).slice(-43))
-    const kept = rows.map((row) =>
+    const values = rows.map((row) =>
       new KeyRing([secretKey]).open('transient', String(row.value), [String(row.key)]),
     )
-    expect(kept.filter((text) => text?.includes(client.clientId))).toHaveLength(1)
-    expect(JSON.stringify([rows, kept])).not.toContain(client.clientSecret)
+    expect(values.filter((text) => text?.includes(client.clientId))).toHaveLength(1)
+    expect(JSON.stringify([rows, values])).not.toContain(client.clientSecret)
     const page = await agent.browse(referenceUrl(client, String(body.request_uri)))
     expect(await page.text()).not.toContain(client.clientSecret)
   })

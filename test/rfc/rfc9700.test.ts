@@ -32,7 +32,7 @@ const count = async (app: TestServer, table: string, where = 'true'): Promise<nu
   return Number(row?.n)
 }
 
-const atOnce = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
+const concurrently = <T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
 /** Returns whether the access token is valid. */
@@ -134,7 +134,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
   test('attacks CD-06 accepts one of 50 concurrent redemptions, and revokes its tokens because of the others', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
-      const answers = await atOnce(50, () => client.redeem(code))
+      const answers = await concurrently(50, () => client.redeem(code))
       const given = answers.filter(({ status }) => status === 200)
       const refused = answers.filter(({ status }) => status !== 200)
       expect(given.length).toBe(1)
@@ -172,7 +172,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     const nodes = [conf, at(second, conf), at(third, conf)]
     const before = await count(app, 'authorization')
     const code = await conf.code()
-    const answers = await atOnce(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
+    const answers = await concurrently(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
     expect(answers.map(({ status }) => status).sort()).toEqual([
       200,
       ...Array.from({ length: 29 }, () => 400),
@@ -493,7 +493,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
         const rotations = await count(app, 'rotated_refresh_token')
-        const answers = await atOnce(50, () => client.refresh(refresh_token))
+        const answers = await concurrently(50, () => client.refresh(refresh_token))
         expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
         expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
         expect(await count(app, 'rotated_refresh_token')).toBe(rotations + 1)
@@ -508,7 +508,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       await using node = await startServer({ beside: app })
       const { refresh_token } = await conf.tokens()
       const clients = [conf, at(node, conf)]
-      const answers = await atOnce(30, (index) =>
+      const answers = await concurrently(30, (index) =>
         (clients[index % 2] ?? conf).refresh(refresh_token),
       )
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
@@ -538,7 +538,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     test('if concurrent requests have different scopes, accepts only one scope and does not revoke tokens', async () => {
       const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
       const scopes = ['notes:read', 'notes:write']
-      const answers = await atOnce(20, (index) =>
+      const answers = await concurrently(20, (index) =>
         conf.refresh(refresh_token, { scope: scopes[index % 2] }),
       )
       const given = answers.filter(({ status }) => status === 200)
@@ -554,7 +554,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
       const { refresh_token } = await client.tokens()
-      const answers = await atOnce(50, () => client.refresh(refresh_token))
+      const answers = await concurrently(50, () => client.refresh(refresh_token))
       const given = answers.filter(({ status }) => status === 200)
       expect(given.length).toBe(1)
       const refused = answers.filter(({ status }) => status !== 200)

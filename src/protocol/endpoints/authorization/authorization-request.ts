@@ -18,7 +18,7 @@ const parameters = [
   'prompt',
   'ui_locales',
 ]
-const further = ['request', 'request_uri', 'iss', 'client_secret']
+const otherParameters = ['request', 'request_uri', 'iss', 'client_secret']
 const prompts: readonly Prompt[] = ['none', 'login', 'consent']
 const maxStateLength = 4_096
 const maxUiLocalesLength = 500
@@ -64,7 +64,7 @@ export const proveRedirect = async (
   const extended = server.extensions.flatMap(
     ({ authorizationParameters = [] }) => authorizationParameters,
   )
-  params.refuseRepeated(() => [...parameters, ...further, ...extended])
+  params.refuseRepeated(() => [...parameters, ...otherParameters, ...extended])
   const client = await server.getClient(params.required('client_id'), {
     ...lookup,
     forAuthorization: true,

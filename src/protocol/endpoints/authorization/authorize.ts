@@ -155,13 +155,13 @@ const toLogin = (
   asked?: string,
 ): Response => {
   const again = prompt.includes('login')
-  const kept = text
+  const pairs = text
     .split('&')
     .filter((pair) => !removed.some((name) => isNamed(pair, name)))
     .filter((pair) => !(again && isNamed(pair, 'prompt')))
-  const left = again && prompt.includes('consent') ? ['prompt=consent'] : []
-  if (asked !== undefined) left.push(`${loginAgain}=${asked}`)
-  const query = [...kept, ...left].join('&').replaceAll(unfitForUrl, encodeURIComponent)
+  const added = again && prompt.includes('consent') ? ['prompt=consent'] : []
+  if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
+  const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
   return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }

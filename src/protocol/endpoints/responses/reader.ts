@@ -32,12 +32,12 @@ export const chooseReader = (
   uiLocales: string | undefined,
   acceptLanguage: string | null,
 ): Reader => {
-  const wished = [...tagsIn(uiLocales ?? ''), ...acceptedTags(acceptLanguage ?? '')]
+  const requested = [...tagsIn(uiLocales ?? ''), ...acceptedTags(acceptLanguage ?? '')]
     .map(localeOf)
     .filter((locale) => locale !== undefined)
-  const language = wished.map((locale) => locale.language).find(isOurs) ?? 'en'
+  const language = requested.map((locale) => locale.language).find(isOurs) ?? 'en'
   // `de, de-AT` requests German with Austrian date formats, so prefer the tag with a region.
-  const exact = wished.find(
+  const exact = requested.find(
     (locale) => locale.language === language && locale.baseName !== language,
   )
   return {

@@ -39,11 +39,11 @@ export const authenticationMetadata = (
   endpoint: 'revocation_endpoint' | 'introspection_endpoint',
   methods: ServerContext['clientAuthentication'],
 ): Readonly<Record<string, unknown>> => {
-  const further = Object.entries(Object.assign({}, ...methods.map(({ metadata }) => metadata)))
+  const members = Object.entries(Object.assign({}, ...methods.map(({ metadata }) => metadata)))
   return {
     [`${endpoint}_auth_methods_supported`]: methods.map(({ name }) => name),
     ...Object.fromEntries(
-      further
+      members
         .filter(([name]) => tokenEndpointPrefix.test(name))
         .map(([name, value]) => [name.replace(tokenEndpointPrefix, `${endpoint}_`), value]),
     ),
