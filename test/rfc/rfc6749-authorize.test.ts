@@ -1170,7 +1170,7 @@ describe('decision §4.6 grant types and response types of a client', () => {
   })
 })
 
-describe('HTTP at the authorization endpoint', () => {
+describe('methods, headers and limits of the authorization endpoint', () => {
   const headersOfRedirect = (response: Response) =>
     ['cache-control', 'pragma', 'referrer-policy', 'access-control-allow-origin'].map((name) =>
       response.headers.get(name),

@@ -116,7 +116,7 @@ describe('decision §5.1 token response', () => {
   })
 
   test.each([true, false])(
-    'returns user.email and user.email_verified (%s) with the scope user:email',
+    'returns the e-mail address and user.email_verified (%s) for the scope user:email',
     async (emailVerified) => {
       const email = `verified-${emailVerified}@example.org`
       const user = await app.newUser({ email, emailVerified })
@@ -944,7 +944,7 @@ describe('RFC 6749 §4.3 the password grant', () => {
   })
 })
 
-describe('HTTP at the token endpoint', () => {
+describe('methods, content types and limits of the token endpoint', () => {
   const authorization = () => `Basic ${base64(`${conf.clientId}:${conf.clientSecret}`)}`
 
   test.each([
@@ -1077,13 +1077,13 @@ describe('HTTP at the token endpoint', () => {
         })
         valid.delete(name)
         const { status } = await post({}, `${valid}&${name}=${value}`)
-        // A grant ignores parameters of other grants, so a request with an invalid value may succeed.
+        // The grant ignores parameters that it does not need, so the request may succeed despite an invalid value.
         expect([200, 400, 401]).toContain(status)
       }
     }
   })
 
-  test('never returns 5xx for bytes that are not text', async () => {
+  test('returns 401 for a body of random bytes', async () => {
     const response = await fetch(`${app.issuer}/oauth/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
