@@ -497,7 +497,7 @@ describe('several installations with the same client ID', () => {
       Promise.all([laptop, phone, others].map(({ access_token }) => ping(app, access_token)))
     expect(await alive()).toEqual([200, 200, 200])
     const found = await app.server.tokens.find({ accessToken: laptop.access_token })
-    if (!found) throw new Error('There is no token.')
+    if (!found) throw new Error('The token does not exist.')
     await app.server.tokens.revoke(found.token)
     expect(await alive()).toEqual([401, 200, 200])
     const phoneClient = device(clientId)
@@ -559,7 +559,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
   const later = 61
   const clientOf = async (clientId: string) => {
     const client = await app.server.clients.find(clientId)
-    if (!client) throw new Error('There is no such client.')
+    if (!client) throw new Error('The client does not exist.')
     return client
   }
 

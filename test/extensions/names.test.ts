@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 const grant = (type: string): Grant => ({
   type,
   parameters: [],
-  redeem: () => Promise.reject(new Error('It is never redeemed.')),
+  redeem: () => Promise.reject(new Error('This grant does not support redemption.')),
 })
 
 const endpoint = (path: string): Endpoint => ({
@@ -106,7 +106,7 @@ test('separates the values, events and limits of two extensions with the same na
       errors: {},
     }),
   )
-  if (!mine || !yours) throw new Error('Both are declared.')
+  if (!mine || !yours) throw new Error('The names are not declared.')
   const found: unknown[] = []
   const key = randomUUID()
   const asked: Endpoint = {

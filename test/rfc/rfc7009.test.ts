@@ -262,7 +262,7 @@ describe('RFC 7009 §2.1 the tokens that a request revokes', () => {
 
   test('§2.1 revokes a key-bound and resource-bound token without a DPoP proof', async () => {
     const found = await app.server.clients.find(conf.clientId)
-    if (!found) throw new Error('There is no client.')
+    if (!found) throw new Error('The client does not exist.')
     const { accessToken } = await app.server.tokens.issue({
       type: 'user',
       client: found,
@@ -399,7 +399,7 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     const client = await TestClient.register(alone, agent)
     const { access_token: accessToken, refresh_token } = await client.tokens()
     const found = await alone.server.tokens.find({ accessToken })
-    if (!found) throw new Error('There is no token.')
+    if (!found) throw new Error('The token does not exist.')
     const { body } = await client.refresh(refresh_token)
     expect(await alone.server.tokens.revokeAccess(found, accessToken)).toBe(false)
     expect(await ping(alone, body.access_token)).toBe(200)

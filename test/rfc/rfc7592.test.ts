@@ -526,7 +526,7 @@ test('rejects a token whose digest was copied to the row of another client', asy
   const victim = await registered(site)
   const { clients } = site.server.store
   const [of, their] = [await clients.find(mine.client_id), await clients.find(victim.client_id)]
-  if (!of || !their) throw new Error('A client is gone.')
+  if (!of || !their) throw new Error('A client does not exist.')
   const { registrationToken } = of.fields
   const changed = { ...their, fields: { ...their.fields, registrationToken } }
   await clients.update(victim.client_id, changed, site.now())

@@ -387,7 +387,7 @@ describe('RFC 8628 §3.3 the device page', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('§3.3 SS-05 accepts only the first decision, also of concurrent decisions [T312]', async () => {
+  test('§3.3 SS-05 accepts only the first decision, even if several decisions are sent concurrently [T312]', async () => {
     const denied = await pub.codes()
     const { hidden } = await enterCode(app, person, denied.user_code)
     expect((await postToDevicePage(app, person, { ...hidden, confirm: 'no' })).status).toBe(200)

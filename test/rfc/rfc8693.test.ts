@@ -72,7 +72,8 @@ const exchangeAs = (client: TestClient, subjectToken: string, more: Given = {}) 
 const refused = (answer: FormAnswer): string => refusal(answer as unknown as TokenAnswer)
 
 const childOf = (answer: FormAnswer): string => {
-  if (answer.status !== 200) throw new Error(`It was refused: ${JSON.stringify(answer.body)}`)
+  if (answer.status !== 200)
+    throw new Error(`The exchange was refused: ${JSON.stringify(answer.body)}`)
   return String(answer.body.access_token)
 }
 
@@ -437,7 +438,7 @@ describe('RFC 8693 §2.1 restrictions that a child inherits', () => {
   test('refuses to issue a child with more rights than its parent, even if an extension requests it [T345]', async () => {
     const { accessToken } = await issued({ resources: [files], keyThumbprint: 'x'.repeat(43) })
     const parent = await app.server.tokens.find({ accessToken })
-    if (!parent) throw new Error('There is no parent.')
+    if (!parent) throw new Error('The parent token does not exist.')
     const base = {
       type: 'narrowing',
       client: await clientOf(app, conf.clientId),
@@ -520,7 +521,7 @@ describe('the validity of a child when its parent changes', () => {
     const ofFormer = childOf(await exchange(parent.accessToken, { scope: 'notes:read' }))
     const ofCurrent = childOf(await exchange(accessToken, { scope: 'notes:read' }))
     const managed = await app.server.personalTokens.find(app.user.id, parent.id)
-    if (!managed) throw new Error('There is no such token.')
+    if (!managed) throw new Error('The token does not exist.')
     await app.server.personalTokens.update(managed, { scopes: ['notes:write'] })
     for (const token of [child, ofFormer, ofCurrent]) expect(await ping(app, token)).toBe(401)
     for (const token of [parent.accessToken, accessToken]) {
@@ -532,7 +533,7 @@ describe('the validity of a child when its parent changes', () => {
   test('does not revoke the child if only the name of the personal token changes', async () => {
     const { parent, child } = await ofPersonal()
     const managed = await app.server.personalTokens.find(app.user.id, parent.id)
-    if (!managed) throw new Error('There is no such token.')
+    if (!managed) throw new Error('The token does not exist.')
     await app.server.personalTokens.update(managed, { name: 'Another' })
     expect(await ping(app, child)).toBe(200)
   })
@@ -783,13 +784,13 @@ describe.each([
     test
       .skipIf(isMissing)
       .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
-      'leaves no valid child of a personal token that %s %s',
+      'accepts no child of a personal token that %s %s',
       async (way, where) => {
         const user = await newUser()
         const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
         const parent = await pair.slow.tokens.find({ accessToken: personal.accessToken })
         const client = await pair.slow.clients.find(personal.clientId)
-        if (!parent || !client) throw new Error('There is no parent.')
+        if (!parent || !client) throw new Error('The parent token does not exist.')
         const made = await race(
           where,
           async () =>
@@ -809,7 +810,7 @@ describe.each([
           ['is refreshed', where] as const,
           ['is revoked', where] as const,
         ]),
-      )('leaves no valid child of an access token that %s %s', async (way, where) => {
+      )('accepts no child of an access token that %s %s', async (way, where) => {
       const user = await newUser()
       const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
       const issued = await pair.fast.tokens.issue({
@@ -822,7 +823,7 @@ describe.each([
       const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
       const refreshToken = issued.refreshToken ?? ''
       const found = await pair.fast.tokens.find({ refreshToken })
-      if (!parent || !found) throw new Error('There is no parent.')
+      if (!parent || !found) throw new Error('The parent token does not exist.')
       const made = await race(
         where,
         async () =>

@@ -297,7 +297,7 @@ describe('RFC 8707 §2 the audience of a token', () => {
     const client = await app.server.clients.find(conf.clientId)
     const issue = (parent: Pick<IssuedToken, 'accessToken'>, resources?: readonly string[]) =>
       app.server.getToken({ accessToken: parent.accessToken }).then((found) => {
-        if (!client || !found) throw new Error('There is no such token.')
+        if (!client || !found) throw new Error('The token does not exist.')
         const restricted = resources ? { resources } : { resources: found.token.resources }
         const narrowing = { type: 'narrowing', client, parent: found, scopes: [] } as const
         return app.server.tokens.issue({ ...narrowing, expiresIn: 60, ...restricted })

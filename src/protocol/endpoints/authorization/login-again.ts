@@ -2,8 +2,8 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Environment, Keys } from '../../server-context.ts'
 
-// After a login, `prompt=login` (OpenID Connect Core §3.1.2.1) is removed from the URL, so that the user is not asked
-// again. If the URL refers to a stored request (RFC 9126 §4), it does not contain the prompt. Then another parameter
+// A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After it, the server removes the
+// prompt from the URL. The URL of a stored request (RFC 9126 §4) does not contain the prompt, so another parameter
 // records when the login was requested.
 
 /** The parameter that records when the login was requested. */

@@ -4,7 +4,7 @@ import { jsonAnswer } from '../responses/answers.ts'
 /** The time after which a monitor should retry, in seconds. */
 const retryAfter = '5'
 
-/** Reports that the process is running. Does not check the database, because a restart cannot repair it. */
+/** Reports that the process is running. Does not check the database, because a restart would not repair a database. */
 export const liveEndpoint: Endpoint = {
   path: () => '/health/live',
   methods: ['GET'],
