@@ -91,5 +91,5 @@ export const refusalOf = async (work: Promise<unknown>): Promise<string> => {
     return `${error.status} ${challenge?.scheme} ${challenge?.parameters.error}`
   }
   if (error instanceof Error && 'code' in error) return `the client: ${error.code}`
-  throw error ?? new Error('Nothing was refused.')
+  throw error ?? new Error('The operation did not fail.')
 }
