@@ -79,7 +79,7 @@ const labelsOf = async (...tokens: readonly string[]): Promise<readonly string[]
 }
 
 describe('the endpoint for leak reports', () => {
-  test('accepts only POST, and is not in the metadata', async () => {
+  test('accepts only POST, and omits the endpoint from the metadata', async () => {
     const answer = await fetch(`${app.issuer}/oauth/leaked`)
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)

@@ -442,7 +442,7 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
 describe('BR-08 other methods and request targets', () => {
   const raw = (request: RawRequest) => rawHttp(app, request)
 
-  test('requires a token for HEAD like for GET, and returns no body', async () => {
+  test('requires a token for HEAD requests too, and returns no body', async () => {
     for (const [target, scope] of [
       ['/api/me', ''],
       ['/api/notes', ', scope="notes:read"'],
@@ -579,7 +579,7 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
   })
 
   test.each(['/oauth/ping', '/oauth/info'])(
-    '%s returns 401 with a challenge without an error for a session',
+    '%s rejects a session with 401, and a challenge without an error',
     async (path) => {
       const answer = await session.agent.fetch(`${app.issuer}${path}`, {
         headers: bearer(session.jwt),

@@ -61,7 +61,7 @@ describe('RFC 7009 §2 the revocation endpoint', () => {
     )
   })
 
-  test('§2 returns 404 and is not in the metadata if revocation is disabled', async () => {
+  test('§2 returns 404 and omits the endpoint from the metadata if revocation is disabled', async () => {
     await using off = await startServer({ revocation: false })
     const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>

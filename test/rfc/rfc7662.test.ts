@@ -62,7 +62,7 @@ describe('RFC 7662 §2 the introspection endpoint', () => {
     )
   })
 
-  test('§2 returns 404 and is not in the metadata if introspection is disabled', async () => {
+  test('§2 returns 404 and omits the endpoint from the metadata if introspection is disabled', async () => {
     await using off = await startServer({ introspection: false })
     const response = await fetch(`${off.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await response.json()) as Record<string, unknown>

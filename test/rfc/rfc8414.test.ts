@@ -46,7 +46,7 @@ describe('RFC 8414 §3 the metadata URL', () => {
       expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 404])
   })
 
-  test('accepts HEAD like GET, and returns 405 for POST [T296]', async () => {
+  test('accepts GET and HEAD, and returns 405 for POST [T296]', async () => {
     const head = await fetch(`${app.issuer}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect(head.headers.get('content-type')).toMatch(/^application\/json\b/)

@@ -79,7 +79,7 @@ const redirectFlow = (
     const stored = await server.shortLived.pending.get(id)
     return stored && { stored, asked: stored.request }
   },
-  // Does not check the scopes: `decide` reports a scope that the client has lost to the client.
+  // Does not check the scopes: if the client has lost a scope, `decide` sends an error to the client.
   mayAsk: (client, { redirectUri }) => isRegistered(redirectUri, client),
   ask: (question, _stored, signedIn, refused) =>
     renderConsent(http, question, signedIn, server, refused),
