@@ -101,7 +101,7 @@ const form = async (
   )
 }
 
-/** Returns the `ui_locales` of this request or, if missing, of the authorization request that waits for the login. */
+/** Returns the `ui_locales` of this request, or else of the authorization request that waits for the login. */
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
