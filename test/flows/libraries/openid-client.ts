@@ -4,7 +4,7 @@ import type { Credentials, Library, LibraryClient, Method } from './library.ts'
 
 const options = { algorithm: 'oauth2' as const, execute: [oidc.allowInsecureRequests] }
 
-/** Returns the authentication method. The secret is optional, because the library stores the secret of a registration. */
+/** Returns the authentication method. The secret may be missing: the library stores the secret of a registration. */
 const authenticationOf = ({
   method,
   secret,

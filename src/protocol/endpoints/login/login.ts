@@ -105,7 +105,7 @@ const form = async (
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
-/** Returns the CSP source of the redirect URI if an authorization request waits for the login and may redirect to it. */
+/** Returns the CSP source of the redirect URI to which a waiting authorization request may redirect after the login. */
 const redirectAfter = async (
   next: string,
   address: string,
