@@ -6,7 +6,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const help = async (...command: readonly string[]): Promise<string> => {
   let text = ''
-  // Each run listens for the close of its reader; here all of them share one stdout.
+  // Each run adds a listener to stdout. All runs of this test share one stdout, which would warn of a leak.
   vi.spyOn(process.stdout, 'on').mockReturnThis()
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     text += chunk
@@ -30,14 +30,14 @@ const everyCommand = async (): Promise<readonly (readonly string[])[]> => {
   for (const name of commandsIn(await help())) {
     const text = await help(name)
     const members = commandsIn(text)
-    // A group has no option except the help; `audit` is also a command of its own.
+    // A group of commands has no option except the help. `audit` is a group and also a command.
     if (members.length === 0 || /\nOptions:\n {2}--/.test(text)) found.push([name])
     found.push(...members.map((member) => [name, member]))
   }
   return found
 }
 
-/** Each command of the page with its options, collected from all its rows. */
+/** Returns each command of the page with its options, collected from all rows of the command. */
 const documented = (): ReadonlyMap<string, readonly string[]> => {
   const rows = [...readPage('docs/reference/command-line.md').matchAll(/^\| `([^`]+)`/gm)]
   const usages = rows.map(([, usage = '']) => usage)
@@ -50,7 +50,7 @@ const documented = (): ReadonlyMap<string, readonly string[]> => {
   )
 }
 
-test('the page lists every command with every option, and no other', async () => {
+test('the page lists every command with every option, and no others', async () => {
   const actual = new Map<string, readonly string[]>()
   for (const command of await everyCommand()) {
     const [, options = ''] = /\nOptions:\n([\s\S]*?)(?:\n\n|$)/.exec(await help(...command)) ?? []

@@ -5,7 +5,7 @@ import { root } from './markdown.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'))
 const exact = /^(?:npm:[a-z0-9-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
-/** The application and this package share one copy, so a range lets npm find one that fits both. */
+/** Dependencies of which the application and this package must share one copy: a version range lets npm find it. */
 const shared = ['@opentelemetry/api']
 
 /** The path of a package in a lock file. */
@@ -29,7 +29,7 @@ test.each(['package.json', 'bench/package.json'])(
   },
 )
 
-test('the lock file has a hash for every package that an application installs, and none of them runs a script', () => {
+test('the lock file has a hash for every package that an application installs, and no such package runs a script', () => {
   const packages = Object.entries<Locked>(read('package-lock.json').packages)
   const ours = packages.filter(([path, { dev }]) => path !== '' && !dev)
   expect(ours.length).toBeGreaterThan(Object.keys(read('package.json').dependencies).length - 1)

@@ -7,7 +7,7 @@ import { asPattern, type Block, blocksOf, readPage } from './markdown.ts'
 
 const [install, greeting, ...steps] = blocksOf(readPage('docs/getting-started.md'))
 
-/** The PATH of a new user: the system's own Node, and not the one in `node_modules`. */
+/** The PATH of a new user: with the Node of the system, without the one in `node_modules`. */
 const plainPath = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -37,7 +37,7 @@ test('the README shows the first part of the walk-through', () => {
 })
 
 test.skipIf(missing.length > 0)(
-  'every command of the walk-through works as written, and prints the documented output',
+  'every command of the walk-through works as written and prints the documented output',
   async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
@@ -45,11 +45,11 @@ test.skipIf(missing.length > 0)(
       PATH: plainPath,
       PORT: String(port),
       DATABASE_URL: `sqlite:${join(folder.path, 'oauth2server.sqlite')}`,
-      // npx records there which programs this checkout has.
+      // npx stores there which programs the checkout has.
       npm_config_cache: join(folder.path, 'npm'),
     }
 
-    // `npm ci` has been run: this test would not run without it.
+    // The test does not repeat `npm ci`: without it, this test could not run.
     expect(install?.text).toBe('npm ci && npm start\n')
     await using server = new Program('npm', ['start'], { env })
     await server.says(/Stop with Ctrl-C.*\n/, { within: 60_000 })

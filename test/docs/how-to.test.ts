@@ -135,7 +135,7 @@ const compile = async (
 
 interface Running {
   readonly url: string
-  /** The database of the program, which the test opens too. */
+  /** The path of the program's database, which the test also opens. */
   readonly database: string
 }
 
@@ -177,7 +177,7 @@ const opened = (database: string, options: Users = {}) =>
     ...options,
   })
 
-/** Returns status and JSON of the answer to a request with this token. */
+/** Returns the status and the JSON of the response to a request with this token. */
 const callerAt = (url: string) => async (accessToken?: string) => {
   const headers: Record<string, string> =
     accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }
@@ -185,7 +185,7 @@ const callerAt = (url: string) => async (accessToken?: string) => {
   return [answer.status, answer.status === 200 ? await answer.json() : null]
 }
 
-/** The tokens of a new user, or of one of the application: with the scope, and without. */
+/** Creates two tokens, one with the scope and one without, for a new user or for a user of the application. */
 const tokensOf = async (database: string, existing?: UserId, options: Users = {}) => {
   const server = await opened(database, options)
   try {
@@ -199,7 +199,7 @@ const tokensOf = async (database: string, existing?: UserId, options: Users = {}
   }
 }
 
-test('every page is tested, and each has its program', async () => {
+test('every page has a program and a test', async () => {
   const there = await readdir(join(root, 'docs/how-to'))
   expect(there.toSorted()).toEqual(pages.map((page) => `${page}.md`))
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
@@ -207,7 +207,7 @@ test('every page is tested, and each has its program', async () => {
 
 const withoutPostgres = await lacks('postgres')
 const withoutRedis = await lacks('redis')
-/** Runs the script of the page in a minimal environment of a browser. */
+/** Runs the script of the page with the few browser objects that it needs. */
 const runPageScript = `
 const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
 const send = globalThis.fetch
@@ -231,7 +231,7 @@ const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
 describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () => {
   test.for(framework)(
-    '%s: answers without a token, with one, and with one that lacks the scope [T638]',
+    '%s: returns the documented responses without a token, with one, and with one that lacks the scope [T638]',
     (name, { expect }) =>
       twoAtOnce(() =>
         running(name, async ({ url, database }) => {
@@ -383,7 +383,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('device: issues codes to a device, which waits', ({ expect }) =>
+  test('device: issues codes to a device, and returns authorization_pending while it polls', ({
+    expect,
+  }) =>
     twoAtOnce(() =>
       running('device', async ({ url, database }) => {
         const server = await opened(database)
@@ -467,7 +469,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect((await callerAt(`${url}/api/notes`)(access_token))[0]).toBe(401)
     }))
 
-  test('registration: answers the request of the page within the limits of the application', ({
+  test('registration: registers the client of the page within the limits of the application', ({
     expect,
   }) =>
     running('registration', async ({ url }) => {
@@ -537,7 +539,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     }),
   )
 
-  test('rotate-secret-key: seals every row again, after which the previous key is not needed', ({
+  test('rotate-secret-key: seals every row again, so that the previous key is no longer needed', ({
     expect,
   }) =>
     twoAtOnce(async () => {
@@ -551,14 +553,14 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         env: { ...env, ...keys },
       })
       expect((await program.exited).code, program.stderr).toBe(0)
-      // Two tokens, each with its client.
+      // Two tokens and their two clients were sealed again.
       expect(program.stdout).toBe('5\n')
       const server = await opened(database, { secretKeys: [next] })
       expect(await server.tokens.find({ accessToken: reads })).toBeDefined()
       await server.close()
     }))
 
-  test('observability: has the log, spans, metrics and the page for Prometheus', ({ expect }) =>
+  test('observability: writes the log and spans, and serves metrics to Prometheus', ({ expect }) =>
     twoAtOnce(async () => {
       const cwd = join(folder.path, 'runs', 'observability')
       await mkdir(cwd, { recursive: true })
@@ -717,7 +719,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('leaked-tokens: its commands end a token and notify its owner', ({ expect }) =>
+  test('leaked-tokens: the commands of the page revoke a token and notify its owner', ({
+    expect,
+  }) =>
     twoAtOnce(async () => {
       const blocks = blocksOf(readPage('docs/how-to/leaked-tokens.md'))
       const [keys = '', report = ''] = blocks
@@ -747,7 +751,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       )
     }))
 
-  test('tokens-for-other-servers: verifies by the published keys, and by introspection', ({
+  test('tokens-for-other-servers: verifies a token with the published keys, and by introspection', ({
     expect,
   }) =>
     twoAtOnce(async () => {
@@ -786,7 +790,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           const ofWhole = await tokenFor({})
           const key = await dpop.generateKeyPair('ES256')
           const proof = await dpop.generateProof(key, `${url}/oauth/token`, 'POST')
-          // The token is bound to a key: as a bearer token, anybody who finds it could use it.
+          // A server that accepted a key-bound token as a bearer token would let anybody who finds it use it.
           const bound = await tokenFor({ resource }, { dpop: proof })
           for (const name of ['tokens-for-other-servers-2', 'tokens-for-other-servers-3']) {
             await running(
@@ -805,7 +809,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       )
     }))
 
-  test('settings-api: works from the login to the tokens', ({ expect }) =>
+  test('settings-api: logs in, and manages clients and tokens', ({ expect }) =>
     twoAtOnce(async () => {
       const page = blocksOf(readPage('docs/how-to/settings-api.md'))
       const script = page.find(({ language }) => language === 'js')?.text ?? ''
@@ -844,7 +848,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       })
     }))
 
-  test('mcp: an unknown assistant logs its user in, and asks again for a tool', ({ expect }) =>
+  test('mcp: an unknown assistant logs its user in, and requests another scope for a tool', ({
+    expect,
+  }) =>
     twoAtOnce(() =>
       running('mcp', async ({ url, database }) => {
         const server = await opened(database, {

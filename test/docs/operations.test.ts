@@ -37,7 +37,7 @@ test('the image is built from existing files, and starts the program of the pack
   expect(readPage(`${folder}/svc-oauth2server.service`)).toContain(`/node ${program} serve\n`)
 })
 
-test('the limits of the page are those of the code', () => {
+test('the limits on the page equal those in the code', () => {
   const default_ = (path: string, name: string) =>
     new RegExp(`\\b${name} = ([\\d_]+)`).exec(readFileSync(resolve(root, path), 'utf8'))?.[1]
   const limit = (what: string) =>
@@ -53,7 +53,7 @@ test('the limits of the page are those of the code', () => {
   expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'storeTimeout'))
 })
 
-test('the page describes every limit with the counted subject', () => {
+test('the page lists every limit and what it counts', () => {
   const rows = limitNames.map((name) => {
     const { points, seconds, per, sentence } = limitTable[name]
     const number = new Intl.NumberFormat('en').format(points)
@@ -62,7 +62,7 @@ test('the page describes every limit with the counted subject', () => {
   expect(page.split('\n').filter((line) => / in \d+ s \|/.test(line))).toEqual(rows)
 })
 
-test('the bounds of the page are those of the settings', () => {
+test('the bounds on the page equal those of the settings', () => {
   for (const name of [
     'clientsPerUser',
     'personalTokensPerUser',
@@ -87,6 +87,6 @@ test('the tables and commands of the page exist', () => {
   expect(used.filter((command) => !commands.includes(`| \`${command}`))).toEqual([])
 })
 
-test('the table of noisy neighbours shows the recorded figures; if not: npm run reference', () => {
+test('the table of noisy neighbours shows the recorded figures; to update it, run npm run reference', () => {
   expect(withNeighbours(page)).toBe(page)
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { freePort, Program, runNode, temporaryFolder } from '../support/processes.ts'
 import { blocksOf, readPage, root } from './markdown.ts'
 
-/** An application that has installed the package: it imports the build, like applications of users. */
+/** Installs the build of the package into the folder of an application. */
 const installInto = async (folder: string): Promise<void> => {
   const modules = join(folder, 'node_modules')
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))

@@ -17,7 +17,7 @@ const rowsOf = (text: string): readonly Row[] =>
 
 const sectionsOf = (page: string): readonly string[] => page.split(/^## /m).slice(1)
 
-/** The sections that list requirements or promises, each by its heading; RFC 9700 has its own page. */
+/** The headings of the sections that list requirements or promises. RFC 9700 has its own page. */
 const sections = [
   ...sectionsOf(readPage('docs/standards.md')),
   ...sectionsOf(readPage('docs/security.md')).filter((text) => text.startsWith('RFC 9700')),
@@ -37,18 +37,18 @@ const missing = ({ section, answer }: Row): readonly string[] =>
     },
   )
 
-test('every client-side standard has its requirements listed', () => {
+test('the page lists the requirements of every client-side standard', () => {
   expect(sections.length).toBeGreaterThan(15)
   expect(sections.every(({ rows }) => rows.length > 2)).toBe(true)
 })
 
-test('every standard of the table has its requirements listed', () => {
+test('the page lists the requirements of every standard in the table', () => {
   const [table = ''] = readPage('docs/standards.md').split('\n# Requirements\n')
   const claimed = [...table.matchAll(/^\| \[(RFC \d+|draft-[a-z0-9-]+|OAuth 2\.1|MCP)/gm)].map(
     ([, standard = '']) => standard,
   )
   expect(claimed.length).toBeGreaterThan(25)
-  // They derive keys and hash passwords, and do not define a server.
+  // These RFCs define key derivation and password hashing, and have no requirements for a server.
   const others = ['RFC 5869', 'RFC 9106']
   const isListed = (standard: string) => sections.some(({ heading }) => heading.includes(standard))
   expect(claimed.filter((standard) => !others.includes(standard) && !isListed(standard))).toEqual(

@@ -17,7 +17,7 @@ test('the page quotes the warning of each deviation that the specification requi
 })
 
 describe('the catalogue of attacks', () => {
-  test('names each case once, by its group and number', () => {
+  test('lists each case once, by its group and number', () => {
     expect(cases.length).toBeGreaterThan(120)
     expect(new Set(cases).size).toBe(cases.length)
     for (const { group, cases: own } of catalogue())
@@ -30,7 +30,7 @@ describe('the catalogue of attacks', () => {
     expect(files('ZZ-01')).toEqual([])
   })
 
-  test('every case ran, and none failed; if not: npm run attacks', () => {
+  test('every case ran and passed; to run them, use npm run attacks', () => {
     const ran = results()
     const failed = cases.filter((name) => {
       const all = Object.values(ran[name] ?? {})
@@ -43,7 +43,7 @@ describe('the catalogue of attacks', () => {
     expect(alone).toEqual([])
   })
 
-  test('matches the table of the page; if not: npm run reference', () => {
+  test('matches the table on the page; to update it, run npm run reference', () => {
     const page = readPage('docs/security.md')
     expect(withAttacks(page)).toBe(page)
   })

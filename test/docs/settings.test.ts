@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { settingsReference } from '../../scripts/reference.js'
 import { readPage, root } from './markdown.ts'
 
-test('the reference of settings is up to date; if not: npm run reference', () => {
+test('the reference of settings is up to date; to update it, run npm run reference', () => {
   expect(readPage('docs/reference/settings.md')).toBe(settingsReference())
 })
 

@@ -136,7 +136,7 @@ test('no two tests have the same ID', () => {
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
 })
 
-test('the deviations above the table are those in the table', () => {
+test('the deviations above the table equal those in the table', () => {
   const [, list = ''] = /\n## Deviations\n([\s\S]*?)\n## /.exec(page) ?? []
   const listed = [...list.matchAll(/^- ([^:]+):/gm)].flatMap(([, ids = '']) =>
     [...ids.matchAll(/`([^`]+)`/g)].map(([, id]) => id),

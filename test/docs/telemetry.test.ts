@@ -8,13 +8,13 @@ import { events } from '../../src/server/telemetry/events.ts'
 import { readSources } from '../support/source-file.ts'
 import { readPage, root } from './markdown.ts'
 
-test('the references of the log, of metrics and of the audit log are up to date; if not: npm run reference', () => {
+test('the references of the log, metrics and audit log are up to date; to update them, run npm run reference', () => {
   expect(readPage('docs/reference/metrics.md')).toBe(metricsReference())
   expect(readPage('docs/reference/log.md')).toBe(logReference())
   expect(readPage('docs/reference/audit.md')).toBe(auditReference())
 })
 
-test('the table of events lists every event that the code logs, with its levels, and no other', () => {
+test('the table of events lists every event that the code logs, with its levels, and no others', () => {
   const entries = readSources().flatMap(({ path }) => {
     const source = readFileSync(resolve(root, 'src', path), 'utf8')
     return [...source.matchAll(/\blog\(\{([\s\S]*?)\}\)/g)].map(([entry]) => entry)
@@ -32,7 +32,7 @@ test('the table of events lists every event that the code logs, with its levels,
     expect(events[event]?.levels, event).toEqual(expect.arrayContaining(levels))
 })
 
-test('the page on observability names existing metrics and labels', () => {
+test('the page on observability refers only to existing metrics and labels', () => {
   const reference = readPage('docs/reference/metrics.md')
   const page = readPage('docs/how-to/observability.md')
   const there = new Set(

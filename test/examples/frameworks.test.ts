@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const examples = join(import.meta.dirname, '../../examples')
 const most = 15
 
-/** The lines of the example that use names of this package. */
+/** Returns the lines of an example that use a name of this package. */
 const ours = (name: string): string[] => {
   const folder = join(examples, name, 'src')
   return readdirSync(folder).flatMap((file) => {
@@ -35,7 +35,7 @@ test('examples/nest embeds the server in at most 15 lines, apart from methods wi
 })
 
 test.each(['express', 'fastify', 'hono', 'nest'])(
-  'examples/%s runs on the versions that are tested here',
+  'examples/%s depends on the framework versions that the tests use',
   (name) => {
     const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
     const root = read(join(examples, '../package.json'))

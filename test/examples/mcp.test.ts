@@ -197,7 +197,7 @@ describe.each<[string, string, Protocol]>([
     expect(app.requests.some((request) => request.endsWith('/oauth/register'))).toBe(false)
   })
 
-  test('step-up: a tool that requires more scopes asks the user again, and works [T488]', async () => {
+  test('step-up: a tool that requires more scopes works after the user consents again [T488]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     // The challenge without a token names only the scopes that the endpoint requires.
@@ -225,7 +225,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   })
 
-  test('a token for this resource is rejected elsewhere, and one for another resource here', async () => {
+  test('rejects a token for this resource at other resources, and a token for another resource at this one', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
     const token = assistant.memory.kept?.access_token
@@ -237,7 +237,7 @@ describe.each<[string, string, Protocol]>([
     const atApi = await asking(`${app.issuer}/api/notes`, token)
     expect(atApi.status).toBe(401)
     expect(atApi.headers.get('www-authenticate')).toContain('error="invalid_token"')
-    // MCP itself answers now, which does not support GET.
+    // The guard accepted the token: the response is from MCP, which does not support GET.
     expect((await asking(app.resource, token)).status).toBe(405)
     await assistant.close()
 
@@ -256,7 +256,7 @@ describe.each<[string, string, Protocol]>([
       expect(challenge).toContain(`scope="notes:read", resource_metadata="${metadata}"`)
     }
 
-    // From there, an assistant finds the resource for which it needs a token.
+    // From the challenge, an assistant discovers the resource that its token must be for.
     const led = new Assistant(app, protocol)
     led.memory.kept = {
       access_token: ofWhole[1] ?? '',
@@ -268,7 +268,7 @@ describe.each<[string, string, Protocol]>([
     await led.close()
   })
 
-  test('rejects the page of another site, even with a token', async () => {
+  test('rejects a request from a page of another site, even with a valid token', async () => {
     const accessToken = await tokenFor(app, [app.resource])
     const statusOf = async (origin: string) => {
       const headers = { authorization: `Bearer ${accessToken}`, origin }
@@ -294,7 +294,7 @@ test('accepts an assistant whose tokens are bound to its key (DPoP), with the no
   await assistant.close()
 })
 
-test('a tool that requires more scopes answers 403, with all scopes and the metadata in the challenge [T491]', async () => {
+test('a tool that requires more scopes returns 403, with all scopes and the metadata URL in the challenge [T491]', async () => {
   await using app = await startMcpApp()
   const { resource } = app
   const accessToken = await tokenFor(app, [resource])
@@ -313,7 +313,7 @@ test('a tool that requires more scopes answers 403, with all scopes and the meta
   await client.close()
 })
 
-test('node examples/mcp/main.ts starts it, and prints its address [T489]', async () => {
+test('node examples/mcp/main.ts starts the example and prints its URL [T489]', async () => {
   await using data = await temporaryFolder()
   const port = await freePort()
   const env = notesEnvironment(port, data.path)

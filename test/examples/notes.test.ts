@@ -22,7 +22,7 @@ const asker = (token: string) => {
   }
 }
 
-test('a token with every scope reaches only the notes of its user [T759]', async () => {
+test('a token with every scope can access only the notes of its user [T759]', async () => {
   const { server } = app
   const other = await server.users.create({ email: 'user-b@example.org', password: null })
   const [mine, theirs] = [
@@ -43,7 +43,7 @@ test('a token with every scope reaches only the notes of its user [T759]', async
     expect((await mine('DELETE', `/api/notes/${id}`)).status).toBe(404)
 })
 
-test('a client without an owner has no user and no notes', async () => {
+test('the token of a client without an owner has no user, and can access no notes', async () => {
   const { client, clientSecret } = await app.server.clients.create({
     name: 'Robot',
     defaultScopes: all,

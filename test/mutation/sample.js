@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A plug-in of Stryker: a random sample of the mutants instead of all of them, with the share `MUTATION_SAMPLE` from 0
- * to 1. The same `MUTATION_SEED` chooses the same ones; excluded mutants do not count.
+ * A Stryker plug-in that tests a random sample of the mutants. `MUTATION_SAMPLE` is the size of the sample, from 0 to 1.
+ * The same `MUTATION_SEED` chooses the same mutants. Excluded mutants do not count.
  */
 const { MUTATION_SAMPLE: share = '1', MUTATION_SEED: seed = '1' } = process.env
 

@@ -3,7 +3,7 @@ import base from '../../vitest.config.ts'
 
 const seconds = 1000
 
-// Fast tests that run the mutated code in this process: no processes, no browser, no other database.
+// Only fast tests that run the mutated code in this process: without child processes, a browser or PostgreSQL.
 export default defineConfig({
   resolve: base.resolve ?? {},
   test: {
@@ -14,7 +14,7 @@ export default defineConfig({
     exclude: [
       'test/attacks/*-slow.test.ts',
       'test/attacks/auditor.test.ts',
-      // They run servers in other processes, or are slow by nature.
+      // Excluded, because they start servers in other processes or are slow.
       'test/attacks/{cd,ds,ft,rf,st}.test.ts',
     ],
     isolate: false,

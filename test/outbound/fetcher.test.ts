@@ -81,7 +81,7 @@ const answer = (
 ): void => site.answer(path, (_request, response) => response.writeHead(status, headers).end(body))
 
 describe('a fetched document', () => {
-  test('is JSON over https, from the resolved address of the host', async () => {
+  test('is JSON that was fetched over https from the resolved IP address of the host', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     await expect(outboundWith().json(asked(site.url(path)))).resolves.toEqual({ a: 1 })
@@ -304,7 +304,7 @@ describe('a hostile server', () => {
     expect(await refusal(site.url(path))).toMatchObject({ isOutage })
   })
 
-  test('rejects a document of 10 MB with Content-Length', async () => {
+  test('rejects a document of 10 MB by its Content-Length', async () => {
     const path = newPath()
     site.serve(path, 'x'.repeat(10_000_000), { 'content-length': '10000000' })
     const { message, took } = await refusal(site.url(path))
@@ -312,7 +312,7 @@ describe('a hostile server', () => {
     expect(took).toBeLessThan(2000)
   })
 
-  test('cuts off an endless body', async () => {
+  test('aborts a response with an endless body', async () => {
     const path = newPath()
     let sent = 0
     const chunk = ' '.repeat(4_096)
@@ -330,7 +330,7 @@ describe('a hostile server', () => {
     expect(sent).toBeLessThan(10_000_000)
   })
 
-  test('accepts the maximum size, and rejects one byte more', async () => {
+  test('accepts a document of the maximum size, and rejects one that is a byte larger', async () => {
     const path = newPath()
     site.serve(path, `"${'x'.repeat(98)}"`)
     await expect(
@@ -357,7 +357,7 @@ describe('a hostile server', () => {
     )
   })
 
-  test('does not decompress a bomb', async () => {
+  test('does not decompress a compressed response', async () => {
     const path = newPath()
     const bomb = gzipSync('0'.repeat(5_000_000))
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
@@ -382,7 +382,7 @@ describe('a hostile server', () => {
     expect((await refusal(site.url(path))).message).toBe('It is not in UTF-8.')
   })
 
-  test('rejects a body that ends too early', async () => {
+  test('rejects a body that is shorter than its Content-Length', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
@@ -456,7 +456,7 @@ describe('the timeout covers the whole request', () => {
   const isInTime = ({ took }: { took: number }): boolean => took > 4_500 && took < 15_000
   const tooSlow = 'It was not there after 5 seconds.'
 
-  test.concurrent('for a body of one byte a second', async () => {
+  test.concurrent('aborts a body that arrives at one byte a second', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -468,7 +468,7 @@ describe('the timeout covers the whole request', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('for headers that never come', async () => {
+  test.concurrent('aborts a request whose response headers never arrive', async () => {
     const path = newPath()
     site.answer(path, () => undefined)
     const found = await refusal(site.url(path))
@@ -476,7 +476,7 @@ describe('the timeout covers the whole request', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('for a server that accepts and stays silent', async () => {
+  test.concurrent('aborts a request to a server that accepts the connection and sends nothing', async () => {
     const tcp = await listening((socket) => socket.on('error', () => undefined))
     const { port } = tcp.address() as AddressInfo
     const found = await refusal(`https://client.example:${port}/`)
@@ -485,7 +485,7 @@ describe('the timeout covers the whole request', () => {
     expect(isInTime(found)).toBe(true)
   })
 
-  test.concurrent('for a resolver that never answers', async () => {
+  test.concurrent('aborts a request whose host name is never resolved', async () => {
     const outbound = outboundWith({ ...site.outbound, resolve: () => new Promise(() => undefined) })
     const found = await refusal(site.url(newPath()), { outbound })
     expect(found.message).toBe(tooSlow)
@@ -495,7 +495,7 @@ describe('the timeout covers the whole request', () => {
 
 describe('caching (RFC 9111)', () => {
   /** Returns the number of fetches of a document that is requested again after these seconds. */
-  const timesAskedFor = async (
+  const countFetches = async (
     headers: Record<string, string>,
     seconds: readonly number[],
     more: Partial<OutboundRequest<unknown>> = {},
@@ -511,35 +511,35 @@ describe('caching (RFC 9111)', () => {
     return requestsTo(path).length
   }
 
-  test('follows max-age', async () => {
-    expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [599])).toBe(1)
-    expect(await timesAskedFor({ 'cache-control': 'max-age=600' }, [601])).toBe(2)
-    expect(await timesAskedFor({ 'cache-control': 'private, max-age=600' }, [599])).toBe(1)
+  test('caches a document for max-age seconds', async () => {
+    expect(await countFetches({ 'cache-control': 'max-age=600' }, [599])).toBe(1)
+    expect(await countFetches({ 'cache-control': 'max-age=600' }, [601])).toBe(2)
+    expect(await countFetches({ 'cache-control': 'private, max-age=600' }, [599])).toBe(1)
   })
 
-  test('caches nothing with no-store', async () => {
-    expect(await timesAskedFor({ 'cache-control': 'no-store' }, [0, 0])).toBe(3)
+  test('does not cache a document with no-store', async () => {
+    expect(await countFetches({ 'cache-control': 'no-store' }, [0, 0])).toBe(3)
   })
 
-  test('revalidates each time with no-cache', async () => {
-    expect(await timesAskedFor({ 'cache-control': 'no-cache' }, [0, 0])).toBe(3)
+  test('revalidates a document with no-cache before each use', async () => {
+    expect(await countFetches({ 'cache-control': 'no-cache' }, [0, 0])).toBe(3)
   })
 
-  test('caches at least a minute, since one login fetches several times', async () => {
-    expect(await timesAskedFor({}, [59])).toBe(1)
-    expect(await timesAskedFor({}, [61])).toBe(2)
-    expect(await timesAskedFor({ 'cache-control': 'max-age=0, must-revalidate' }, [59])).toBe(1)
+  test('caches a document for at least a minute, since one login requests it several times', async () => {
+    expect(await countFetches({}, [59])).toBe(1)
+    expect(await countFetches({}, [61])).toBe(2)
+    expect(await countFetches({ 'cache-control': 'max-age=0, must-revalidate' }, [59])).toBe(1)
   })
 
-  test('caches at most a day', async () => {
+  test('caches a document for at most a day', async () => {
     const forever = { 'cache-control': 'max-age=31536000, immutable' }
-    expect(await timesAskedFor(forever, [86_300])).toBe(1)
-    expect(await timesAskedFor(forever, [86_500])).toBe(2)
+    expect(await countFetches(forever, [86_300])).toBe(1)
+    expect(await countFetches(forever, [86_500])).toBe(2)
   })
 
-  test('fetches a document again that is older than maxAge', async () => {
+  test('fetches a cached document again if it is older than maxAge', async () => {
     const year = { 'cache-control': 'max-age=31536000' }
-    expect(await timesAskedFor(year, [59, 30], { maxAge: 60 })).toBe(2)
+    expect(await countFetches(year, [59, 30], { maxAge: 60 })).toBe(2)
   })
 
   test('revalidates a cached document by its ETag', async () => {
@@ -564,7 +564,7 @@ describe('caching (RFC 9111)', () => {
     ])
   })
 
-  test('replaces a cached document by a new one', async () => {
+  test('replaces a cached document with a new version', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { a: 1 }, { etag: '"v1"' })
@@ -591,7 +591,7 @@ describe('caching (RFC 9111)', () => {
     expect(requestsTo(path).length).toBe(1)
   })
 
-  test('caches a failure for 3 seconds and keeps no document [T466]', async () => {
+  test('caches a failure for 3 seconds, and discards the cached document [T466]', async () => {
     const path = newPath()
     const outbound = outboundWith()
     answer(path, 500)
@@ -616,7 +616,7 @@ describe('caching (RFC 9111)', () => {
     await expect(outbound.json(asked(site.url(path), { read }))).resolves.toEqual({ right: true })
   })
 
-  test('sends nothing after a refusal by beforeSending, which is not called for a cached document', async () => {
+  test('sends no request if beforeSending throws, and does not call beforeSending for a cached document', async () => {
     const path = newPath()
     const outbound = outboundWith()
     site.serve(path, { a: 1 })
@@ -630,7 +630,7 @@ describe('caching (RFC 9111)', () => {
     await expect(outbound.json(request)).resolves.toEqual({ a: 1 })
   })
 
-  test('sends no request of its own while it waits for a shared response', async () => {
+  test('sends no second request while a caller waits for the shared response', async () => {
     const path = newPath()
     const outbound = outboundWith()
     let answering: (() => void) | undefined
@@ -663,18 +663,18 @@ describe('caching (RFC 9111)', () => {
     for (const response of waiting)
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     await Promise.all(five)
-    // That host was not requested, so this is not a failure of it.
+    // The request was rejected before it was sent, so it does not count as a failure of that host.
     site.serve(slow[5] ?? '', { a: 1 })
     await expect(outbound.json(asked(sixth))).resolves.toEqual({ a: 1 })
   })
 })
 
-describe('hosts that never answer', () => {
+describe('unresponsive hosts', () => {
   const never = new Promise<never>(() => undefined)
   const silently: OutboundOptions['resolve'] = (host) =>
     host.startsWith('silent-') ? never : site.outbound.resolve(host)
 
-  test('keeps fetch places free for other networks when one network names many hosts', async () => {
+  test('limits the concurrent fetches for one network, so that other networks can still fetch', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })
@@ -688,7 +688,7 @@ describe('hosts that never answer', () => {
     await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
   })
 
-  test('does not apply that limit to unknown senders', async () => {
+  test('does not limit fetches without a known network', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })

@@ -47,7 +47,7 @@ const tooSlow = 'It was not there after 5 seconds.'
 const tooMany = 'Too many requests are under way already.'
 const nowhere = 'Its host has no public address.'
 
-/** Looks a name up on the test's own name server. */
+/** Resolves a name with the name server of the test. */
 const lookUp = (name: string, { signal } = new AbortController()) =>
   nameServerLookup([names.address])(name, signal)
 
@@ -59,11 +59,11 @@ const kindsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> 
   return ['GETADDRINFOREQWRAP', 'QUERYWRAP'].filter((kind) => kinds.has(kind))
 }
 
-describe('the addresses of a name', () => {
+describe('the IP addresses of a host name', () => {
   const four = { address: '93.184.216.34', family: 4 }
   const six = { address: '2606:2800:220:1::1', family: 6 }
 
-  test('are those of both families', async () => {
+  test('include the IPv4 and the IPv6 addresses', async () => {
     names.answer('both.example', { A: [four.address, '8.8.8.8'], AAAA: [six.address] })
     await expect(lookUp('both.example')).resolves.toEqual([
       four,
@@ -85,14 +85,14 @@ describe('the addresses of a name', () => {
     await expect(lookUp('half.example')).resolves.toEqual([type === 'A' ? six : four])
   })
 
-  test('are missing for an unknown name', async () => {
+  test('are an empty list for an unknown name', async () => {
     names.answer('empty.example', { A: [], AAAA: [] })
     names.answer('nobody.example', { A: 'NXDOMAIN', AAAA: 'NXDOMAIN' })
     await expect(lookUp('empty.example')).rejects.toMatchObject({ code: 'ENODATA' })
     await expect(lookUp('nobody.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  test('are rejected if one of either family is private [T480]', async () => {
+  test('are rejected if any IPv4 or IPv6 address is private [T480]', async () => {
     names.answer('a.example', { A: ['10.0.0.1'], AAAA: [six.address] })
     names.answer('aaaa.example', { A: [four.address], AAAA: ['fd00::1'] })
     const outbound = outboundWith(
@@ -104,8 +104,8 @@ describe('the addresses of a name', () => {
   })
 })
 
-describe('a look-up that takes too long', () => {
-  test.concurrent('ends when it is aborted, and frees its place', async ({ expect }) => {
+describe('a slow look-up', () => {
+  test.concurrent('stops and frees its place when it is aborted', async ({ expect }) => {
     await using silent = await nameServer()
     await using another = await nameServer()
     names.answer('client.example', { A: ['127.0.0.1'], AAAA: [] })
@@ -113,7 +113,7 @@ describe('a look-up that takes too long', () => {
       ...site.outbound,
       resolve: (hostname, signal) =>
         nameServerLookup(
-          // With two silent name servers, the look-up does not wait for the full timeout of both.
+          // Two name servers do not respond. The look-up must not wait for the full timeout of each.
           hostname === 'client.example' ? [names.address] : [silent.address, another.address],
         )(hostname, signal),
     })
@@ -127,7 +127,9 @@ describe('a look-up that takes too long', () => {
       .toEqual({ a: 1 })
   })
 
-  test.concurrent('aborts a resolver of the host by its signal', async ({ expect }) => {
+  test.concurrent('passes an abort signal to the resolver of the application', async ({
+    expect,
+  }) => {
     const signals: AbortSignal[] = []
     const resolve = (_hostname: string, signal: AbortSignal) => {
       signals.push(signal)
@@ -140,7 +142,9 @@ describe('a look-up that takes too long', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  test.concurrent('keeps the place of a resolver of the host until it ends', async ({ expect }) => {
+  test.concurrent('occupies its place until the resolver of the application returns', async ({
+    expect,
+  }) => {
     const ends: (() => void)[] = []
     const resolve = () =>
       new Promise<never>((_, reject) => ends.push(() => reject(new Error('It ended late.'))))
@@ -159,7 +163,7 @@ describe('a look-up that takes too long', () => {
   })
 })
 
-test('with dangerouslyAllowPrivateAddresses, accepts names that only this machine knows', async () => {
+test('with dangerouslyAllowPrivateAddresses, resolves names that only this machine knows', async () => {
   const http = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
   })
@@ -182,7 +186,7 @@ test('occupies no thread of the process, and does not keep it alive', async () =
     expect(await given).toBe('ECANCELLED')
   })
   expect(kinds).toEqual(['QUERYWRAP'])
-  // By default too, whatever the name servers of this machine say.
+  // The default name servers of this machine must not matter either.
   const outbound = outboundWith({}, { dangerouslyAllowPrivateAddresses: false })
   expect(await kindsOf(() => outcome(outbound, 'https://a.invalid/c'))).toEqual(['QUERYWRAP'])
 })

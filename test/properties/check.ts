@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { vi } from 'vitest'
 
-/** The minimum number of runs of each property; by default, the number of the test. */
+/** The minimum number of runs of each property; by default, each test sets the number of its runs. */
 const asked = Number(process.env.FC_RUNS ?? 0)
 
 // More runs need more time.
@@ -10,9 +10,8 @@ if (asked > 0) vi.setConfig({ testTimeout: 3_600_000 })
 interface Tries {
   readonly runs?: number
   /**
-   * The timeout of the search in milliseconds: otherwise, shrinking a counterexample could exceed the timeout of the
-   * test,
-   * which would hide the seed. A timeout without a counterexample is a failure too.
+   * The timeout of the search in milliseconds. Without it, shrinking a counterexample could exceed the timeout of the
+   * test, which would hide the seed. A timeout without a counterexample is a failure too.
    */
   readonly limit?: number
   /** Replays a failure with the seed in its message. */
@@ -20,7 +19,7 @@ interface Tries {
   readonly path?: string
 }
 
-/** Searches for a counterexample. A failure contains the seed and the path to replay it. */
+/** Searches for a counterexample. A failure message contains the seed and the path that replay the counterexample. */
 export const check = async <T>(
   property: fc.IProperty<T> | fc.IAsyncProperty<T>,
   { runs = 300, limit, ...replay }: Tries = {},

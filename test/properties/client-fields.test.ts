@@ -48,7 +48,7 @@ describe('fields of a client', () => {
     ['website', validWebsite],
     ['email', validEmail],
   ] as const)(
-    '%s: is accepted or rejected by an InvalidField, and an accepted value is accepted unchanged',
+    '%s: a value is accepted or rejected with InvalidField, and validating an accepted value again does not change it',
     (field, valid) =>
       check(
         fc.property(text, (given) => {
@@ -124,7 +124,7 @@ describe('fields of a client', () => {
       }),
     ))
 
-  test('a URL to fetch from has https and a full domain name', () =>
+  test('a URL that the server fetches has https and a fully qualified domain name', () =>
     check(
       fc.property(
         fc.oneof(
@@ -202,7 +202,7 @@ describe('RFC 7591 §2 client metadata', () => {
   )
   const codes = ['invalid_client_metadata', 'invalid_redirect_uri', 'unapproved_software_statement']
 
-  test('is accepted or rejected with the errors of RFC 7591, and never exceeds the rules', () =>
+  test('is accepted within the rules, or rejected with an error of RFC 7591', () =>
     check(
       fc.property(metadata, (given) => {
         const made = outcome(() => describedClient(parseClientMetadata(given), rules))
@@ -223,7 +223,7 @@ describe('RFC 7591 §2 client metadata', () => {
       { runs: 2_000 },
     ))
 
-  test('is parsed again unchanged', () =>
+  test('does not change when it is parsed again', () =>
     check(
       fc.property(metadata, (given) => {
         const made = outcome(() => parseClientMetadata(given))

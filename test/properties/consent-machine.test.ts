@@ -5,13 +5,13 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// Compares a small model of consent with the server, over HTTP with its pages on a SQLite file (decision §4.5 to §4.7).
+// Compares the server, over HTTP with its pages and a SQLite file, with a small model of consent (decision §4.5 to §4.7).
 
 const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'
 
 /** The decision of a user about a client. */
-interface Said {
+interface Decision {
   readonly granted: readonly string[]
   readonly declined: readonly string[]
 }
@@ -30,7 +30,7 @@ interface ClientModel {
 }
 interface Model {
   readonly clients: ClientModel[]
-  readonly said: Map<string, Said>
+  readonly said: Map<string, Decision>
   readonly tokens: Issued[]
 }
 interface Real {

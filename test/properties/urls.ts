@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Addresses of many kinds, good and bad ones. The library's own `webUrl` takes milliseconds for each. */
+/** Valid and invalid URLs of many kinds. The library's own `webUrl` takes milliseconds for each URL. */
 export const someUrl: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('https://', 'http://', 'HTTPS://', 'ftp://', 'javascript:', '//', ''),

@@ -74,7 +74,7 @@ describe('a sealed value', () => {
       ),
     ))
 
-  test('is undefined for any other text, without an error', () =>
+  test('opens any other text as undefined, without an error', () =>
     check(
       fc.property(fc.string({ unit: 'binary' }), claims, (text, own) => {
         expect(keys.open('token', text, own)).toBeUndefined()
@@ -117,7 +117,7 @@ describe('the value of a personal token', () => {
       ),
     ))
 
-  test('is checked only with its prefix, and no text causes an error', () =>
+  test('is checked only if it has the prefix, and no text causes an error', () =>
     check(
       fc.property(
         fc.oneof(prefixes, fc.constant('')),
@@ -195,7 +195,7 @@ describe('the JWT of a session', () => {
       { runs: 100 },
     ))
 
-  test('is rejected with a changed, missing or additional character', async () => {
+  test('is rejected if a character is changed, missing or added', async () => {
     const jwt = await createJwt(context(), 'jti')
     const anyCharacter = fc.oneof(
       fc.constantFrom('.', '=', '-', '_', 'A', ' ', '/', '+'),
@@ -207,7 +207,7 @@ describe('the JWT of a session', () => {
         const other = `${jwt.slice(0, place)}${inserted}${jwt.slice(place + removed)}`
         fc.pre(other !== jwt && /^[\t\x20-\x7E]*$/.test(other) && other.trim() !== jwt)
         const seen = await verdict(`Bearer ${other}`)
-        // The last character of a part has unused bits.
+        // The last character of a part has unused bits, so two different characters can encode the same bytes.
         const isSame = (text: string) =>
           text
             .split('.')
@@ -219,7 +219,7 @@ describe('the JWT of a session', () => {
     )
   })
 
-  test('rejects any other header as specified, without an internal error', () => {
+  test('a header without such a JWT is rejected as specified, without an internal error', () => {
     const part = fc.oneof(
       fc.json().map((text) => Buffer.from(text).toString('base64url')),
       fc.stringMatching(/^[\w-]{0,20}$/),
