@@ -11,7 +11,7 @@ const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'
 
 /** The decision of a user about a client. */
-interface Decision {
+interface DecidedScopes {
   readonly granted: readonly string[]
   readonly declined: readonly string[]
 }
@@ -30,7 +30,7 @@ interface ClientModel {
 }
 interface Model {
   readonly clients: ClientModel[]
-  readonly said: Map<string, Decision>
+  readonly said: Map<string, DecidedScopes>
   readonly tokens: Issued[]
 }
 interface Real {
