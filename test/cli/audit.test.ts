@@ -63,7 +63,7 @@ test('audit prints every event as a line of JSON, earliest first', async () => {
   })
 })
 
-test('audit finds the matching events', async () => {
+test('audit prints only the events that match the options', async () => {
   await using place = await withHistory()
   const found = async (...options: string[]) =>
     eventsIn((await place.run('audit', ...options)).stdout).map(({ event }) => event)
@@ -77,7 +77,7 @@ test('audit finds the matching events', async () => {
   expect(await found('--until', '2001-01-01')).toEqual([])
 })
 
-test('audit reads a long log in batches, and loses no line', async () => {
+test('audit reads a long log in batches, and prints every event', async () => {
   await using place = await withHistory()
   const [first] = (await place.server.activity.search({}, { after: null, limit: 1 })).items
   if (!first) throw new Error('There is no event.')
@@ -87,7 +87,7 @@ test('audit reads a long log in batches, and loses no line', async () => {
   expect(new Set(eventsIn(stdout).map(({ id }) => id)).size).toBe(1_237)
 })
 
-test('records the actions of a command with the command line as actor', async () => {
+test('records the changes of a command with the command line as actor', async () => {
   await using place = await withHistory()
   await place.run('users', 'deactivate', '--user', email)
   const [event] = eventsIn((await place.run('audit', '--event', 'user.deactivated')).stdout)

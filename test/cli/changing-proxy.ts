@@ -8,7 +8,7 @@ import { examine } from '../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { secretKey, testScopes } from '../support/server.ts'
 
-/** A request and its response in a proxy that may change both. */
+/** A request and its response in a proxy, which may change both. */
 export interface Passing {
   readonly method: string
   path: string
@@ -20,14 +20,14 @@ export interface Passing {
 }
 
 export interface ChangingProxy {
-  /** Runs before the request is forwarded; true if it has answered it. */
+  /** Runs before the request is forwarded. Returns true if it sent a response itself. */
   readonly before?: (passing: Passing, url: string) => boolean
   readonly after?: (passing: Passing, url: string) => void
   readonly options?: Partial<AuthorizationServerOptions>
   readonly basePath?: string
-  /** The address that the server is configured with; by default that of the proxy. */
+  /** The issuer that the server is configured with; by default the URL of the proxy. */
   readonly believes?: string
-  /** The address to which its host name resolves for the doctor. */
+  /** The IP address to which the host name of the server resolves for the doctor. */
   readonly reachedAt?: string
 }
 

@@ -51,7 +51,7 @@ describe('clients create', () => {
     expect(reset).toEqual(refused('This client authenticates by its keys, and has no secret.'))
   })
 
-  test('accepts the address of public keys; names a file that does not exist', async () => {
+  test('accepts the URL of public keys; reports a file that does not exist', async () => {
     await using place = await withUser()
     const jwksUri = 'https://client.example/jwks.json'
     const { stdout } = await place.run('clients', 'create', ...minimal, '--jwks-uri', jwksUri)
@@ -132,7 +132,7 @@ describe('clients create', () => {
   })
 })
 
-test('clients reset-secret prints the ID and the new secret; a public client has none', async () => {
+test('clients reset-secret prints the ID and the new secret; rejects a public client', async () => {
   await using place = await withUser()
   const { client, clientSecret } = await place.client()
   const { stdout } = await place.run('clients', 'reset-secret', '--client-id', client.clientId)
@@ -148,7 +148,7 @@ test('clients reset-secret prints the ID and the new secret; a public client has
   )
 })
 
-test('clients reset-id prints the new ID, and keeps the secret', async () => {
+test('clients reset-id prints the new ID, and does not change the secret', async () => {
   await using place = await withUser()
   const { client, clientSecret } = await place.client()
   const { stdout } = await place.run('clients', 'reset-id', '--client-id', client.clientId)

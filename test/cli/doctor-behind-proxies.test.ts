@@ -33,13 +33,13 @@ describe('the cookies of a page', () => {
   })
 })
 
-describe('a proxy that changes something: reports what it breaks', () => {
-  test('reports no failure if it changes nothing', async () => {
+describe('the doctor, behind a proxy that changes requests or responses', () => {
+  test('reports no failure behind a proxy without changes', async () => {
     expect(failing(await throughProxy({}, { logIn: true }))).toEqual({})
     expect(failing(await throughProxy({ basePath: '/app' }, { logIn: true }))).toEqual({})
   })
 
-  test('ignores cookies that it adds', async () => {
+  test('ignores cookies that the proxy adds', async () => {
     const after: ChangingProxy['after'] = (passing) => {
       const cookies = [passing.headers['set-cookie'] ?? []].flat()
       passing.headers['set-cookie'] = [...cookies, 'AWSALB=x; Path=/', 'INGRESSCOOKIE=y']
@@ -51,7 +51,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
   const all = /.*/
   test.each<[string, ChangingProxy, Record<string, RegExp>]>([
     [
-      'a server that is configured with another address',
+      'a server that is configured with another issuer',
       { believes: 'http://localhost:1' },
       {
         'metadata-issuer': /"http:\/\/localhost:1".*BASE_URL/,
@@ -62,7 +62,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'metadata with another scheme in its addresses',
+      'metadata with another scheme in its URLs',
       {
         after(passing, url) {
           if (passing.path.includes('/.well-known/oauth-authorization'))
@@ -103,7 +103,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'CORS headers that let every site read every page with credentials',
+      'CORS headers that let any site read any page with credentials',
       {
         after(passing) {
           passing.headers['access-control-allow-origin'] = 'https://doctor.example'
@@ -120,7 +120,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       },
     ],
     [
-      'metadata before the path that is not forwarded',
+      'metadata that is not forwarded at the root, before the path of the issuer',
       {
         basePath: '/app',
         before(passing) {
@@ -230,7 +230,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  /** Answers a repeated request with the stored response. */
+  /** Returns a proxy that answers a repeated request with the stored response. */
   const keepsAnswers = (): ChangingProxy => {
     const kept = new Map<string, Passing>()
     return {
@@ -322,7 +322,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       { 'flow-redirect-uri': /callback\/other/ },
     ],
     [
-      'a revocation that is answered but not carried out',
+      'a revocation request that the proxy answers without forwarding it',
       {
         before(passing) {
           if (!passing.requestBody.includes('token=') || !passing.path.endsWith('/revoke'))
@@ -402,7 +402,7 @@ describe('a proxy that changes something: reports what it breaks', () => {
       [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
     ],
     [
-      'another address: it is named, because the doctor cannot tell whose it is',
+      'another address, which is reported, because the doctor cannot identify its owner',
       { reachedAt: '203.0.113.5', ...forwards },
       [{ state: 'skip', advice: /198\.51\.100\.7.*TRUSTED_PROXIES=/ }],
     ],

@@ -13,12 +13,12 @@ import { misused, type Outcome, workplace } from './workplace.ts'
 
 const https = { BASE_URL: 'https://login.example.org', TRUSTED_PROXIES: '10.0.0.0/8' }
 
-/** The names of the checks with that state. */
+/** Returns the names of the checks with this state. */
 const named = (state: Finding['state'], { stdout }: Pick<Outcome, 'stdout'>): readonly string[] =>
   [...stdout.matchAll(new RegExp(`^${state} +(\\S+)`, 'gm'))].map(([, check = '']) => check)
 
 describe('a configuration', () => {
-  test('works by default, with warnings where the specification differs from RFC 9700, and writes nothing', async () => {
+  test('passes by default, with warnings where the specification differs from RFC 9700, and nothing is written', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { SECRET_KEY: undefined } }, 'doctor')
     expect(outcome.code, outcome.stderr).toBe(0)
@@ -64,7 +64,7 @@ describe('a configuration', () => {
   })
 
   test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])(
-    'with %s only: a whole login is tried',
+    'with only %s: the doctor completes a login',
     async (method) => {
       const findings = await examineConfiguration({
         ...https,
@@ -139,7 +139,7 @@ describe('a configuration', () => {
     for (const { advice } of warned) expect(advice).not.toContain('undefined')
   })
 
-  test('with https and no trusted proxy: reports the effect on the limits, and when it is intended', async () => {
+  test('with https and without a trusted proxy: warns about the effect on the limits, and says when this is intended', async () => {
     const warned = async (env: Record<string, string>) =>
       (await examineConfiguration(env)).find(({ check }) => check === 'trusted-proxies')
     expect(await warned({ BASE_URL: https.BASE_URL })).toEqual({
@@ -153,7 +153,7 @@ describe('a configuration', () => {
     expect(await warned({ BASE_URL: 'http://localhost:3000' })).toBeUndefined()
   })
 
-  test('that is invalid is rejected in one line, like by every command', async () => {
+  test('that is invalid is rejected in one line, as by every command', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { BASE_URL: 'http://example.org' } }, 'doctor')
     expect(outcome).toMatchObject({ code: 1, stdout: '' })
@@ -162,7 +162,7 @@ describe('a configuration', () => {
 })
 
 describe('a running server', () => {
-  test('passes all checks with its address only, and prints an object per line with --json', async () => {
+  test('passes all checks with only its URL, and prints one object per line with --json', async () => {
     await using place = await workplace()
     await using app = await startServer({ basePath: '/app', dynamicRegistration: 'open' })
     const { code, stdout, stderr } = await place.run('doctor', '--url', `${app.issuer}/`, '--json')
@@ -190,7 +190,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('with --log-in: creates a user and a client for it, and deletes them afterwards', async () => {
+  test('with --log-in: creates a user and a client for a login, and deletes them afterwards', async () => {
     await using place = await workplace()
     await using app = await startServer()
     const env = {

@@ -15,7 +15,7 @@ test('scopes list prints the built-in scope and those of the application, one ob
   await using place = await workplace()
   expect(await place.run('scopes', 'list')).toEqual({ ...silent, stdout: emailLine })
 
-  // The declarations of this package for its own checkout do not apply to applications that depend on it.
+  // The scopes that this package declares for its own checkout do not apply to applications that depend on it.
   await declareScopes(place)
   await mkdir(join(place.folder, 'node_modules'))
   await symlink(root, join(place.folder, 'node_modules/svc-oauth2server'))
@@ -45,7 +45,7 @@ test('in the checkout, scopes list prints the scopes of the example', async () =
   ])
 })
 
-test('names an unusable entry point in one line', async () => {
+test('reports an unusable entry point in one line', async () => {
   await using place = await workplace()
   await declareScopes(place, { gone: './scopes.mjs:gone', nowhere: './nowhere.mjs:scope' })
   expect(await place.run('scopes', 'list')).toEqual(
@@ -55,7 +55,7 @@ test('names an unusable entry point in one line', async () => {
   )
 })
 
-test('names all invalid settings in one line', async () => {
+test('reports all invalid settings in one line', async () => {
   await using place = await workplace()
   const env = { PORT: '0x50', OAUTH2SERVER_REQUIRE_PKCE: 'sometimes', OAUTH2SERVER_NONSENSE: '1' }
   const outcome = await place.runWith({ env }, 'scopes', 'list')
@@ -83,13 +83,13 @@ test('writes the log to stderr', async () => {
   expect(stderr).toMatch(/^error: .*\n/)
 })
 
-test('prints the warnings about settings only when serving, not for each command', async () => {
+test('prints the warnings about settings only for serve', async () => {
   await using place = await workplace()
   const env = { OAUTH2SERVER_REQUIRE_PKCE: 'never' }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
 })
 
-test('without variables, puts database and secret key into ./data, readable by their owner only', async () => {
+test('without variables, creates the database and the secret key in ./data, readable only by their owner', async () => {
   await using place = await workplace()
   const env = { DATABASE_URL: undefined, SECRET_KEY: undefined }
   expect(await place.runWith({ env }, 'tokens', 'purge')).toEqual({ ...silent, stdout: '0\n' })
@@ -99,7 +99,7 @@ test('without variables, puts database and secret key into ./data, readable by t
     expect((await stat(join(data, name))).mode & 0o777).toBe(0o600)
 })
 
-test('names a data folder that cannot be created', async () => {
+test('reports a data folder that cannot be created', async () => {
   await using place = await workplace()
   await writeFile(join(place.folder, 'file'), '')
   const env = { DATABASE_URL: 'sqlite:file/test.sqlite', SECRET_KEY: undefined }
@@ -124,7 +124,7 @@ test('uses a database of a newer version with a warning, and does not migrate it
   })
 })
 
-test('rejects a secret key other than that of the database, except as a previous one', async () => {
+test('rejects a secret key that did not seal the database, unless the old key is a previous key', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.close()

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { confirm, isTerminal, readSecret } from '../../src/cli/prompt.ts'
 
-/** A terminal at which a user types; `shown` is its output. */
+/** Simulates a terminal at which a user types; `shown` is its output. */
 const terminal = (isTTY = true) => {
   const input = Object.assign(new PassThrough(), { isTTY })
   const output = new PassThrough({ encoding: 'utf8' })
@@ -21,7 +21,7 @@ test('reads a secret from the terminal without showing it', async () => {
   expect(shown()).toBe('Token: \n')
 })
 
-test('without a terminal, reads all of the input as the secret without a prompt', async () => {
+test('without a terminal, reads the whole input as the secret, without a prompt', async () => {
   const { shown, ...at } = terminal(false)
   expect(isTerminal(at)).toBe(false)
   at.input.end('the secret\n')

@@ -15,7 +15,7 @@ const oldId = new KeyRing([secretKey]).currentId
 const done =
   'No row needs an earlier key any more. Keep it in SECRET_KEY_PREVIOUS for 24 hours more: open pages, and codes on their way, were made under it.\n'
 
-/** A database with a user who has this number of personal tokens. */
+/** Creates a user with this number of personal tokens. */
 const withTokens = async (place: Workplace, tokens: number): Promise<readonly string[]> => {
   const server = await place.open()
   try {
@@ -79,7 +79,9 @@ test('derives the time to keep the previous key from the settings', async () => 
   expect(stderr).toMatch(/for an hour more/)
 })
 
-test('continues after it was killed, and seals the rest', { timeout: 60_000 }, async () => {
+test('continues after the process was killed, and seals the remaining rows', {
+  timeout: 60_000,
+}, async () => {
   await using place = await workplace()
   const all = 1_500
   const tokens = await withTokens(place, all)
@@ -97,13 +99,13 @@ test('continues after it was killed, and seals the rest', { timeout: 60_000 }, a
   const clients = count(place.database, `oauth2server_client where seal like '${oldId}.%'`)
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
     code: 0,
-    // And the user.
+    // The remaining tokens and clients, and the user.
     stdout: `${left + clients + 1}\n`,
   })
   expect(await foundBy(place, tokens)).toBe(all)
 })
 
-test('names altered rows, and leaves them', async () => {
+test('reports altered rows, and does not change them', async () => {
   await using place = await workplace()
   const tokens = await withTokens(place, 2)
   execute(place.database, "update oauth2server_token set scopes = 'user:email' where id = 1")

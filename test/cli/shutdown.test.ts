@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { freePort, runNode, startNotes, temporaryFolder } from '../support/processes.ts'
 import { environmentOf, mainProgram, workplace } from './workplace.ts'
 
-/** A connection whose request is written in pieces. */
+/** Opens a connection for a request that is written in pieces. */
 const dial = async (port: number) => {
   const socket: Socket = connect(port, '127.0.0.1')
   let heard = ''
@@ -73,7 +73,7 @@ test('serve: SIGTERM finishes requests in flight, reports not ready until then, 
   expect(await program.exited).toEqual({ code: 0, signal: null })
 })
 
-/** A client that sends one request after the other on a kept connection, until connections are refused. */
+/** Sends requests one after the other on keep-alive connections, until the server refuses connections. */
 const keepAsking = async (port: number): Promise<readonly string[]> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const cutOff: string[] = []
@@ -100,7 +100,7 @@ const keepAsking = async (port: number): Promise<readonly string[]> => {
   return cutOff
 }
 
-test('a restart cuts off no request on a kept connection', async () => {
+test('a restart aborts no request on a keep-alive connection', async () => {
   await using place = await workplace()
   for (let restarts = 0; restarts < 3; restarts += 1) {
     const port = await freePort()
@@ -117,7 +117,7 @@ test('a restart cuts off no request on a kept connection', async () => {
   }
 })
 
-test('a kept connection gets Connection: close, and an idle one does not delay the exit', async () => {
+test('a keep-alive connection gets Connection: close, and an idle connection does not delay the exit', async () => {
   await using place = await workplace()
   const port = await freePort()
   await using program = runNode([mainProgram, 'serve'], {
@@ -137,7 +137,7 @@ test('a kept connection gets Connection: close, and an idle one does not delay t
   expect(await program.exited).toEqual({ code: 0, signal: null })
 })
 
-test('the example application does the same', async () => {
+test('the example application: SIGTERM finishes requests in flight, and exits', async () => {
   await using data = await temporaryFolder()
   await using notes = await startNotes({ data: data.path })
   const ready = await dial(notes.port)

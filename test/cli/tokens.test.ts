@@ -5,7 +5,7 @@ import { declareScopes, misused, refused, silent, type Workplace, workplace } fr
 
 const email = 'me@example.org'
 
-/** A workplace with a user. */
+/** Returns a workplace with a user. */
 const withUser = async (): Promise<
   Workplace & { readonly server: AuthorizationServer; readonly userId: UserId }
 > => {
@@ -47,7 +47,7 @@ describe('tokens create', () => {
     })
   })
 
-  test('accepts every option, and internal scopes too', async () => {
+  test('accepts every option, and internal scopes', async () => {
     await using place = await withUser()
     const options = [
       '--scope',
@@ -105,7 +105,7 @@ describe('tokens delete', () => {
     )
   })
 
-  test('by name rejects several matches; by its value, read from stdin, deletes each', async () => {
+  test('by name rejects several matches; by value, read from stdin, deletes each of them', async () => {
     await using place = await withUser()
     const { userId } = place
     const { tokens } = place.server

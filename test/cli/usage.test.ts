@@ -35,14 +35,14 @@ test.each([
   expect(await place.run(...args)).toEqual(misused(message))
 })
 
-test('rejects a group without its command as wrong usage, and shows the help', async () => {
+test('rejects a group without a command as wrong usage, and prints the help', async () => {
   await using place = await workplace()
   const { code, stdout, stderr } = await place.run('users')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(/^Usage: svc-oauth2server users /)
 })
 
-test('rejects an older Node in one line, before any import', async () => {
+test('rejects an older version of Node in one line, before any import', async () => {
   await using place = await workplace()
   const older = 'Object.defineProperty(process, "versions", { value: { node: "22.9.1" } })'
   const nodeOptions = ['--import', `data:text/javascript,${older}`]

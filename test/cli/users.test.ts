@@ -6,7 +6,7 @@ import { misused, refused, silent, workplace } from './workplace.ts'
 const email = 'me@example.org'
 
 describe('users create', () => {
-  test('prints the ID, the e-mail address and the generated password, with which the user can log in', async () => {
+  test('prints the ID, the e-mail address and a generated password that works for a login', async () => {
     await using place = await workplace()
     const { code, stdout, stderr } = await place.run('users', 'create', '--email', 'Me@Example.org')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -28,7 +28,7 @@ describe('users create', () => {
     await server.close()
   })
 
-  test('prints no given password, and accepts every option', async () => {
+  test('accepts every option, and does not print a given password', async () => {
     await using place = await workplace()
     const flags = ['--password', 'given password', '--inactive', '--unverified', '--admin']
     const { stdout, ...rest } = await place.run('users', 'create', '--email', email, ...flags)

@@ -9,7 +9,7 @@ import { compileCache, plainEnvironment, root, temporaryFolder } from '../suppor
 import { reportModule, secretNet, secretsFile } from '../support/secrets/net.ts'
 import { secretKey, testScopes, withoutWarnings } from '../support/server.ts'
 
-/** How a command ended. */
+/** The result of a command. */
 export interface Outcome {
   readonly code: number | null
   readonly stdout: string
@@ -24,20 +24,20 @@ export interface CommandOptions {
   readonly nodeOptions?: readonly string[]
 }
 
-/** A new folder in which commands run, with a database. */
+/** A new folder with a database, in which commands run. */
 export interface Workplace extends AsyncDisposable {
   readonly folder: string
   readonly database: string
   /** Runs the program as a process. */
   run(...args: readonly string[]): Promise<Outcome>
   runWith(options: CommandOptions, ...args: readonly string[]): Promise<Outcome>
-  /** A server in this process, on the same database. */
+  /** Creates a server in this process, on the same database. */
   open(clock?: () => number): Promise<AuthorizationServer>
 }
 
 export const mainProgram = join(root, 'src/cli/main.ts')
 
-/** The environment with which a command finds its database. */
+/** Returns the environment variables for a database. */
 export const environmentOf = (database: string): Record<string, string> => ({
   DATABASE_URL: `sqlite:${database}`,
   SECRET_KEY: secretKey,
@@ -75,12 +75,12 @@ const command = (
     })
     child.once('error', reject)
     child.once('close', (code) => {
-      // Values that are shown once are intended for the user at the terminal.
+      // Values that are shown once are meant for the user at the terminal, so they are not leaks.
       const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
       secretNet().addText(`stderr of ${args.join(' ')}`, log)
       resolve({ code, stdout, stderr })
     })
-    // A command that reads nothing may end before this is written.
+    // A command that reads no input may exit before the input is written.
     child.stdin.on('error', () => undefined)
     child.stdin.end(stdin)
   })
@@ -107,7 +107,7 @@ export const workplace = async (): Promise<Workplace> => {
   }
 }
 
-/** Turns the workplace into the folder of an application that declares scopes. */
+/** Makes the workplace the folder of an application that declares scopes. */
 export const declareScopes = async (
   { folder }: Workplace,
   entryPoints: Readonly<Record<string, string>> = {
@@ -131,7 +131,7 @@ export const testScope = new Scope('test:scope', { helpText: 'For tests', intern
   )
 }
 
-/** The result of a rejected command: nothing on stdout, one line on stderr, and the exit status. */
+/** Returns the result of a rejected command: no output on stdout, one line on stderr, and the exit status. */
 export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({
   code,
   stdout: '',
@@ -141,7 +141,7 @@ export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({
       : expect.stringMatching(new RegExp(`^error: [^\\n]*${line.source}[^\\n]*\\n$`)),
 })
 
-/** The same for an invalid command line. */
+/** Returns the result of an invalid command line. */
 export const misused = (line: string | RegExp): Outcome => refused(line, 2)
 
 /** The result of a command without output. */

@@ -43,7 +43,7 @@ const setUp = async (machineAhead = 0) => {
     setAway: (isOut: boolean) => {
       isAway = isOut
     },
-    /** Waits for the measurement that `now` has started. */
+    /** Waits for the measurement that `now` started. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     [Symbol.dispose]: () => clock.stop(),
   }
@@ -51,7 +51,7 @@ const setUp = async (machineAhead = 0) => {
 
 describe('the clock of a node with a database', () => {
   test.each([0, 61 * second, -61 * second, 3_600 * second])(
-    'is that of the database, to half a round trip, with the machine %i ms ahead',
+    'differs from the clock of the database by at most half a round trip if the machine is %i ms ahead',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
@@ -61,7 +61,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('does not follow a change of the machine clock, and measures again', async () => {
+  test('ignores a change of the machine clock, and measures again', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -75,7 +75,7 @@ describe('the clock of a node with a database', () => {
     expect(it.asked(), 'a known difference is not measured by every request').toBe(2)
   })
 
-  test('corrects itself after the machine slept, while monotonic time was stopped', async () => {
+  test('corrects itself after the machine was suspended, which stops monotonic time', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -86,7 +86,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('keeps the more precise measurement if a later answer is slow', async () => {
+  test('keeps the more precise measurement if a later response is slow', async () => {
     using it = await setUp()
     const before = it.clock.now() - it.at.database
     it.setRoundTrip(2_000)
@@ -94,7 +94,7 @@ describe('the clock of a node with a database', () => {
     expect(Math.abs(it.clock.now() - it.at.database - before)).toBeLessThanOrEqual(1)
   })
 
-  test('continues while the database is away', async () => {
+  test('continues while the database is unavailable', async () => {
     using it = await setUp()
     it.setAway(true)
     it.pass(3_600 * second)
@@ -103,7 +103,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('reports no difference within 5 s; beyond, warns and serves [T609]', async () => {
+  test('logs no difference up to 5 s; beyond, logs a warning and continues [T609]', async () => {
     using it = await setUp(4 * second)
     expect(it.log).toEqual([])
     it.at.machine += 2 * second
@@ -113,7 +113,7 @@ describe('the clock of a node with a database', () => {
   })
 
   test.each([31 * second, -31 * second])(
-    'a difference of %i ms makes the node not ready, and prevents its sweeps',
+    'a difference of %i ms makes the node not ready, and stops its sweeps',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(it.log).toEqual([
@@ -132,7 +132,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('a database whose clock jumps, as after a fail-over, is not swept by it [T611]', async () => {
+  test('stops the sweeps after the clock of the database jumped, as in a fail-over [T611]', async () => {
     using it = await setUp()
     it.at.database += 86_400 * second
     await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)

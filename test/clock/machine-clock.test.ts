@@ -28,7 +28,7 @@ const setUp = (kept?: number) => {
 const scheduled = true
 
 describe('the clock of a machine with SQLite', () => {
-  test('is trusted while it advances evenly', async () => {
+  test('allows sweeps while it advances evenly', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(hour)
@@ -52,7 +52,7 @@ describe('the clock of a machine with SQLite', () => {
     },
   )
 
-  test('a clock that is slewed, or steps by some seconds, stops no sweep', async () => {
+  test('a clock that is slewed, or steps by a few seconds, does not stop sweeps', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(minute)
@@ -62,7 +62,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(clock.now()).toBe(at.machine)
   })
 
-  test('a start far behind the last sweep waits an hour, unless a sweep is requested [T833]', async () => {
+  test('a start long before the time of the last sweep delays sweeps by an hour, unless one is requested [T833]', async () => {
     const { clock, at, pass, written } = setUp(start - 31 * day)
     pass(minute)
     await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
@@ -73,7 +73,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(written).toEqual([at.machine])
   })
 
-  test('a restart within an hour, or the first start, does not wait', async () => {
+  test('a first start, or a restart within an hour, does not delay sweeps', async () => {
     for (const kept of [undefined, start - 50 * minute, start + day]) {
       const { clock, at, pass } = setUp(kept)
       pass(minute)

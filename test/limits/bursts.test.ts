@@ -17,7 +17,7 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** Returns the same text with different characters form-encoded for each number. */
+/** Returns the text in another form encoding for each number, so that two bodies differ in their bytes only. */
 const spelled = (text: string, spelling: number): string =>
   [...text]
     .map((character, at) =>
@@ -32,7 +32,7 @@ const connection = async (server: TestServer) => {
   return send
 }
 
-/** Does the same without waiting for the connection. */
+/** Sends one token request over a new connection, without waiting for the connection. */
 const newConnection = ({ issuer }: TestServer) => {
   const { host, port } = new URL(issuer)
   const socket = connect(Number(port), '127.0.0.1')
@@ -80,7 +80,7 @@ const started = async (name: keyof typeof databases) => {
   const app = await startServer({
     ...(store && { store }),
     tokenExchange: true,
-    // The store operations of the burst before the other request is answered.
+    // Counts the store operations of the burst before the response to the other request.
     aroundStore: (_operation, run) => {
       operations += 1
       return run()
@@ -110,7 +110,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
       ['its credentials in one spelling', () => 0],
       ['its credentials in 200 spellings', (index: number) => index],
     ] as const)(
-      'are all served, and delay another client by at most a few of them: %s [T582]',
+      'all get a response, and at most a few of them run before the request of another client: %s [T582]',
       async (_, spelling) => {
         await using site = await started(name)
         const { app, operations } = site
@@ -136,7 +136,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
       },
     )
 
-    test('on new connections, delay a new connection of another client by at most a few of them', async () => {
+    test('on new connections: at most a few run before a request on a new connection of another client', async () => {
       await using site = await started(name)
       const { app, operations } = site
       const [busy, other] = [await app.client(), await app.client()]
@@ -186,7 +186,7 @@ describe('a queue of token requests', () => {
     expect(begun).toEqual(Array.from({ length: 40 }, (_, number) => number))
   })
 
-  test('begins one delayed request in 33 turns of the event loop while others arrive, and all afterwards', async () => {
+  test('starts one delayed request per 33 turns of the event loop while others arrive, and then all of them', async () => {
     const queues = new TokenQueues()
     let begun = 0
     const work = async () => {
@@ -216,7 +216,7 @@ describe('a queue of token requests', () => {
     await Promise.all(burst)
   })
 
-  test('returns 429 beyond 1,000 waiting requests, and runs those of other senders', async () => {
+  test('returns 429 to a sender with 1,000 waiting requests, and runs the requests of other senders', async () => {
     const queues = new TokenQueues()
     for (let count = 0; count < 1_001; count += 1) void queues.run('sender', never)
     await expect(queues.run('sender', never)).rejects.toMatchObject({

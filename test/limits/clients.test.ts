@@ -28,7 +28,7 @@ const ask = (
 const wrong = (client: Client): Client => ({ ...client, clientSecret: 'wrong' })
 
 describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute force)', () => {
-  test('from one address: returns 429 with Retry-After instead of invalid_client, at that address only [T012]', async () => {
+  test('return 429 with Retry-After instead of invalid_client, only to the IP address that sent them [T012]', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     for (let guess = 0; guess < 3; guess += 1)
@@ -45,7 +45,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/par'])(
-    'counts those at %s together with the others',
+    'are counted together at %s and the other endpoints',
     async (path) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -57,7 +57,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('of any clients from one address: returns 429 there, also for unknown clients [T013]', async () => {
+  test('of several clients are counted together for an IP address, including those of unknown clients [T013]', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let guess = 0; guess < 10; guess += 1)
@@ -67,7 +67,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['fe80::1%eth0', 'fe80::1%br-lan', 'fe80::1%vlan0.100'])(
-    'counts the network of a neighbour on the same link, seen as %s, like any other',
+    'are counted for the link-local address %s as for other addresses',
     async (address) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -77,7 +77,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('neither counts successful requests nor reads a counter for them [T774]', async () => {
+  test('does not count a successful request, or read a counter for it [T774]', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -86,7 +86,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     const token = await app.personalToken()
-    // Another sender exceeds the limit at the same time.
+    // Meanwhile, another sender exceeds the limit.
     for (let guess = 0; guess < 5; guess += 1) await ask(app, wrong(client), { address: elsewhere })
     operations.length = 0
     for (let times = 0; times < 20; times += 1) expect((await ask(app, client)).status).toBe(200)
@@ -130,7 +130,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect([...reached(app), ...reached(node)]).toEqual([['wrongSecretsOfClient', here]])
   })
 
-  test('without the shared counters, each node counts by itself', async () => {
+  test('without shared counters, each node counts separately', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -147,7 +147,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 })
 
-describe('grants that are not valid', () => {
+describe('invalid grants', () => {
   const refresh = (
     app: TestServer,
     client: Client,
@@ -155,7 +155,7 @@ describe('grants that are not valid', () => {
     address: string = here,
   ) => ask(app, client, { address, fields: { grant_type: 'refresh_token', refresh_token } })
 
-  test('returns 429 for refresh tokens and codes of one client from one address, and keeps valid ones', async () => {
+  test('returns 429 after invalid refresh tokens and codes of one client from one address, and does not consume valid ones', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     const { refreshToken } = await authorizationOf(app, client.clientId)

@@ -48,7 +48,7 @@ const guessFrom = async (
   return statuses
 }
 
-/** Uses up the guesses of strangers at the account. */
+/** Guesses from unknown browsers until the limit of the account is reached. */
 const lock = (app: TestServer, email?: string): Promise<readonly number[]> =>
   guessFrom(
     app,
@@ -56,7 +56,7 @@ const lock = (app: TestServer, email?: string): Promise<readonly number[]> =>
     email,
   )
 
-/** A browser on the login page that keeps its cookies. */
+/** Opens the login page in a new browser, which stores its cookies. */
 const newBrowser = (app: TestServer, address: string = elsewhere) => {
   const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
   return {
@@ -75,22 +75,22 @@ const knownCookie = async (app: TestServer, { agent }: { agent: UserAgent }): Pr
   return cookies.find(({ key }) => key === cookieName)?.value ?? ''
 }
 
-/** A browser that logged in before. */
+/** Returns a browser that has logged in before. */
 const knownBrowser = async (app: TestServer, address?: string) => {
   const known = newBrowser(app, address)
   expect((await known.tries(app.password)).status).toBe(303)
   return known
 }
 
-/** A new browser with this cookie. */
+/** Returns a new browser with this cookie. */
 const browserWith = async (app: TestServer, cookie: string) => {
   const other = newBrowser(app)
   await other.agent.jar.setCookie(`${cookieName}=${cookie}; Path=/`, app.issuer)
   return other
 }
 
-describe('guesses at one account', () => {
-  test('from a whole /48 stop at the limit of the network, while a new browser elsewhere can log in [T584]', async () => {
+describe('password guesses at one account', () => {
+  test('from a /48 network are refused at the limit of the network, while a new browser elsewhere can log in [T584]', async () => {
     await using app = await start()
     const addresses = Array.from({ length: 20 }, (_, index) => inNetwork(1, index * 3_203))
     const statuses = await guessFrom(app, addresses)
@@ -101,7 +101,7 @@ describe('guesses at one account', () => {
     expect((await newBrowser(app).tries(app.password)).status).toBe(303)
   })
 
-  test('from any number of networks stop at the limit of the account in every ten minutes [T585]', async () => {
+  test('from any number of networks are refused at the limit of the account for ten minutes [T585]', async () => {
     await using app = await start({ limits })
     for (let round = 0; round < 2; round += 1) {
       const networks = Array.from({ length: 12 }, (_, index) => inNetwork(round * 100 + index))
@@ -117,7 +117,7 @@ describe('guesses at one account', () => {
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)
     const account = { address: '', target: `login ${app.user.email}` }
-    // Refused guesses are repeated soon, and sometimes only after the places are free again.
+    // A refused guess is repeated after one of these pauses: some end before a place becomes free, some later.
     const pauses = [1, 7_001, 29_999, 600_000, 13_000, 1_000, 17, 61_000]
     const guesses: number[] = []
     for (let round = 0; round < 1_500; round += 1) {
@@ -130,13 +130,13 @@ describe('guesses at one account', () => {
       guesses.filter((at) => at >= from && at < from + 3_600_000).length
     expect(guesses.at(-1)).toBeGreaterThan(3 * 3_600_000)
     expect(Math.max(...guesses.map(inHourFrom))).toBeLessThanOrEqual(96)
-    // The limit was used up, so the bound is not kept by chance.
+    // The guesses came near the limit, so the test would detect a higher one.
     expect(Math.max(...guesses.map(inHourFrom))).toBeGreaterThan(80)
   })
 
   test('are at most 100 in any hour by default, and a looser limit logs a warning [T586]', () => {
     const { points, seconds } = limitTable.guessesOfAccount
-    // Places become free one by one, each exactly after the seconds of the limit.
+    // Each place becomes free separately, exactly `seconds` after its guess.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
     const warned = (guessesOfAccount: { points: number; seconds: number }) =>
       looseningWarnings(parseSettings({ limits: { guessesOfAccount } })).join()
@@ -146,7 +146,7 @@ describe('guesses at one account', () => {
     expect(looseningWarnings(parseSettings({})).join()).not.toContain('guessesOfAccount')
   })
 
-  test('at many accounts from a whole network stop, while a known browser in that network can log in [T593]', async () => {
+  test('at many accounts from one network are refused, while a known browser in that network can log in [T593]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app, inNetwork(7, 1))
     for (let account = 0; account < 8; account += 1)
@@ -184,7 +184,7 @@ describe('guesses at one account', () => {
     await lock(app)
     await lock(app, 'nobody@example.org')
     const rows = () => app.query("select * from oauth2server_transient where key like 'limit:%'")
-    // A place of the account and one of its network for each guess, and at most one counter of each network.
+    // Each guess takes a place of the account and a place of its network. Each network has at most one counter.
     expect((await rows()).length).toBeLessThanOrEqual(2 * 6 + 2 * 3)
     expect(JSON.stringify(await rows())).not.toMatch(/2001:db8|example\.org/)
     app.advance(1_200)
@@ -194,7 +194,7 @@ describe('guesses at one account', () => {
 })
 
 describe('a browser that logged in before', () => {
-  test('logs in while strangers guess at its account [T587]', async () => {
+  test('can log in while unknown browsers guess at its account [T587]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     expect(await lock(app)).toEqual([403, 403, 403])
@@ -203,7 +203,7 @@ describe('a browser that logged in before', () => {
     expect((await known.tries(app.password)).status, 'with its renewed cookie').toBe(303)
   })
 
-  test('stays known after the logout, for 90 days', async () => {
+  test('remains known for 90 days, also after a logout', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     const page = await (await known.agent.fetch(`${app.issuer}/`)).text()
@@ -219,7 +219,7 @@ describe('a browser that logged in before', () => {
     expect((await (await browserWith(app, cookie)).tries(app.password)).status).toBe(429)
   })
 
-  test('has its own counter, so that its wrong passwords lock out no one else [T588]', async () => {
+  test('has its own counter, so that its wrong passwords do not lock out other browsers [T588]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     const other = await knownBrowser(app)
@@ -244,7 +244,7 @@ describe('a browser that logged in before', () => {
     expect((await guesser(app, here)('wrong')).headers.getSetCookie().join()).not.toContain('known')
   })
 
-  test('stays known for up to five accounts', async () => {
+  test('remains known for up to five accounts', async () => {
     await using app = await start({ limits })
     const known = newBrowser(app)
     const users = []
@@ -273,21 +273,21 @@ describe('rejects the cookie of a known browser', () => {
     expect(tried.status).toBe(429)
   }
 
-  test('for another account [T589]', async () => {
+  test('if it belongs to another account [T589]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const { email } = await app.newUser({ email: 'other@example.org' })
     await worthless(app, cookie, { email, password: app.password })
   })
 
-  test('after it was altered [T590]', async () => {
+  test('if it was altered [T590]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const other = cookie.at(-10) === 'A' ? 'B' : 'A'
     await worthless(app, `${cookie.slice(0, -10)}${other}${cookie.slice(-9)}`)
   })
 
-  test('after the password was changed [T591]', async () => {
+  test('if the password was changed since [T591]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const password = 'another correct horse'
@@ -295,7 +295,7 @@ describe('rejects the cookie of a known browser', () => {
     await worthless(app, cookie, { email: app.user.email, password })
   })
 
-  test('for a new user with the e-mail address of one who was deleted', async () => {
+  test('if the user was deleted and another user has the same e-mail address', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     await app.server.users.delete(app.user.id)
@@ -304,14 +304,14 @@ describe('rejects the cookie of a known browser', () => {
     await worthless(app, cookie)
   })
 
-  test('under another secret key', async () => {
+  test('if it was sealed with another secret key', async () => {
     await using app = await start({ limits })
     await using stranger = await start({ secretKeys: ['another secret key of more than 32 bytes'] })
     await worthless(app, await knownCookie(stranger, await knownBrowser(stranger)))
   })
 })
 
-test('a planted cookie of the same name does not make a browser unknown', async () => {
+test('recognizes a known browser despite a second cookie of the same name', async () => {
   await using app = await start({ limits })
   const cookie = await knownCookie(app, await knownBrowser(app))
   const other = newBrowser(app)
@@ -331,7 +331,7 @@ test('a planted cookie of the same name does not make a browser unknown', async 
   expect(answer.status).toBe(303)
 })
 
-test('checkPassword counts the wrong passwords of a user, apart from those of strangers [T594]', async () => {
+test('checkPassword counts the wrong passwords of a user separately from those of unknown browsers [T594]', async () => {
   await using app = await start({ limits })
   const user = await app.server.users.fromId(app.user.id)
   await lock(app)
@@ -369,7 +369,7 @@ const stores = [
 ]
 
 describe.each(stores)('three nodes with $name', ({ isMissing, open }) => {
-  test.skipIf(isMissing)('count the guesses at an account with a shared counter', async () => {
+  test.skipIf(isMissing)('count the guesses at an account together', async () => {
     const { options, end } = await open()
     try {
       await using one = await start({ limits, ...options })
@@ -387,7 +387,7 @@ describe.each(stores)('three nodes with $name', ({ isMissing, open }) => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(9)
       for (const node of nodes)
         expect((await newBrowser(node).tries(one.password)).status).toBe(429)
-      // Cookies of localhost reach every port, so every node.
+      // A browser sends the cookies of localhost to every port, and so to every node.
       const cookie = await knownCookie(one, known)
       for (const node of nodes)
         expect((await (await browserWith(node, cookie)).tries(one.password)).status).toBe(303)

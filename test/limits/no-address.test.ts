@@ -148,7 +148,7 @@ describe.each(ways)('$name', ({ open }) => {
     }
   }
 
-  test('trustedProxies `unix` counts each forwarded address for itself', async () => {
+  test('trustedProxies `unix` counts each forwarded address separately', async () => {
     await using host = await start(['unix'])
     for (let times = 0; times < 3; times += 1) expect(await host.ask('nobody', one)).toBe(401)
     expect(await host.ask('nobody', one)).toBe(429)
@@ -179,7 +179,7 @@ describe('clientAddress', () => {
     expect(of(undefined, '10.1.2.3')).toBe('10.1.2.3')
     expect(of(undefined, 'nonsense')).toBe('')
     expect(of(undefined, null)).toBe('')
-    expect(of(two, one), 'a peer with an address is not the socket').toBe(two)
+    expect(of(two, one), 'a peer with an IP address is not the Unix socket').toBe(two)
   })
 
   test('without `unix`, ignores the header from a peer without an address', () => {

@@ -10,7 +10,7 @@ const limits = {
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
-  test('of one account from one address: returns the form with 429 for any password [T090]', async () => {
+  test('of one account from one address: return the form with 429 for any further password [T090]', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1)
@@ -47,7 +47,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('does not reset the counter after a right password without a cookie, and never limits right passwords', async () => {
+  test('does not reset the counter after a correct password without a cookie, and never counts correct passwords', async () => {
     await using app = await start({ limits })
     const guess = (password: string) => guesser(app, here)(password)
     for (let right = 0; right < 6; right += 1) expect((await guess(app.password)).status).toBe(303)
@@ -57,7 +57,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('4')).status).toBe(429)
   })
 
-  test('counts all spellings of an account together, and unknown accounts like known ones', async () => {
+  test('counts all spellings of an account together, and counts unknown accounts as well', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const { email } = app.user
@@ -69,7 +69,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('wrong', 'nobody@example.org')).status).toBe(429)
   })
 
-  test('allows no more concurrent tries than sequential ones', async () => {
+  test('allows as many concurrent attempts as sequential ones', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     await guess('first')
@@ -79,7 +79,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
   })
 
-  test('allows no more concurrent tries at many accounts either, and a retry after 429', async () => {
+  test('allows as many concurrent attempts at many accounts as sequential ones, and a retry after 429', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const answers = await Promise.all(
@@ -94,7 +94,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(right.map(({ status }) => status)).toEqual([303, 303])
   })
 
-  test('locks only the address after guesses at many accounts from it', async () => {
+  test('refuses further logins only from an address that guessed at many accounts', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let account = 0; account < 8; account += 1)
@@ -124,7 +124,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 
   test.each(['de', 'ar', 'ja'])(
-    'returns the sentence in the language of the reader: %s',
+    'returns the message in the language of the reader: %s',
     async (lang) => {
       await using app = await start({ limits })
       const guess = guesser(app, here)
@@ -153,7 +153,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('logs each limit and network once, without the account', async () => {
+  test('logs each reached limit once per network, without the account', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 7; wrong += 1) await guesser(app, here)('wrong')
     for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, other)('wrong')
@@ -181,7 +181,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 })
 
-test('lets 12 of 12 known browsers log in beside 120 concurrent strangers of one network, in turns [T592]', async () => {
+test('lets 12 known browsers log in during 120 concurrent logins of unknown browsers in the same network [T592]', async () => {
   await using app = await start()
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
@@ -223,7 +223,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     return client
   }
 
-  test('are counted with those of the login page [T063]', async () => {
+  test('are counted together with those at the login page [T063]', async () => {
     await using app = await start({ limits, allowedGrantTypes })
     expect((await guesser(app, here)('wrong')).status).toBe(403)
     for (let wrong = 0; wrong < 2; wrong += 1) expect((await grant(app, 'wrong')).status).toBe(400)
@@ -248,7 +248,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     expect(asked).toEqual(['guess 0', 'guess 1', 'guess 2'])
   })
 
-  test('does not count a password check that fails with an error', async () => {
+  test('does not count a password check that throws an error', async () => {
     let isBroken = true
     await using app = await start({
       limits,
@@ -265,7 +265,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
   })
 })
 
-test('without the shared counters, each node counts by itself and allows no more tries than the limit [T064]', async () => {
+test('without shared counters, each node counts separately and applies the limit [T064]', async () => {
   let isAway = false
   const aroundStore: AroundStore = ({ name }, run) => {
     if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')

@@ -8,7 +8,7 @@ import { ping, TestClient, UserAgent } from '../support/user-agent.ts'
 const field = { name: 'App', redirect_uris: 'https://client.example/cb' }
 
 describe('clientsPerUser', () => {
-  test('shows an error at the maximum, and allows another client after a deletion', async () => {
+  test('returns an error at the maximum, and allows another client after a deletion', async () => {
     await using app = await startServer({ clientsPerUser: 2 })
     const somebody = await Person.logIn(app)
     const create = () => somebody.post(at.newClient, { ...field, form_id: `${Math.random()}` })
@@ -20,7 +20,7 @@ describe('clientsPerUser', () => {
     expect(clients.items).toHaveLength(2)
     await app.server.clients.delete(clients.items[0]?.client.clientId ?? '')
     expect((await create()).status).toBe(303)
-    // Another user and the operator have their own limits.
+    // The limit does not apply to another user, or to the operator.
     const stranger = await Person.stranger(app)
     expect((await stranger.post(at.newClient, { ...field, form_id: 'x' })).status).toBe(303)
     await app.client()
@@ -42,7 +42,7 @@ describe('clientsPerUser', () => {
     expect(await answer.json()).toMatchObject({ error: 'invalid_request', field: 'user_id' })
   })
 
-  test('allows no more by concurrent requests', async () => {
+  test('applies the maximum to concurrent requests', async () => {
     await using app = await startServer({ clientsPerUser: 3 })
     const somebody = await Person.logIn(app)
     const pages = await Promise.all(
@@ -82,7 +82,7 @@ describe('personalTokensPerUser', () => {
     expect((await somebody.post(at.newToken, { name: 'c', form_id: 'c' })).status).toBe(400)
   })
 
-  test('allows no more by concurrent requests', async () => {
+  test('applies the maximum to concurrent requests', async () => {
     await using app = await startServer({ personalTokensPerUser: 3 })
     const somebody = await Person.logIn(app)
     const pages = await Promise.all(
@@ -95,7 +95,7 @@ describe('personalTokensPerUser', () => {
 })
 
 describe('sessionsPerUser', () => {
-  test('ends the oldest session at one more login', async () => {
+  test('deletes the oldest session when a login exceeds the maximum', async () => {
     await using app = await startServer({ sessionsPerUser: 2 })
     const people: Person[] = []
     for (let browser = 0; browser < 3; browser += 1) {
@@ -121,7 +121,7 @@ describe('sessionsPerUser', () => {
     expect((await first.get('/')).html).toContain(app.user.email)
   })
 
-  test('keeps the newest session, also with concurrent logins', async () => {
+  test('does not delete the newest session, also with concurrent logins', async () => {
     await using app = await startServer({ sessionsPerUser: 1 })
     await logIn(app)
     const last = await Person.logIn(app)
@@ -132,7 +132,7 @@ describe('sessionsPerUser', () => {
 })
 
 describe('authorizationsPerApplication', () => {
-  test('ends the oldest authorization of this application and user at one more', async () => {
+  test('revokes the oldest authorization of this application and user when another exceeds the maximum', async () => {
     await using app = await startServer({ authorizationsPerApplication: 2 })
     const agent = new UserAgent()
     const client = await TestClient.register(app, agent)
@@ -147,7 +147,7 @@ describe('authorizationsPerApplication', () => {
     expect(statuses).toEqual([200, 401, 200, 200])
   })
 
-  test('also in the password grant', async () => {
+  test('also applies to the password grant', async () => {
     await using app = await startServer({
       authorizationsPerApplication: 1,
       allowedGrantTypes: ['password'],

@@ -19,7 +19,7 @@ const ask = async ({ issuer }: TestServer, token: string, address: string = here
   ).status
 
 describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
-  test('two nodes share counters; while Redis is stopped, each counts by itself; then they share them again', async () => {
+  test('two nodes share counters, except while Redis is stopped, when each node counts separately', async () => {
     await using own = await startRedis()
     const transients = redis(own.url)
     await using a = await start({ limits, transients })
@@ -34,7 +34,7 @@ describe.skipIf(await lacks('redis'))('counters in Redis (FT-05)', () => {
     const [guess, guessAtB] = [guesser(a, here), guesser(b, here)]
     for (const at of [guess, guessAtB, guess]) expect((await at('wrong')).status).toBe(403)
     await own.stop()
-    // The counters in Redis are unavailable, so each node starts a new counter, and only once.
+    // The counters in Redis are unavailable, so each node starts a new counter once.
     for (const at of [guess, guessAtB]) {
       for (let wrong = 0; wrong < 4; wrong += 1) expect((await at('wrong')).status).toBe(403)
       expect((await at(a.password)).status).toBe(429)

@@ -11,7 +11,7 @@ const redirectUri = 'https://client.example/cb'
 const counting = async (options: TestOptions = {}) => {
   const asked: string[] = []
   const aroundStore: AroundStore = (operation, run) => {
-    // Ignore audit events and token uses, which are written later for all requests together.
+    // Ignore audit events and token uses, which are written later in batches.
     if (!/^(?:audit|tokens\.touch)/.test(operation.name)) asked.push(operation.name)
     return run()
   }
@@ -24,7 +24,7 @@ const counting = async (options: TestOptions = {}) => {
   return { app, operationsOf }
 }
 
-test('refuses a client document without a database operation once a network has taken its fetch places [T836]', async () => {
+test('refuses to fetch a client document without a database operation at the fetch limit of a network [T836]', async () => {
   const fail: (() => void)[] = []
   const { app, operationsOf } = await counting({
     clientIdMetadataDocuments: true,
@@ -57,7 +57,7 @@ test('refuses a client document without a database operation once a network has 
   await Promise.all(waiting)
 })
 
-test('refuses a registration without a database operation once the limit of its network is reached [T837]', async () => {
+test('refuses a registration without a database operation at the limit of its network [T837]', async () => {
   const { app, operationsOf } = await counting({
     dynamicRegistration: 'open',
     limits: { registrationsOfNetwork: { points: 2, seconds: 600 } },
@@ -79,7 +79,7 @@ test('refuses a registration without a database operation once the limit of its 
   expect(await register('198.51.100.2')).toBe(201)
 })
 
-test('reads the places of an account once a second at most while all of them are taken [T838]', async () => {
+test('reads the places of an account at most once a second while all are taken [T838]', async () => {
   const { app, operationsOf } = await counting({
     limits: { wrongPasswordsOfAccount: { points: 2, seconds: 600 } },
   })
@@ -98,7 +98,7 @@ test('reads the places of an account once a second at most while all of them are
   expect((await guess(app.password)).status).toBe(303)
 })
 
-test('takes a place of each limit by one write when passwords of an account are tried concurrently [T1041]', async () => {
+test('takes a place of each limit with one write when several passwords of an account are tried concurrently [T1041]', async () => {
   const tries = 8
   const puts: string[] = []
   let readers = 0
@@ -118,11 +118,11 @@ test('takes a place of each limit by one write when passwords of an account are 
   puts.length = 0
   const answers = await Promise.all(Array.from({ length: tries }, () => guess('wrong')))
   expect(answers.map(({ status }) => status)).toEqual(Array(tries).fill(403))
-  // Two limits: of an account in a network, and of an account.
+  // Two limits apply: one of the account in the network, and one of the account.
   expect(puts).toHaveLength(2 * tries)
 })
 
-test('increments the shared counter of a limit one at a time, so that waiting for its row takes one connection [T1042]', async () => {
+test('sends one increment of a shared counter at a time, so that waiting for its row occupies one connection [T1042]', async () => {
   await using app = await start()
   const { transients } = app.server.store
   let running = 0

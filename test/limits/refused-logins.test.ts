@@ -6,12 +6,12 @@ import { makeDatabase } from '../support/postgres.ts'
 import { guesser, here, start } from './support.ts'
 
 /**
- * The allowed store operations of a wrong login: a read and two writes for its places, the look-up of the account, the
- * counters of address and network, and the audit events of a second, which are written together.
+ * The maximum number of store operations of a wrong login: a read and two writes for its places, the look-up of the
+ * account, the counters of address and network, and one write of all audit events of a second.
  */
-const mostOperations = 7
-/** The allowed store operations of a login without hashing: the read of the places, and possibly audit events. */
-const mostWhenRefused = 2
+const maxOperations = 7
+/** The maximum number of store operations of a login that is refused before hashing: the read of the places, and audit events. */
+const maxWhenRefused = 2
 
 const lacksPostgres = await lacks('postgres')
 
@@ -48,7 +48,7 @@ describe.each(stores)('a refused login on $name', ({ name, options: open }) => {
         }
         for (const [index, cost] of costs.entries())
           expect(cost.length, cost.join()).toBeLessThanOrEqual(
-            index < 10 ? mostOperations : mostWhenRefused,
+            index < 10 ? maxOperations : maxWhenRefused,
           )
       } finally {
         await drop()

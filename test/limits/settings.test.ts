@@ -7,7 +7,7 @@ import { settingsFrom } from '../../src/settings/settings-from-environment.ts'
 const given = (text: string) => settingsFrom({ OAUTH2SERVER_LIMITS: text }).limits
 
 describe('OAUTH2SERVER_LIMITS', () => {
-  test('sets the named limits and keeps the others', () => {
+  test('sets the given limits and keeps the defaults of the others', () => {
     expect(given('wrongTokens=5000/60, wrongPasswords=500/600')).toEqual({
       wrongTokens: { points: 5_000, seconds: 60 },
       wrongPasswords: { points: 500, seconds: 600 },
@@ -31,7 +31,7 @@ describe('OAUTH2SERVER_LIMITS', () => {
     expect(() => given(text)).toThrow('OAUTH2SERVER_LIMITS accepts a comma-separated list')
   })
 
-  test('refuses invalid limits in code too', () => {
+  test('rejects invalid limits in code', () => {
     expect(() => parseSettings({ limits: { wrong: { points: 1, seconds: 1 } } })).toThrow('limits')
     expect(() => parseSettings({ limits: { wrongTokens: { points: 1 } } })).toThrow('limits')
     expect(() => parseSettings({ limits: { wrongTokens: { points: 0, seconds: 1 } } })).toThrow()

@@ -8,7 +8,7 @@ export const behindProxy = { trustedProxies: ['127.0.0.1'] } as const
 export const from = (address: string) => ({ 'x-forwarded-for': address })
 export const [here, elsewhere] = ['192.0.2.1', '198.51.100.2'] as const
 
-/** Starts one node, also in the vitest project `nodes` on PostgreSQL and Redis; others are started `beside` it. */
+/** Starts one node, also in the vitest project `nodes`, which uses PostgreSQL and Redis. */
 export const start = (options: TestOptions = {}): Promise<TestServer> =>
   startServer({ ...behindProxy, aroundStore: (_operation, run) => run(), ...options })
 

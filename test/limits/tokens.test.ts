@@ -18,7 +18,7 @@ const ask = (
   })
 
 describe('invalid tokens at a guard', () => {
-  test('returns 429 with Retry-After instead of 401, so that clients keep valid tokens', async () => {
+  test('return 429 with Retry-After instead of 401, so that clients do not discard valid tokens', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     for (let guess = 0; guess < 4; guess += 1)
@@ -82,7 +82,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(200)
   })
 
-  test('batches the counter writes of a flood', async () => {
+  test('are counted with few writes when many arrive', async () => {
     let written = 0
     const aroundStore: AroundStore = ({ name }, run) => {
       if (name === 'transients.increment') written += 1
@@ -107,7 +107,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(429)
   })
 
-  test('without the shared counters, each node counts by itself', async () => {
+  test('are counted by each node separately without shared counters', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -122,8 +122,8 @@ describe('invalid tokens at a guard', () => {
   })
 })
 
-describe('the same limit elsewhere', () => {
-  test('tokens of registrations (RFC 7592 §2)', async () => {
+describe('the limit of invalid tokens at other endpoints', () => {
+  test('counts registration access tokens (RFC 7592 §2)', async () => {
     await using app = await start({ limits, dynamicRegistration: 'open' })
     const { body } = await register(app, { redirect_uris: ['https://client.example/cb'] })
     const read = (token: string, address: string = here) =>
@@ -135,7 +135,7 @@ describe('the same limit elsewhere', () => {
     expect((await read(String(body.registration_access_token), elsewhere)).status).toBe(200)
   })
 
-  test('the initial access token (RFC 7591 §3)', async () => {
+  test('counts initial access tokens (RFC 7591 §3)', async () => {
     const initialAccessToken = 'the-initial-access-token'
     await using app = await start({ limits, dynamicRegistration: 'token', initialAccessToken })
     const tryIt = async (token: string) =>
@@ -144,7 +144,7 @@ describe('the same limit elsewhere', () => {
     expect(await tryIt(initialAccessToken)).toBe(429)
   })
 
-  test('subject tokens of an exchange (RFC 8693 §2.1), which needs no secret', async () => {
+  test('counts subject tokens of a token exchange without client authentication (RFC 8693 §2.1)', async () => {
     await using app = await start({ limits, tokenExchange: true })
     const client = await app.client({ isConfidential: false })
     const exchange = (subject_token: string) =>
@@ -163,7 +163,7 @@ describe('the same limit elsewhere', () => {
     expect((await exchange('guess')).status).toBe(429)
   })
 
-  test.each(['of whoever names no client', 'of a client that proves itself'])(
+  test.each(['without a client', 'with client authentication'])(
     'subject tokens of an exchange, %s: rejects a valid token like an invalid one after the limit',
     async (who) => {
       await using app = await start({ limits, tokenExchange: true })
@@ -183,7 +183,7 @@ describe('the same limit elsewhere', () => {
         )
       const right = isClient ? accessToken : personal
       const wrong = isClient ? 400 : 401
-      // Valid ones are not counted, and each invalid one is counted once.
+      // Valid tokens are not counted, and each invalid one is counted once.
       for (let guess = 0; guess < 3; guess += 1)
         expect((await exchange(`guess${guess}`)).status).toBe(wrong)
       expect((await exchange(right)).status).toBe(200)
@@ -201,13 +201,13 @@ describe('the same limit elsewhere', () => {
 })
 
 describe('tokenQuota', () => {
-  test('is off by default and allows any number of requests', async () => {
+  test('is disabled by default, so that a token allows any number of requests', async () => {
     await using app = await start()
     const token = await app.personalToken()
     for (let times = 0; times < 50; times += 1) expect((await ask(app, token)).status).toBe(200)
   })
 
-  test('returns 429 with Retry-After after the quota of a token, from any address', async () => {
+  test('returns 429 with Retry-After beyond the quota of a token, for requests from any address', async () => {
     await using app = await start({ tokenQuota: 5 })
     const [token, another] = [await app.personalToken(), await app.personalToken()]
     for (let times = 0; times < 5; times += 1)

@@ -12,7 +12,7 @@ const group = 'svc_oauth2server.scopes'
 let root: string
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'oauth2server-applications-'))
-  // The modules of the applications export plain objects: they cannot import the sources by the package's name.
+  // The modules of the test applications cannot import the sources by the name of the package, so they use this global.
   Reflect.set(globalThis, 'testScope', (id: string) => new Scope(id))
 })
 afterAll(async () => {
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 let applications = 0
-/** Writes an application: its files by their paths; an object becomes JSON. */
+/** Writes the files of an application by their paths; an object becomes JSON. */
 const application = async (files: Record<string, string | object>): Promise<string> => {
   applications += 1
   const folder = join(root, `application-${applications}`)
@@ -70,7 +70,7 @@ const declares = (name: string, entries: Record<string, string>, more = {}) => (
 })
 
 describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', () => {
-  test('loads those of the application and of its direct dependencies, and of no other package [T713]', async () => {
+  test('loads the scopes of the application and of its direct dependencies, and of no other package [T713]', async () => {
     const folder = await application({
       'package.json': declares(
         'app',
@@ -82,7 +82,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       ),
       'scopes.js':
         "export const appRead = testScope('app:read'); export const appWrite = testScope('app:write')",
-      // It exports neither its package.json nor the module of its scopes: entry points do not depend on exports.
+      // This package exports neither its package.json nor the module of its scopes. Entry points do not need exports.
       'node_modules/notes/package.json': declares(
         'notes',
         { read: './lib/scopes.js:notesRead' },
@@ -106,7 +106,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ])
   })
 
-  test('finds a dependency like Node, also above the application', async () => {
+  test('finds a dependency as Node does, also above the folder of the application', async () => {
     const folder = await application({
       'packages/app/package.json': declares('app', {}, { dependencies: { notes: '*' } }),
       'node_modules/notes/package.json': declares('notes', { read: './scopes.js:notesRead' }),
@@ -126,7 +126,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     ).toEqual(['user:email'])
   })
 
-  test('accepts one Scope that is declared and passed in code; rejects two with one ID', async () => {
+  test('accepts one Scope that is both declared and passed in code; rejects two Scopes with one ID', async () => {
     const shared = new Scope('shared')
     Reflect.set(globalThis, 'sharedScope', shared)
     const files = {
@@ -188,7 +188,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     expect(problem).not.toContain('\n')
   })
 
-  test('names the dependency of an error', async () => {
+  test('reports the dependency that caused an error', async () => {
     const folder = await application({
       'package.json': { name: 'app', dependencies: { notes: '*' } },
       'node_modules/notes/package.json': declares('notes', { read: './scopes.js:notesRead' }),
@@ -220,7 +220,7 @@ describe('import paths', () => {
     expect(await importPath('svc_oauth2server.scopes:Scope', root)).toBe(Scope)
   })
 
-  test('./… starts at the application root, anything else is a package of the application; the last colon separates the name', async () => {
+  test('a path starting with ./ is relative to the application root, any other is a package; the last colon separates the export', async () => {
     const folder = await application({
       'package.json': { name: 'app', type: 'module' },
       'lib/a:b.js':
@@ -248,7 +248,7 @@ describe('import paths', () => {
       await expect(importPath(path, folder)).rejects.toThrow()
   })
 
-  test('rejects a factory that cannot be loaded, or is not a function, at start-up with its name', async () => {
+  test('rejects at start-up a factory that cannot be loaded or is not a function, with its name', async () => {
     const folder = await application({
       'package.json': { name: 'app', type: 'module' },
       'jwt.js': 'export const verify = 1',

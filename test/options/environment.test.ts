@@ -37,7 +37,7 @@ describe('decision §1: the environment', () => {
     expect(options.secretKeys).toHaveLength(1)
   })
 
-  test('without DATABASE_URL the database is below the working directory', async () => {
+  test('without DATABASE_URL, the database is in a folder of the working directory', async () => {
     const cwd = newFolder()
     await mkdir(cwd)
     const program = `import { fromEnvironment } from ${JSON.stringify(new URL('../../src/server/environment/environment.ts', import.meta.url).href)}
@@ -84,7 +84,7 @@ console.log(dataFolder, options.store.description)`
     })
   })
 
-  test('names all errors in one message', async () => {
+  test('reports all errors in one message', async () => {
     const problems = await problemsOf({
       PORT: 'x',
       DATABASE_URL: 'mysql://x',
@@ -138,7 +138,7 @@ console.log(dataFolder, options.store.description)`
     expect(await read({ OAUTH2_CACHE_REDIS_URL: '' })).not.toHaveProperty('transients')
   })
 
-  test('names an invalid Redis address, without the password', async () => {
+  test('reports an invalid Redis URL without its password', async () => {
     const env = { ...inMemory, OAUTH2_CACHE_REDIS_URL: 'http://:s3cret@localhost' }
     const problems = await problemsOf(env)
     expect(problems).toEqual([
@@ -147,7 +147,7 @@ console.log(dataFolder, options.store.description)`
     expect(problems.join()).not.toContain('s3cret')
   })
 
-  test('OAUTH2_CACHE_TYPE=redis without its address is rejected at start-up', async () => {
+  test('rejects OAUTH2_CACHE_TYPE=redis without a URL at start-up', async () => {
     const { options } = await fromEnvironment({ ...inMemory, OAUTH2_CACHE_TYPE: 'redis' })
     const failure = await createAuthorizationServer({
       ...options,
@@ -161,7 +161,7 @@ console.log(dataFolder, options.store.description)`
   test.each([
     ['pg', { DATABASE_URL: 'postgres://localhost/x', SECRET_KEY: secretKey }],
     ['@redis/client', { OAUTH2_CACHE_REDIS_URL: 'redis://localhost' }],
-  ])('without the package %s, reports that only if it is needed', async (name, env) => {
+  ])('reports a missing package %s only if it is needed', async (name, env) => {
     const program = `import { registerHooks } from 'node:module'
 const gone = (name) => Object.assign(new Error(\`Cannot find package '\${name}' imported from x\`), { code: 'ERR_MODULE_NOT_FOUND' })
 registerHooks({
@@ -195,7 +195,7 @@ describe('secret key', () => {
   const start = (data: string, env: Variables = {}) =>
     fromEnvironment({ DATABASE_URL: `sqlite:${join(data, 'x.sqlite')}`, ...env })
 
-  test('is generated once into the data folder, readable by its owner only', async () => {
+  test('is generated once in the data folder, readable only by its owner', async () => {
     const data = newFolder()
     const first = (await start(data)).options.secretKeys
     expect(first).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{64}$/)])
@@ -206,14 +206,14 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('is used as given, without generating one', async () => {
+  test('is used as given; none is generated', async () => {
     const data = newFolder()
     const SECRET_KEY = ' a key with spaces, a comma and ä, longer than 32 bytes '
     expect((await start(data, { SECRET_KEY })).options.secretKeys).toEqual([SECRET_KEY])
     await expect(readdir(data)).rejects.toThrow(/ENOENT/)
   })
 
-  test('is followed by previous keys, comma-separated', async () => {
+  test('can be followed by previous keys, separated by commas', async () => {
     const SECRET_KEY_PREVIOUS = 'one,two,'
     const { options } = await start(newFolder(), { SECRET_KEY: 'now', SECRET_KEY_PREVIOUS })
     expect(options.secretKeys).toEqual(['now', 'one', 'two'])
@@ -222,12 +222,12 @@ describe('secret key', () => {
     ).toEqual(['now'])
   })
 
-  test('in memory is new for every start', async () => {
+  test('of a database in memory is new at every start', async () => {
     const [one, other] = [await fromEnvironment(inMemory), await fromEnvironment(inMemory)]
     expect(one.options.secretKeys).not.toEqual(other.options.secretKeys)
   })
 
-  test('is the same for twenty concurrent first starts in one process, which leave no other file', async () => {
+  test('is the same for twenty concurrent first starts in one process, which leave no temporary file', async () => {
     const data = newFolder()
     const keys = await Promise.all(
       Array.from({ length: 20 }, async () => (await start(data)).options.secretKeys[0]),
@@ -237,7 +237,7 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('is the same for processes that start concurrently', async () => {
+  test('is the same for several processes that start concurrently', async () => {
     const data = newFolder()
     const module = new URL('../../src/server/environment/environment.ts', import.meta.url).href
     const program = `import { fromEnvironment } from ${JSON.stringify(module)}
@@ -252,7 +252,7 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
     expect(runs[0]?.stdout).toMatch(/^[A-Za-z0-9_-]{64}\n$/)
   })
 
-  test('rejects a folder that is not writable with one line and a remedy', async () => {
+  test('rejects a folder that is not writable, with a message of one line that says what to do', async () => {
     const file = join(root, 'a-file')
     await writeFile(file, '')
     const failure = await start(join(file, 'data')).catch((error: unknown) => error)

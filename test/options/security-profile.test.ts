@@ -32,7 +32,7 @@ const problemsOf = (input: SettingsInput): readonly string[] => {
   }
 }
 
-/** The differences from a server without a profile. */
+/** Returns the settings that differ from those of a server without a profile. */
 const changedBy = (securityProfile: Profile): Record<string, unknown> => {
   const plain: Record<string, unknown> = { ...parseSettings({}) }
   const found = Object.entries(parseSettings({ securityProfile })).filter(
@@ -41,7 +41,7 @@ const changedBy = (securityProfile: Profile): Record<string, unknown> => {
   return Object.fromEntries(found)
 }
 
-describe('a profile sets the settings that are not given', () => {
+describe('a profile sets the settings that the application does not give', () => {
   const oauth21 = {
     securityProfile: 'oauth2.1',
     requirePkce: 'always',
@@ -55,11 +55,11 @@ describe('a profile sets the settings that are not given', () => {
     expect(parseSettings({}).securityProfile).toBe('specification')
   })
 
-  test('oauth2.1', () => {
+  test('oauth2.1 sets the settings of OAuth 2.1', () => {
     expect(changedBy('oauth2.1')).toEqual(oauth21)
   })
 
-  test('fapi2', () => {
+  test('fapi2 sets the settings of OAuth 2.1 and FAPI 2.0', () => {
     expect(changedBy('fapi2')).toEqual({
       ...oauth21,
       securityProfile: 'fapi2',
@@ -69,7 +69,7 @@ describe('a profile sets the settings that are not given', () => {
     })
   })
 
-  test('keeps given settings that comply with it', () => {
+  test('does not change given settings that comply with it', () => {
     const given = {
       allowedGrantTypes: ['authorization_code'],
       authorizationCodeExpiresIn: 30,
@@ -94,7 +94,7 @@ describe('a profile sets the settings that are not given', () => {
     }
   })
 
-  test('never shares a value: a reader that changes it affects no other', () => {
+  test('returns a new value each time, so that changing it affects no other reader', () => {
     const one = parseSettings({ securityProfile: 'oauth2.1' })
     ;(one.allowedResponseTypes as string[]).push('token')
     expect(parseSettings({ securityProfile: 'oauth2.1' }).allowedResponseTypes).toEqual(['code'])
@@ -130,7 +130,7 @@ describe('rejects a contradicting setting at start-up', () => {
     expect(problemsOf({ ...given })).toEqual([])
   })
 
-  test('names all of them in one message, with other errors', () => {
+  test('reports all contradictions in one message, with other errors', () => {
     const problems = problemsOf({
       securityProfile: 'fapi2',
       dpop: 'off',
@@ -144,7 +144,7 @@ describe('rejects a contradicting setting at start-up', () => {
     ])
   })
 
-  test('rejects those of the environment as well', () => {
+  test('rejects contradicting variables of the environment', () => {
     const env = {
       OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1',
       OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'token',
@@ -154,7 +154,7 @@ describe('rejects a contradicting setting at start-up', () => {
     ])
   })
 
-  test('does not start the server', async () => {
+  test('the server does not start', async () => {
     const start = startServer({ securityProfile: 'fapi2', dpop: 'off' })
     await expect(start).rejects.toThrow(InvalidSettings)
   })
@@ -188,7 +188,7 @@ describe('oauth2.1', () => {
     expect(resource.bearer_methods_supported).toEqual(['header'])
   })
 
-  test('requires PKCE of confidential clients too [T482]', async () => {
+  test('requires PKCE from confidential clients [T482]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     expect(answerTo(conf, await conf.ask(without)).error).toBe('invalid_request')
     expect((await conf.tokens()).token_type).toBe('Bearer')
@@ -211,14 +211,14 @@ describe('oauth2.1', () => {
     expect((await fetch(`${app.issuer}/oauth/ping?access_token=${token}`)).status).toBe(401)
   })
 
-  test('AZ-10 requires the redirect URI, also if there is only one [T516]', async () => {
+  test('AZ-10 requires the redirect URI, even if only one is registered [T516]', async () => {
     for (const redirect_uri of [undefined, '']) {
       const response = await agent.browse(conf.url({ redirect_uri }))
       expect(response.address).toContain('/oauth/errors?error=invalid_request')
     }
   })
 
-  test('§10.2 does not require it in a token request, but compares it if it is there', async () => {
+  test('§10.2 does not require the redirect URI in a token request, but compares it if it is present', async () => {
     const redirect_uri = 'https://client.example/other'
     const code = await conf.code()
     expect(refusal(await conf.redeem(code, { redirect_uri }))).toBe('400 invalid_grant')
@@ -226,7 +226,7 @@ describe('oauth2.1', () => {
     expect((await conf.redeem(await conf.code())).status).toBe(200)
   })
 
-  test('closes the authorization endpoint to scripts of other origins [T520]', async () => {
+  test('rejects CORS requests to the authorization endpoint [T520]', async () => {
     const asked = await fetch(`${app.issuer}/oauth/authorize`, {
       method: 'OPTIONS',
       headers: { origin: 'https://spa.example', 'access-control-request-method': 'GET' },
@@ -234,7 +234,7 @@ describe('oauth2.1', () => {
     expect(asked.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('does not apply without the profile', async () => {
+  test('without the profile, these rules do not apply', async () => {
     await using plain = await startServer()
     const client = await TestClient.register(plain, new UserAgent())
     const code = await client.code({ redirect_uri: undefined })
@@ -329,7 +329,7 @@ describe('fapi2', () => {
     }
   })
 
-  test('§5.3.2.1 accepts only the issuer as text for the audience of an assertion [T501]', async () => {
+  test('§5.3.2.1 accepts only the issuer as a string for the audience of an assertion [T501]', async () => {
     for (const aud of [[app.issuer], `${app.issuer}/oauth/par`, `${app.issuer}/oauth/token`]) {
       const fields = { ...requestOf(client), ...(await assertion({ aud })) }
       expect((await postForm(`${app.issuer}/oauth/par`, fields)).body.error).toBe('invalid_client')
@@ -353,11 +353,11 @@ describe('fapi2', () => {
     expect((await par({ response_type: 'token' })).body.error).toBe('unsupported_response_type')
   })
 
-  test('§5.3.2.2 limits a reference to less than 600 seconds [T509]', async () => {
+  test('§5.3.2.2 limits the lifetime of a request URI to less than 600 seconds [T509]', async () => {
     expect((await par()).body.expires_in).toBeLessThan(600)
   })
 
-  test('§5.3.2.1 issues only tokens that are bound to a key [T510]', async () => {
+  test('§5.3.2.1 issues only key-bound tokens [T510]', async () => {
     const value = await code()
     const without = await askToken(
       client,

@@ -16,7 +16,7 @@ const problemsOf = (work: () => unknown): readonly string[] => {
 const parsed = (env: Record<string, string>) => parseSettings(settingsFrom(env))
 
 describe('configuration variables', () => {
-  // The specification's table, literally; decision §1 defines the cache type.
+  // The table of the specification. Decision §1 defines the cache type.
   test.each([
     [
       'OAUTH2SERVER_ALLOWED_GRANT_TYPES',
@@ -59,7 +59,7 @@ describe('configuration variables', () => {
     expect(describeSettings().find((setting) => setting.env === env)?.default).toEqual(byDefault)
   })
 
-  test('every other name is OAUTH2SERVER_ and the name in upper snake case', () => {
+  test('every other variable is OAUTH2SERVER_ and the name of the setting in upper snake case', () => {
     for (const { name, env, sentence, accepts } of describeSettings()) {
       const derived = `OAUTH2SERVER_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`
       if (
@@ -76,14 +76,14 @@ describe('configuration variables', () => {
     }
   })
 
-  test('a default is never shared: a reader that changes it affects no other', () => {
+  test('returns a new default each time, so that changing it affects no other reader', () => {
     const one = parseSettings({})
     ;(one.allowedGrantTypes as string[]).push?.('password')
     expect(parseSettings({}).allowedGrantTypes).not.toContain('password')
   })
 })
 
-describe('values as text', () => {
+describe('values of environment variables', () => {
   test('are parsed by the type of the setting', () => {
     expect(
       parsed({
@@ -112,7 +112,7 @@ describe('values as text', () => {
     })
   })
 
-  test('may be an empty list; an unset variable keeps the default', () => {
+  test('may be an empty list; an unset variable means the default', () => {
     expect(parsed({ OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: '' }).allowedResponseTypes).toEqual([])
     expect(settingsFrom({ OAUTH2SERVER_CLIENT_ID_SALT_LEN: undefined, PATH: '/bin' })).toEqual({})
     expect(
@@ -120,7 +120,7 @@ describe('values as text', () => {
     ).toBe('')
   })
 
-  test('list each member of a set once, in text and in code', () => {
+  test('may repeat a member of a set, which is stored once, also in code', () => {
     const text = {
       OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'password,password',
       OAUTH2SERVER_DEFAULT_SCOPES: 'a,a',
@@ -189,7 +189,7 @@ describe('values as text', () => {
     ])
   })
 
-  test('report all errors in one message', () => {
+  test('are rejected with all errors in one message', () => {
     const problems = problemsOf(() =>
       settingsFrom({
         OAUTH2SERVER_CLIENT_ID_SALT_LEN: '1',
@@ -206,7 +206,7 @@ describe('values as text', () => {
 })
 
 describe('values in code', () => {
-  test('report every error, with both names of the setting', () => {
+  test('are rejected with every error, which has both names of the setting', () => {
     const problems = problemsOf(() =>
       parseSettings({
         clientIdSaltLen: 1,
@@ -222,7 +222,7 @@ describe('values in code', () => {
     )
   })
 
-  test('may be null for no authorization type, or a function as the factory', () => {
+  test('may be null for a JWT without an authorization type, and a function for the factory', () => {
     const jwtVeryficationFactory = async () => ({})
     expect(parseSettings({ jwtAuthHeaderType: null, jwtVeryficationFactory })).toMatchObject({
       jwtAuthHeaderType: null,
@@ -230,13 +230,13 @@ describe('values in code', () => {
     })
   })
 
-  test('are truncated in the message', () => {
+  test('are truncated in error messages', () => {
     const [problem = ''] = problemsOf(() => parseSettings({ jwtAuthHeader: ' '.repeat(10_000) }))
     expect(problem.length).toBeLessThan(300)
   })
 })
 
-test('names settings that are looser than the default, and the two required by the specification', () => {
+test('lists the settings that are looser than the default, and the two that the specification requires', () => {
   const found = (input: object) =>
     looseningWarnings(parseSettings({ ...withoutWarnings, ...input }))
   expect(looseningWarnings(parseSettings({}))).toHaveLength(2)

@@ -149,7 +149,7 @@ describe('resources', () => {
     ])
   })
 
-  test('are found by their exact identifiers', async () => {
+  test('are looked up by their exact identifiers', async () => {
     const resources = [{ resource: 'https://other.example/a' }, { resource: 'https://b.example' }]
     await accepted({ resources }, (server) => {
       expect(server.resourceNamed('https://other.example/a')).toBe(resources[0])
@@ -234,7 +234,7 @@ describe('secret keys', () => {
     expect(await problemsOf(fromFile.options)).toEqual([expect.stringMatching(/must be random/)])
   })
 
-  test('requires the current one; previous ones may be missing', async () => {
+  test('requires the current key; previous keys are optional', async () => {
     for (const secretKeys of [[], [undefined], [undefined, key('k')]])
       expect(await problemsOf({ secretKeys })).toEqual([
         expect.stringMatching(/SECRET_KEY.*missing/),
@@ -242,7 +242,7 @@ describe('secret keys', () => {
     expect(await problemsOf({ secretKeys: [key('k'), undefined] })).toEqual([])
   })
 
-  test('shows no key in a message', async () => {
+  test('never repeats a key in a message', async () => {
     const secret = 'short but secret'
     expect(
       (await problemsOf({ secretKeys: [secret], clientIdSaltLen: 1 })).join('\n'),
@@ -260,7 +260,7 @@ describe('scopes', () => {
     expect(await accepted({}, (server) => server.scopes.choices())).toEqual([emailScope])
   })
 
-  test('rejects two with one ID, and anything that is not a Scope', async () => {
+  test('rejects two Scopes with one ID, and anything that is not a Scope', async () => {
     expect(await problemsOf({ scopes: [new Scope('a'), new Scope('a')] })).toEqual([
       expect.stringContaining('a is already registered'),
     ])
@@ -301,7 +301,7 @@ describe('error endpoint', () => {
     return answer.headers.get('location')?.split('?')[0]
   }
 
-  test('is the specified name, a name in options.views, or a path that starts with one /', async () => {
+  test('accepts the specified name, a name in options.views, or a path that starts with a single /', async () => {
     const issuer = 'https://api.example.org/app'
     expect(await viewOf({ issuer })).toBe('/app/oauth/errors')
     expect(await viewOf({ issuer, errorEndpoint: 'svc_oauth2server.errors' })).toBe(
@@ -332,7 +332,7 @@ describe('error endpoint', () => {
 })
 
 describe('the warnings in the log', () => {
-  /** The warnings of a start, in order. */
+  /** Starts a server and returns its warnings, in order. */
   const warnings = async (options: object): Promise<readonly string[]> => {
     const log: LogEntry[] = []
     await accepted({ ...options, log: (entry: LogEntry) => log.push(entry) }, () => undefined)
@@ -346,7 +346,7 @@ describe('the warnings in the log', () => {
   }
   const strict = withoutWarnings
 
-  test('name every setting that is looser than the default, once', async () => {
+  test('report each setting that is looser than the default once', async () => {
     const loose = {
       ...strict,
       allowedGrantTypes: ['password'],
@@ -360,7 +360,7 @@ describe('the warnings in the log', () => {
     expect(messages).toHaveLength(5)
   })
 
-  test('RFC 9700 §2.1.2, §4.3.2 name what the specification enables against best practice, also by default', async () => {
+  test('RFC 9700 §2.1.2, §4.3.2 report what the specification enables by default against best practice', async () => {
     expect(await warnings({})).toEqual([
       expect.stringMatching(/^The implicit grant is on.* code turns it off\.$/),
       expect.stringMatching(/^Access tokens in the query are accepted.* false turns it off\.$/),
@@ -371,13 +371,16 @@ describe('the warnings in the log', () => {
     ['implicit grant', { acceptQueryAccessToken: false }, /^The implicit grant is on/],
     ['token in the query', { allowedResponseTypes: ['code'] }, /^Access tokens in the query/],
     ['password grant', { ...strict, allowedGrantTypes: ['password'] }, /^The password grant is on/],
-  ])('RFC 9700 %s: one warning says how to disable it [T062]', async (_, options, message) => {
-    const messages = await warnings(options)
-    expect(messages).toEqual([expect.stringMatching(message)])
-    expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
-  })
+  ])(
+    'RFC 9700 %s: a warning says how to disable the feature [T062]',
+    async (_, options, message) => {
+      const messages = await warnings(options)
+      expect(messages).toEqual([expect.stringMatching(message)])
+      expect(messages[0]).toMatch(/\(OAUTH2SERVER_[A-Z_]+\) .*turns it off\.$/)
+    },
+  )
 
-  test('are empty with all three disabled, and under OAuth 2.1', async () => {
+  test('are absent with all three features disabled, and with the profile oauth2.1', async () => {
     expect(await warnings(strict)).toEqual([])
     expect(await warnings({ securityProfile: 'oauth2.1' })).toEqual([])
   })
@@ -389,7 +392,7 @@ describe('short-lived values', () => {
     open: () => Promise.reject(new StoreUnusable('There is no Redis in this test.')),
   }
 
-  test('cacheType redis requires an address, and an address alone enables Redis [T782]', async () => {
+  test('cacheType redis requires a URL, and a URL without cacheType enables Redis [T782]', async () => {
     expect(await problemsOf({ cacheType: 'redis' })).toEqual([
       expect.stringMatching(/^cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients/),
     ])
@@ -401,7 +404,7 @@ describe('short-lived values', () => {
       ])
   })
 
-  test('fail the start and close the store if they cannot be opened', async () => {
+  test('prevent the start and close the store if they cannot be opened', async () => {
     for (const cacheType of [undefined, 'redis'] as const) {
       let closed = 0
       const { description, open } = sqlite(':memory:')
@@ -431,7 +434,7 @@ describe('the secret key and the database', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('a key that does not fit the stored rows fails the start; as a previous key it fits [T762]', async () => {
+  test('the start fails with a key that did not seal the stored rows, and succeeds if the old key is a previous key [T762]', async () => {
     const store = sqlite(join(folder, 'keys.sqlite'))
     const first = await create({ store, secretKeys: [key('a')] })
     const user = await first.users.create({ email: 'user-a@example.org', password: null })
@@ -450,7 +453,7 @@ describe('the secret key and the database', () => {
     const { accessToken: newer } = await rotated.tokens.createPersonal('Test', user.id)
     await rotated.close()
 
-    // Both are needed now, in any order.
+    // Rows under both keys exist, so both keys are needed, in any order.
     for (const secretKeys of [[key('a')], [key('b')], [key('c'), key('a')]])
       await expect(create({ store, secretKeys })).rejects.toThrow(StoreUnusable)
     const back = await create({ store, secretKeys: [key('a'), key('b')] })
@@ -483,7 +486,7 @@ describe('the secret key and the database', () => {
     expect(after.log).toEqual([])
   })
 
-  test('serves a database of a newer version with a warning, since migrations only add', async () => {
+  test('accepts a database of a newer version with a warning, since migrations only add to the schema', async () => {
     const path = join(folder, 'newer.sqlite')
     await using newer = await startServer({ store: sqlite(path) })
     const { accessToken } = await newer.server.tokens.createPersonal('Older', newer.user.id)
@@ -499,7 +502,7 @@ describe('the secret key and the database', () => {
     )
   })
 
-  test('does not start on a database of a newer version that lacks a migration of this one', async () => {
+  test('the start fails on a database of a newer version that lacks a migration of this version', async () => {
     const path = join(folder, 'other.sqlite')
     await (await create({ store: sqlite(path) })).close()
     execute(
@@ -531,7 +534,7 @@ describe('the secret key and the database', () => {
   })
 })
 
-test('rejects a prefix and a length that make tokens longer than 255 characters together', async () => {
+test('rejects a prefix and a length that together make tokens longer than 255 characters', async () => {
   const long = { tokenPersonalPrefix: 'abc_', tokenPersonalSaltLen: 246 }
   expect(await problemsOf(long)).toEqual([
     expect.stringMatching(/OAUTH2SERVER_TOKEN_PERSONAL_PREFIX.*256 characters/),

@@ -5,7 +5,7 @@ import { TooMany, Worker } from './steps.ts'
 
 const workers = 16
 
-/** Steps of the mix by several workers, at full speed or at a given rate, until it is stopped. */
+/** Runs random steps with several workers, at full speed or at a given rate, until it is stopped. */
 export class Load {
   readonly meter = new Meter()
   readonly #workers: readonly Worker[]
@@ -13,7 +13,7 @@ export class Load {
   #slot = 0
   #isOver = false
   steps = 0
-  /** Device authorizations. */
+  /** The number of device authorizations. */
   devices = 0
   tooMany = 0
   failed = 0
@@ -32,7 +32,7 @@ export class Load {
     this.#slot = performance.now()
   }
 
-  /** Resolves when it was stopped, and every step has ended. */
+  /** Resolves after `stop()`, when every step has ended. */
   async run(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => this.#work(worker)))
   }
@@ -43,7 +43,7 @@ export class Load {
 
   async #work(worker: Worker): Promise<void> {
     while (!this.#isOver) {
-      // Steps that were missed while the server or the machine was busy are not repeated.
+      // Skip the steps that were missed while the server or the machine was busy.
       this.#slot = Math.max(this.#slot + this.#interval, performance.now())
       if (this.#interval > 0) await delay(Math.max(0, this.#slot - performance.now()))
       if (this.#isOver) return

@@ -4,7 +4,7 @@
  *
  *     npm run test:soak -- [--seconds 600] [--store sqlite|postgres] [--set '{"…": …}']
  *
- * Ends with status 1 if memory at the end is more than 1.2 times that after the first minute, anything leaks, a table
+ * Exits with status 1 if memory at the end exceeds 1.2 times the memory after the first minute, anything leaks, a table
  * grows, a step fails, or an error is logged.
  */
 import { parseArgs } from 'node:util'

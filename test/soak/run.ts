@@ -3,19 +3,19 @@ import { type ObservedServer, type Probe, startObserved } from '../support/obser
 import { Load } from './load.ts'
 
 export interface SoakOptions {
-  /** At half of the peak. */
+  /** The duration of the load at half of the peak. */
   readonly seconds: number
   readonly store: 'sqlite' | 'postgres'
-  /** Settings of the server, for instance generous limits. */
+  /** Settings of the server, for instance high limits. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly say: (line: string) => void
 }
 
-/** The state at one time. */
+/** The state of the server at one time. */
 interface Sample {
   readonly seconds: number
   readonly probe: Probe
-  /** Device authorizations so far. */
+  /** The number of device authorizations so far. */
   readonly devices: number
   readonly rows: Readonly<Record<string, number>>
 }
@@ -33,9 +33,9 @@ const peakSeconds = 20
 const between = 30
 /** The permitted ratio of memory at the end to memory after the first minute. */
 const growth = 1.2
-/** Tables that grow and shrink with the traffic: a larger difference would be an accumulation. */
+/** The permitted ratio of the rows of a table, which vary with the traffic. */
 const maxAccumulation = 1.5
-/** Rows of one device authorization, which is kept for twenty minutes: they accumulate during a run. */
+/** Rows of one device authorization. They are stored for twenty minutes, so they accumulate during a run. */
 const ofDevice: Readonly<Record<string, number>> = { authorization: 1, transient: 4 }
 
 /** Loads a server at half of its capacity, and checks that nothing accumulates. @returns the problems */
@@ -54,10 +54,10 @@ export const soak = async ({
     load.stop()
     await running
     console.table(load.meter.take())
-    // Kept connections end by themselves after some seconds without a request.
+    // Idle keep-alive connections close after some seconds.
     await delay(8_000)
     const after = await server.probe()
-    // Everything that was issued has expired, too.
+    // Wait until all tokens have expired.
     await delay(lives.refreshTokenExpiresIn * 1_000)
     await server.sweep()
     say(`rows after the last has expired: ${JSON.stringify(await server.rows())}`)
@@ -107,7 +107,7 @@ const lineOf = ({ seconds, probe, rows }: Sample): string =>
   `${Math.round(seconds)} s: RSS ${mebibytes(probe.rss)}, heap ${mebibytes(probe.heapUsed)}, ${probe.connections} connections, ` +
   `${probe.files} files, handles ${JSON.stringify(probe.handles)}, rows ${JSON.stringify(rows)}`
 
-/** Compared with the first minute, or the first tenth of a short run. */
+/** Compares the end with the first minute, or with the first tenth of a short run. @returns the problems */
 const judged = (samples: readonly Sample[]): string[] => {
   const last = samples.at(-1)
   const [first] = samples.filter(
@@ -119,7 +119,7 @@ const judged = (samples: readonly Sample[]): string[] => {
     if (last.probe[figure] > first.probe[figure] * growth)
       wrong.push(`${figure} has grown from ${first.probe[figure]} to ${last.probe[figure]} bytes.`)
   }
-  // Everything that was issued at the beginning has expired at this point.
+  // At this point, all tokens that were issued at the beginning have expired.
   const [settled = first] = samples.filter(
     ({ seconds }) => seconds >= 2 * lives.refreshTokenExpiresIn,
   )
@@ -139,7 +139,7 @@ const leaks = (before: Probe, after: Probe, within: Probe | undefined): string[]
     const then = before.handles[handle] ?? 0
     if (count > then + 2) wrong.push(`${count} handles of ${handle}, where there were ${then}.`)
   }
-  // Without clients it needs the same resources as under load, except for their connections.
+  // Without clients, the server needs the same resources as under load, except for their connections.
   const files = within ? within.files - within.connections : before.files
   if (after.files > files + 5)
     wrong.push(`${after.files} files are open, where there were ${files}.`)

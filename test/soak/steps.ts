@@ -7,24 +7,24 @@ import {
 } from '../support/observed-furniture.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
-/** A limit was reached, which is a valid answer: the client would try again later. */
+/** The response 429: a limit was reached. This is not a failure, since a client would retry later. */
 export class TooMany extends Error {
   override readonly name = 'TooMany'
 }
 
-/** Milliseconds for which a pair is used: shorter than the lifetime of its tokens. */
+/** Milliseconds for which a worker uses a token pair: shorter than the lifetime of its tokens. */
 const maxPairAge = 10_000
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Users with their browsers, clients and devices, and the steps of one worker. */
+/** Runs the steps of one worker, with its own users, browsers, clients and devices. */
 export class Worker {
   readonly #furniture: TestData
   readonly #random = seededRandom(Date.now(), Math.floor(Math.random() * 2 ** 31))
   #pair: { readonly tokens: Pair; readonly since: number } | undefined
-  /** Requests that were answered. */
+  /** The number of responses. */
   requests = 0
 
   constructor(furniture: TestData) {
@@ -124,7 +124,7 @@ export class Worker {
     await this.#redeem(codeIn(answer), { client_id: publicId }, {})
   }
 
-  /** A valid pair of tokens. */
+  /** Returns a valid pair of tokens. */
   async #tokens(): Promise<Pair> {
     if (!this.#pair || Date.now() - this.#pair.since > maxPairAge) await this.#code()
     return (this.#pair as { tokens: Pair }).tokens
@@ -150,14 +150,14 @@ export class Worker {
       this.#visitor.post('/oauth/introspect', { token: access }, this.#basic),
       200,
     )
-    if (!active) throw new Error('A token that lives is said to be inactive.')
+    if (!active) throw new Error('Introspection reported a valid token as inactive.')
   }
 
   async #refresh(): Promise<void> {
     const { refresh } = await this.#tokens()
     const body = await this.#token({ grant_type: 'refresh_token', refresh_token: refresh })
     const tokens = { access: body.access_token ?? '', refresh: body.refresh_token ?? '' }
-    // `since` stays that of the authorization, so that the worker replaces it after `pairLife`.
+    // A refresh does not change `since`, so that the worker replaces the authorization after `maxPairAge`.
     this.#pair = { tokens, since: this.#pair?.since ?? Date.now() }
   }
 

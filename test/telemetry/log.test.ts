@@ -58,13 +58,13 @@ describe('logTo', () => {
     })
   })
 
-  test('omits a cause that is no error, such as the claims of a JWT', () => {
+  test('omits a cause that is not an error, such as the claims of a JWT', () => {
     const error = new Error('expired', { cause: { payload: { sub: 'secret' } } })
     const entry = written({ level: 'info', event: 'x', message: 'm', cause: error })
     expect(entry.cause).toEqual({ name: 'Error', stack: expect.any(String) })
   })
 
-  test('ends at a circular cause', () => {
+  test('stops at a circular cause', () => {
     const error = new Error('circle')
     error.cause = error
     expect(() => written({ level: 'error', event: 'x', message: 'm', error })).not.toThrow()
@@ -87,7 +87,7 @@ describe('logLevel', () => {
     expect(app.log.map(({ event }) => event)).toEqual(events)
   })
 
-  test('writes a line for every request at debug, with the pattern of the address, never the address', async () => {
+  test('writes a line for every request at level debug, with the path pattern instead of the path', async () => {
     await using app = await startServer({ logLevel: 'debug', securityProfile: 'oauth2.1' })
     await fetch(`${app.issuer}/account/settings/applications/clients/an-id/?access_token=secret`, {
       redirect: 'manual',

@@ -38,7 +38,7 @@ const requests = (route: string | undefined, status: number, method = 'GET') =>
   })
 
 describe('metrics', () => {
-  test('count grants by type and outcome; an unknown type has no series of its own', async () => {
+  test('count grants by type and outcome, and all unknown types in one series', async () => {
     const { refresh_token } = await client.tokens()
     expect(await grants('authorization_code', 'ok')).toBe(1)
     await client.refresh(refresh_token)
@@ -66,7 +66,7 @@ describe('metrics', () => {
     expect(await sdk.value('oauth2server.events', event)).toBe(1)
   })
 
-  test('count look-ups by outcome, wherever a token is presented', async () => {
+  test('count token look-ups of all endpoints by outcome', async () => {
     const before = (await lookups('unknown')) ?? 0
     const { access_token } = await client.tokens()
     expect(await ping(app, access_token)).toBe(200)
@@ -101,7 +101,7 @@ describe('metrics', () => {
     expect(await requests(undefined, 404)).toBe(2)
   })
 
-  test('count operations of the store, and failed ones', async () => {
+  test('count successful and failed operations of the store', async () => {
     const name = 'oauth2server.store.operation.duration'
     const operation = { 'oauth2server.store.operation': 'tokens.findByAccess' }
     const before = (await sdk.value(name, operation)) ?? 0
@@ -115,7 +115,7 @@ describe('metrics', () => {
     ).toBeGreaterThan(0)
   })
 
-  test('count runs of the sweeper, their rows, and failed ones', async () => {
+  test('count successful and failed runs of the sweeper, and the rows that they delete', async () => {
     app.advance(365 * 24 * 3_600)
     const removed = await app.server.sweep()
     expect(removed).toBeGreaterThan(5)
@@ -128,7 +128,7 @@ describe('metrics', () => {
     expect(await sdk.value('oauth2server.sweeper.run.duration', failed)).toBe(1)
   })
 
-  test('count events without a hook too', async () => {
+  test('count events without a hook', async () => {
     await using silent = await startServer({ beside: app, logLevel: 'silent' })
     const code = await client.code()
     for (const expected of [200, 400]) expect((await client.redeem(code)).status).toBe(expected)
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect(await sdk.value('oauth2server.events', reused)).toBe(1)
   })
 
-  test('report the connections of a pool until the server is closed', async () => {
+  test('report the connections of the pool until the server is closed', async () => {
     const opener = sqlite(':memory:')
     let asked = 0
     const poolStats = () => {
@@ -165,7 +165,7 @@ describe('metrics', () => {
   })
 })
 
-/** Expects that all instruments of the table were used by now, and no others. */
+/** Expects that the tests used all instruments of the table, and no others. */
 const checkNames = async (): Promise<void> => {
   const rows: readonly Instrument[] = Object.values(instruments)
   const found = await sdk.metrics()

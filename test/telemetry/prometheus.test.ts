@@ -30,7 +30,7 @@ const samplesOf = (page: string): ReadonlyMap<string, number> => {
 }
 
 describe('/metrics', () => {
-  test('is off by default, and left to the application', async () => {
+  test('is disabled by default, so that the application can serve the path', async () => {
     await using app = await startServer()
     expect(app.server.handles('/metrics')).toBe(false)
     expect((await scrape(app)).status).toBe(404)
@@ -66,7 +66,7 @@ describe('/metrics', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('shows metrics without an SDK of the application', async () => {
+  test('returns metrics without an OpenTelemetry SDK in the application', async () => {
     await using app = await startServer({ metricsToken, basePath: '/auth' })
     await ping(app, await app.personalToken())
     await ping(app, 'A'.repeat(43))
@@ -106,13 +106,13 @@ describe('/metrics', () => {
     },
   )
 
-  test('does not repeat a token of the environment either', () => {
+  test('does not repeat an invalid token of the environment in a message', () => {
     const wrong = { OAUTH2SERVER_METRICS_TOKEN: 'half-a-secret' }
     expect(() => settingsFrom(wrong)).toThrow(/OAUTH2SERVER_METRICS_TOKEN accepts at least 22/)
     expect(() => settingsFrom(wrong)).not.toThrow(/half-a-secret/)
   })
 
-  test('needs its packages if enabled, and does not load them otherwise', async () => {
+  test('loads its packages only if it is enabled', async () => {
     const away = `
       import { registerHooks } from 'node:module'
       registerHooks({

@@ -41,7 +41,7 @@ const whileFailing = async (operation: string, step: () => Promise<unknown>): Pr
   failing = ''
 }
 
-/** Uses every feature, with success and with errors. @returns every secret that occurred */
+/** Uses every feature, with and without errors. @returns every secret that occurred */
 const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   const secrets = new Map([
     ['password', app.password],
@@ -96,7 +96,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   )
   const personal = keep('personal token', await app.personalToken(['notes:read']))
 
-  // Presented in every valid place, and in some invalid ones.
+  // Present each secret in every valid place and in some invalid ones.
   const ask = (path: string, authorization?: string) =>
     fetch(`${app.issuer}${path}`, {
       redirect: 'manual',
@@ -118,7 +118,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   }
   await ask('/metrics', `Bearer ${metricsToken}`)
 
-  // Errors, which are logged with their details.
+  // Cause errors, which are logged with their details.
   await whileFailing('tokens.findByAccess', () => ask(`/oauth/ping?access_token=${personal}`))
   await whileFailing('sessions.find', () => agent.fetch(`${app.issuer}/account/settings/sessions/`))
   await whileFailing('users.findByEmail', () => client.token(byPassword))
@@ -144,7 +144,7 @@ test('writes no secret to the log at its lowest level, to a span or to a metric'
     'page for Prometheus': await scraped.text(),
   }
 
-  // Much was written, and the search would find a secret.
+  // The log has entries, and the search can find a secret.
   const events = new Set(
     lines
       .trimEnd()

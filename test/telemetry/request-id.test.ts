@@ -87,7 +87,7 @@ describe('X-Request-Id', () => {
     expect(answer.headers.get('x-request-id') ?? '').toMatch(/^(?:$|[A-Za-z0-9._-]{1,64}$)/)
   })
 
-  test('is in log entries, each with the ID of its own request', async () => {
+  test('is in the log entries of its request', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `request-${index}`)
     const answers = await Promise.all(
       ids.map((id) =>
@@ -101,7 +101,7 @@ describe('X-Request-Id', () => {
     }
   })
 
-  test('keeps the one that the application set', async () => {
+  test('is not replaced if the application set one', async () => {
     const host = express()
     host.use((_request, response, next) => {
       response.setHeader('X-Request-Id', 'of-the-application')

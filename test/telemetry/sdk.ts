@@ -23,7 +23,7 @@ export interface Sdk {
   stop(): Promise<void>
 }
 
-/** Registers it for this process, like an application before it creates its server. */
+/** Registers the SDK for this process, like an application before it creates its server. */
 export const startSdk = (): Sdk => {
   const spans = new InMemorySpanExporter()
   const tracing = new TracerProvider({

@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The findings in an entry; fails if there were others before. */
+/** Returns the findings in an entry. Fails if earlier findings were not collected. */
 const detected = (what: unknown): readonly string[] => {
   expect(net.leaks()).toEqual([])
   net.addText('a test', what)
   return net.leaks()
 }
 
-test('detects every issued secret in a log, at any place of an entry', async () => {
+test('detects every issued secret in any field of a log entry', async () => {
   const { agent, identifier, jwt, csrfToken } = await logIn(app)
   const client = await TestClient.register(app, agent)
   const code = await client.code()
@@ -48,7 +48,7 @@ test('detects every issued secret in a log, at any place of an entry', async () 
   }
 })
 
-test('detects it in the message, the stack and the cause of an error', async () => {
+test('detects a secret in the message, the stack and the cause of an error', async () => {
   const token = await app.personalToken()
   expect(detected(new Error(`No ${token}.`))).toHaveLength(1)
   expect(detected({ error: new Error('No.', { cause: new Error(token) }) })).toHaveLength(1)
@@ -57,7 +57,7 @@ test('detects it in the message, the stack and the cause of an error', async () 
   expect(detected(changed)).toHaveLength(1)
 })
 
-test('ignores a client ID, a path and text that was not drawn', async () => {
+test('ignores a client ID, a path and text that is not random', async () => {
   const { clientId } = await app.client()
   expect(detected({ clientId, requestId: crypto.randomUUID() })).toEqual([])
   expect(detected('GET /account/settings/applications/clients/:client_id/')).toEqual([])

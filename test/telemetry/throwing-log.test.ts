@@ -19,7 +19,7 @@ const sinks: readonly { readonly how: string; readonly fail: () => unknown }[] =
   { how: 'rejects', fail: async () => Promise.reject(new Error('The disk of the log is full.')) },
 ]
 
-/** A server whose log throws at every entry, and whose store fails at the listed operations. */
+/** Starts a server whose log throws at every entry, and whose store fails at the listed operations. */
 const start = async (fail: () => unknown, options: TestOptions = {}) => {
   const entries: LogEntry[] = []
   const failing = new Set<string>()
@@ -36,7 +36,7 @@ const start = async (fail: () => unknown, options: TestOptions = {}) => {
   return { app, failing, count, [Symbol.asyncDispose]: () => app.close() }
 }
 
-test.each(sinks)('a log that $how does not lose later uses of tokens', async ({ fail }) => {
+test.each(sinks)('if the log $how, later uses of tokens are still recorded', async ({ fail }) => {
   const entries: LogEntry[] = []
   let isAway = true
   const store = await sqlite(':memory:').open()
@@ -63,12 +63,12 @@ test.each(sinks)('a log that $how does not lose later uses of tokens', async ({ 
   await store.close()
 })
 
-test.each(sinks)('a log that $how ends no background work', async ({ fail }) => {
+test.each(sinks)('if the log $how, background work continues', async ({ fail }) => {
   await using host = await start(fail, { sweepInterval: 1 })
   const { app, failing, count } = host
   failing.add('tokens.deleteExpired')
   await vi.waitFor(() => expect(count('sweeper.failed')).toBeGreaterThanOrEqual(1), 10_000)
-  // Another run of the sweeper follows the one whose failure could not be logged.
+  // The sweeper runs again after a run whose failure could not be logged.
   await vi.waitFor(() => expect(count('sweeper.failed')).toBeGreaterThanOrEqual(2), 10_000)
 
   let heard = 0
@@ -83,7 +83,7 @@ test.each(sinks)('a log that $how ends no background work', async ({ fail }) => 
   expect(heard).toBe(2)
 })
 
-test.each(sinks)('a log that $how changes no answer', async ({ fail }) => {
+test.each(sinks)('if the log $how, responses do not change', async ({ fail }) => {
   await using host = await start(fail)
   const { app, failing } = host
   const ready = () => fetch(`${app.issuer}/health/ready`)

@@ -38,7 +38,7 @@ const pinging = async (headers: Record<string, string> = {}) => {
 }
 
 describe('spans', () => {
-  test('cover a request by its pattern, with its look-up as a child', async () => {
+  test('have the path pattern of a request as name, and its token look-up as a child', async () => {
     const spans = await spansOf(await pinging())
     expect(spans.map(({ name, kind }) => [name, kind])).toEqual([
       ['oauth2server.token_lookup', SpanKind.INTERNAL],
@@ -55,7 +55,7 @@ describe('spans', () => {
     expect(lookup?.attributes).toEqual({})
   })
 
-  test('continue the trace of the headers, unless there is an active one', async () => {
+  test('continue the trace in the headers, unless a trace is active', async () => {
     const [, request] = await spansOf(await pinging({ traceparent }))
     expect(request?.spanContext().traceId).toBe(traceId)
     expect(request?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
@@ -72,7 +72,7 @@ describe('spans', () => {
     expect(request?.parentSpanContext?.spanId).toBe(outer.spanContext().spanId)
   })
 
-  test('cover a guard without the server only within a trace', async () => {
+  test('are created for a guard outside the server only within a trace', async () => {
     const token = await app.personalToken()
     const credentials = {
       authorization: `Bearer ${token}`,
@@ -104,7 +104,7 @@ describe('spans', () => {
     expect(spans[1]?.attributes['error.type']).toBe('500')
   })
 
-  test('have their trace ID in the log', async () => {
+  test('have a trace ID that is also in the log entries', async () => {
     const ping = await pinging({ traceparent })
     isBroken = true
     await ping()

@@ -1,5 +1,5 @@
-// Code that must not compile. `tsc -p tsconfig.test.json` checks it: an `@ts-expect-error` above a line that compiles
-// is an error itself. None of this runs.
+// Lines that must not compile. `tsc -p tsconfig.test.json` checks them, because an `@ts-expect-error` above a line that
+// compiles is an error. The code never runs.
 import {
   type AuditDefect,
   type AuditVerification,
@@ -47,21 +47,21 @@ declare const personal: PersonalToken
 
 export const secretsStayOutOfQueries = () => {
   tokens.findByAccess(digestOf('access_token', presented))
-  // @ts-expect-error a token in the clear is no digest
+  // @ts-expect-error a plaintext token is not a digest
   tokens.findByAccess(presented)
-  // @ts-expect-error nor is a sealed one
+  // @ts-expect-error a sealed token is not a digest
   tokens.findByRefresh(sealed)
-  // @ts-expect-error a text in the clear is not sealed
+  // @ts-expect-error a plaintext token is not sealed
   tokens.reseal(1, { accessToken: presented, refreshToken: null })
-  // @ts-expect-error a digest is not sealed either
+  // @ts-expect-error a digest is not a sealed value
   tokens.reseal(1, { accessToken: digest, refreshToken: null })
-  // @ts-expect-error the identifier of a session in the clear is no digest
+  // @ts-expect-error a plaintext session ID is not a digest
   store.sessions.find(presented)
-  // @ts-expect-error kinds of secrets are named
+  // @ts-expect-error an unknown type of secret
   digestOf('acess_token', presented)
-  // @ts-expect-error purposes of keys are named
+  // @ts-expect-error an unknown purpose of a key
   keys.seal('tokens', presented, [])
-  // @ts-expect-error claims are plain values
+  // @ts-expect-error a claim that is an object
   keys.sealRow([{}])
 }
 
@@ -72,52 +72,52 @@ export const optionsAreKnown = () => {
     store: sqlite(':memory:'),
   }
   createAuthorizationServer(given)
-  // @ts-expect-error an issuer is needed
+  // @ts-expect-error the issuer is missing
   createAuthorizationServer({ secretKeys: [], store: sqlite(':memory:') })
   // @ts-expect-error a misspelt setting
   createAuthorizationServer({ ...given, allowedGrantType: [] })
-  // @ts-expect-error an environment's name is no name in code
+  // @ts-expect-error the name of an environment variable instead of a setting
   createAuthorizationServer({ ...given, OAUTH2_CACHE_TYPE: 'memory' })
   // @ts-expect-error a grant type that does not exist
   createAuthorizationServer({ ...given, allowedGrantTypes: ['implicit'] })
-  // @ts-expect-error a number as text
+  // @ts-expect-error a string instead of a number
   createAuthorizationServer({ ...given, tokenExpiresIn: '3600' })
-  // @ts-expect-error a scope is an object
+  // @ts-expect-error a string instead of a Scope
   createAuthorizationServer({ ...given, scopes: ['notes:read'] })
-  // @ts-expect-error SQLite knows these two
+  // @ts-expect-error an unknown value of the option
   sqlite(':memory:', { synchronous: 'OFF' })
-  // @ts-expect-error settings are not changed once the server runs
+  // @ts-expect-error settings are read-only
   server.settings.tokenExpiresIn = 1
-  // @ts-expect-error nor are their lists
+  // @ts-expect-error lists in settings are read-only
   server.settings.allowedGrantTypes.push('password')
 }
 
 export const recordsAreKnown = () => {
   server.clients.create({ name: 'Client' })
-  // @ts-expect-error a name is needed
+  // @ts-expect-error the name is missing
   server.clients.create({})
-  // @ts-expect-error a client chooses no id of its own
+  // @ts-expect-error the server chooses the client ID
   server.clients.create({ name: 'Client', clientId: 'mine' })
-  // @ts-expect-error nor its secret
+  // @ts-expect-error the server generates the client secret
   server.clients.create({ name: 'Client', clientSecret: 'mine' })
-  // @ts-expect-error nor that it stands behind a personal token
+  // @ts-expect-error only the server creates clients of personal tokens
   server.clients.create({ name: 'Client', isPersonal: true })
-  // @ts-expect-error fields are read; update() changes them
+  // @ts-expect-error fields are read-only; update() changes them
   client.name = 'Other'
-  // @ts-expect-error so are lists
+  // @ts-expect-error lists of a client are read-only
   client.redirectUris.push('https://evil.example')
   // @ts-expect-error derived attributes are read-only
   client.clientType = 'public'
-  // @ts-expect-error a token cannot be widened
+  // @ts-expect-error the scopes of a token are read-only
   token.scopes.push('notes:write')
-  // @ts-expect-error only a token that was just made shows its value
+  // @ts-expect-error only a token that was just created has its value
   void token.accessToken
   const value: string = personal.accessToken
-  // @ts-expect-error a personal token is made for somebody
+  // @ts-expect-error the user is missing
   server.tokens.createPersonal('Test')
-  // @ts-expect-error only what a grant found is issued
+  // @ts-expect-error the fields that a grant determines are missing
   server.tokens.issue({ type: 'user', client, scopes: [] })
-  // @ts-expect-error email and password, or null for none
+  // @ts-expect-error the password is missing; null creates a user without one
   server.users.create({ email: 'user-a@example.org' })
   return value
 }
@@ -126,20 +126,20 @@ export const verificationOfTheAuditLogIsKnown = async () => {
   const found: AuditDefect[] = []
   const options: AuditVerificationOptions = { onDefect: (defect) => void found.push(defect) }
   const first: AuditVerification = await server.activity.verify(options)
-  // @ts-expect-error without a checkpoint there is no head
+  // @ts-expect-error the head is null without a checkpoint
   const head: string = first.head
-  // @ts-expect-error a head is kept as text; null is left out
+  // @ts-expect-error a head is a string; null must be omitted
   server.activity.verify({ head: first.head })
   server.activity.verify({ head: first.head ?? undefined })
-  // @ts-expect-error a misspelt option would find nothing
+  // @ts-expect-error a misspelt option
   server.activity.verify({ onDefects: () => undefined })
-  // @ts-expect-error defects are counted; onDefect is told each
+  // @ts-expect-error defects is a number; onDefect receives each defect
   first.defects.map(({ kind }) => kind)
-  // @ts-expect-error what was checked is read
+  // @ts-expect-error the result is read-only
   first.uncovered.rows = 0
   for (const { kind, ids } of found) {
     const text: string = ids
-    // @ts-expect-error ids are ranges as text
+    // @ts-expect-error ids is a string of ranges
     const id: number = ids
     // @ts-expect-error a kind of defect that does not exist
     if (kind === 'row_lost') return [text, id]
@@ -149,9 +149,9 @@ export const verificationOfTheAuditLogIsKnown = async () => {
 
 export const thePlanOfASweepIsKnown = async () => {
   const plan: SweepPlan = await server.sweepPlan()
-  // @ts-expect-error null where it may sweep
+  // @ts-expect-error the reason is null if the sweeper may run
   const reason: string = plan.heldBecause
-  // @ts-expect-error a plan is read
+  // @ts-expect-error a plan is read-only
   plan.missingUsers.push({ userId: '1', since: 0, removedFrom: 0 })
   for (const { what, why, count } of plan.rows) {
     const row: readonly [string, string, number] = [what, why, count]
@@ -159,12 +159,12 @@ export const thePlanOfASweepIsKnown = async () => {
     const since: Date = plan.missingUsers[0]?.since
     void [row, since]
   }
-  // @ts-expect-error a plan is of all kinds
+  // @ts-expect-error a plan takes no arguments
   server.sweepPlan('tokens')
   const removed: number = await server.sweep().catch((error: unknown) => {
     if (!(error instanceof ClockInDoubt)) throw error
     const name: 'ClockInDoubt' = error.name
-    // @ts-expect-error the reason is in its message
+    // @ts-expect-error the error has no field for the reason
     return error.reason ?? name.length
   })
   return [reason, removed]
@@ -172,24 +172,24 @@ export const thePlanOfASweepIsKnown = async () => {
 
 export const theSeamsAreKnown = () => {
   const opener: StoreOpener = sqlite(':memory:')
-  // @ts-expect-error a store is opened by the server
+  // @ts-expect-error only the server opens a store
   void opener.clients
   // @ts-expect-error a misspelt hook would never be called
   const extension: Extension = { name: 'x', onAuthorisationRequest: () => undefined }
-  // @ts-expect-error a grant says what it reads
+  // @ts-expect-error a grant must declare its parameters
   const grant: Grant = { type: 'x', redeem: async () => Promise.reject(new Error()) }
-  // @ts-expect-error text is no markup until somebody vouches for it
+  // @ts-expect-error a string is not markup
   const page: PageTemplate<ViewOf<'problem'>> = ({ sentence }) => `<p>${sentence}</p>`
   const pages: Partial<Pages> = { problem: ({ sentence }) => html`<p>${sentence}</p>` }
   // @ts-expect-error no page has this name
   const misspelt: Partial<Pages> = { problems: page }
   // @ts-expect-error an error code that does not exist
   new OAuthError('invalid_tokens', 'x')
-  // @ts-expect-error the option is named internal
+  // @ts-expect-error the option is `internal`
   new Scope('x', { isInternal: true })
-  // @ts-expect-error a proxy needs a user
+  // @ts-expect-error the user is missing
   new UserProxy()
-  // @ts-expect-error scopes are ids
+  // @ts-expect-error an object instead of a scope ID
   requireOauthScopes(new Scope('x'))
   return [extension, grant, pages, misspelt]
 }
@@ -206,7 +206,7 @@ export const extensionsUseDeclaredNamesOnly = () => {
   names.error('my_code', 'It is not valid.')
   // @ts-expect-error an error code that is not declared
   names.error('your_code', 'It is not valid.')
-  // @ts-expect-error an error code of an extension is made by its names alone
+  // @ts-expect-error only the names of an extension create its error codes
   new OAuthError('my_code', 'It is not valid.')
   context.limits.consume(names.limits.tries, '')
   // @ts-expect-error a limit that is not declared

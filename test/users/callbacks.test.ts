@@ -8,7 +8,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { statusOf } from './status.ts'
 
-// The store has no users: the server asks the application for them.
+// The store has no users: the server looks them up through callbacks of the application.
 
 const people = new Map<UserId, User>()
 let asked: UserId[]
@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 describe('users through callbacks only', () => {
-  test('are looked up at every check, so that a deactivation takes effect immediately', async () => {
+  test('are looked up for every request, so that a deactivation takes effect immediately', async () => {
     const id = add('ada')
     const { accessToken, userId } = await server.tokens.createPersonal('Laptop', id)
     expect(userId).toBe('ada')
@@ -55,7 +55,7 @@ describe('users through callbacks only', () => {
     expect(asked.filter((who) => who === 'ada').length).toBeGreaterThanOrEqual(4)
   })
 
-  test('are looked up as owners of clients as well', async () => {
+  test('are also looked up as owners of clients', async () => {
     const { client, clientSecret } = await server.clients.create({
       name: 'C',
       userId: add('owner'),
@@ -132,7 +132,7 @@ describe('users through callbacks only', () => {
     expect(await refresh()).toBe(200)
   })
 
-  test('the sweep looks up each user, and keeps the rows of one that is missing for the first time', async () => {
+  test('the sweep looks up each user, and keeps the rows of a user who is missing for the first time', async () => {
     for (const id of ['ada', 'bob', 'eve']) await server.tokens.createPersonal('Laptop', add(id))
     people.delete('ada')
     asked = []
@@ -144,7 +144,7 @@ describe('users through callbacks only', () => {
     expect(await server.store.userData.idsInUse(null, 10)).toEqual(['ada', 'eve'])
   })
 
-  test('a directory outage answers 503, and an error in the callback 500: never a verdict', async () => {
+  test('a directory outage returns 503, and an error in the callback 500; neither counts as a missing user', async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     const { accessToken } = await server.tokens.createPersonal('Laptop', add('ada'))
     const original = people.get.bind(people)

@@ -7,7 +7,7 @@ import {
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect, test } from 'vitest'
 
-// The application's own session and login, independent of the framework; each framework has its own suite.
+// The session and the login of the application, independent of the framework. Each framework has its own suite.
 
 const redirectUri = 'https://client.example/cb'
 
@@ -82,7 +82,7 @@ test('prompt=login sends a user to log in again, but only once', async () => {
   await server.close()
 })
 
-test('RFC 9126 §4 prompt=login of a pushed request: accepts the return from the login, and requires it again otherwise', async () => {
+test('RFC 9126 §4 prompt=login of a pushed request: accepts the return from the login, and requires a login for any other use', async () => {
   const { server, user, authorize, push } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const asked = await push({ prompt: 'login' })
   const first = await authorize(asked)
@@ -105,7 +105,7 @@ test('prompt=none returns an error to the client if nobody is logged in', async 
   await server.close()
 })
 
-test('binds the JWT of a session without an ID to the user only', async () => {
+test('binds the JWT of a session without an ID only to the user', async () => {
   let owner: ResourceOwner = null
   const { server, user } = await start({ loginUrl: '/enter' }, async () => owner)
   const { id } = user

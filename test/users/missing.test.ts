@@ -19,7 +19,7 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { statusOf } from './status.ts'
 
-// Users that the application does not find: temporarily, or because they are deleted.
+// Users that the application does not find, because of an error or because they were deleted.
 
 const hour = 3_600
 const day = 24 * hour
@@ -62,7 +62,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
   let server: AuthorizationServer
   let log: LogEntry[]
   let clock: ReturnType<typeof testClock>
-  /** The personal tokens of the users 1, 2, …: one row each, with different clients. */
+  /** The personal tokens of the users 1, 2, …: one for each user. */
   let tokens: string[]
 
   beforeEach(async () => {
@@ -88,7 +88,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     const rows = ids.map((id) => `(${id}, '${id}@example.org')`)
     await database.run(`insert into people values ${rows.join(', ')}`)
     const made: string[] = []
-    // As many at a time as there are connections: a slow machine puts off work that waits long for one.
+    // Three at a time, one per connection: on a slow machine, waiting for a connection could time out.
     await each(ids, 3, async (id, index) => {
       made[index] = (await server.tokens.createPersonal('Laptop', id)).accessToken
     })
@@ -145,7 +145,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
       { event: 'user.vanished', user_id: '2', actor: 'system', details: { since } },
     ])
     expect(await statusOf(server, tokens[2] ?? '')).toBe(200)
-    // Nothing is left to record or to report.
+    // A further sweep has nothing to record or report.
     await server.sweep()
     expect((await server.sweepPlan()).missingUsers).toEqual([])
     expect(await eventsOf('user.vanished')).toHaveLength(1)
@@ -167,7 +167,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await statusOf(server, tokens[1] ?? '')).toBe(200)
   })
 
-  test('a user with the nearest number as ID is not taken for another [T834]', async () => {
+  test('a user is not confused with another whose ID is the nearest representable number [T834]', async () => {
     const [gone, near] = ['9007199254740993', '9007199254740992']
     await database.run('drop table people')
     await database.run('create table people (id bigint primary key, email text not null)')
@@ -194,7 +194,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     await furnish(110)
     await database.run('delete from people where id <= 12')
     await server.sweep()
-    // The first 11 were not recorded either, because it is unknown which of these answers are right.
+    // No miss was recorded, because it is unknown which of the look-ups were right.
     expect((await server.sweepPlan()).missingUsers).toEqual([])
     await database.run(`insert into people values (12, '12@example.org')`)
     await server.sweep()
@@ -271,7 +271,7 @@ describe('callbacks', () => {
     people.clear()
   })
 
-  test('that return undefined for all users delete nothing, even with only a few users [T616]', async () => {
+  test('that return undefined for all users do not cause a deletion, even of a few users [T616]', async () => {
     const server = await start()
     const tokens: string[] = []
     for (const id of ['ada', 'bob', 'eve']) {

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { AuthorizationServer } from 'svc-oauth2server'
 import { requireApiAuth, rest } from 'svc-oauth2server/hono'
 
-/** Returns the status with which a guarded endpoint answers a token. */
+/** Returns the status of the response of a guarded endpoint to a token. */
 export const statusOf = async (
   server: AuthorizationServer,
   accessToken: string,

@@ -14,7 +14,7 @@ import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { statusOf } from './status.ts'
 
-// The application's own table of users, in the SQLite file of the store.
+// Users in a table of the application, in the SQLite file of the store.
 
 interface Key {
   readonly keyType: 'integer' | 'text' | 'uuid'
@@ -130,7 +130,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect(await statusOf(server, accessToken)).toBe(200)
   })
 
-  test('a user whom the application deletes holds and leaves nothing', async () => {
+  test('deleting a user in the application revokes the tokens immediately, and all rows are deleted by a sweep a day later at the latest', async () => {
     await using app = await start(given, people(given))
     const { server, db } = app
     const { accessToken } = await server.tokens.createPersonal('Laptop', one)
@@ -164,7 +164,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect(rowsOf(db, two)).toBe(2)
   })
 
-  test('deleted(id) leaves nothing behind, before any sweep', async () => {
+  test('deleted(id) deletes all rows of the user without a sweep', async () => {
     await using app = await start(given, people(given))
     const { server, db } = app
     await server.tokens.createPersonal('Laptop', one)
@@ -184,7 +184,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   })
 })
 
-test('only the application changes its users', async () => {
+test('rejects changes of users, which only the application can make', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))
   const { users } = app.server
@@ -198,7 +198,7 @@ test('only the application changes its users', async () => {
     await expect(change()).rejects.toThrow('The users belong to the application')
 })
 
-test('columns that the table does not have: every user is active, none is verified or an admin', async () => {
+test('without the optional columns, every user is active and unverified, and not an administrator', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, table('app people', { id: 'pk', email: 'mail' }))
   expect(await app.server.users.find(2)).toEqual({
@@ -210,7 +210,7 @@ test('columns that the table does not have: every user is active, none is verifi
   })
 })
 
-test('a user without an e-mail address can do everything, also as an administrator', async () => {
+test('a user without an e-mail address can use every page, also as an administrator', async () => {
   const path = join(folder, 'app.sqlite')
   const db = new DatabaseSync(path, { timeout: 2_000 })
   db.exec('create table people (id integer primary key, email text)')
