@@ -164,13 +164,13 @@ describe('the limit of invalid tokens at other endpoints', () => {
   })
 
   test.each(['without a client', 'with client authentication'])(
-    'subject tokens of an exchange, %s: rejects a valid token like an invalid one after the limit',
+    'counts subject tokens of an exchange %s, and then also rejects a valid one',
     async (who) => {
       await using app = await start({ limits, tokenExchange: true })
       const client = await app.client()
       const personal = await app.personalToken(['notes:read'])
       const { accessToken } = await authorizationOf(app, client.clientId)
-      const isClient = who.includes('proves')
+      const isClient = who.startsWith('with client')
       const exchange = (subject_token: string, address: string = here) =>
         postForm(
           `${app.issuer}/oauth/token`,
