@@ -15,7 +15,7 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 
-// Each example like a user's copy of it: in its own folder, with the packed package.
+// Each example runs like a user's copy: in a folder of its own, with the packed package.
 
 interface Example {
   readonly folder: string
@@ -50,7 +50,8 @@ interface Variant {
 }
 
 /**
- * `npm test` runs the suite for both on the adapters in the repository, and `NODES=whole npm run test:full` does here.
+ * `npm test` runs the suite for both variants with the adapters of the repository. `NODES=whole npm run test:full` runs
+ * both variants here.
  */
 const variants: Readonly<Record<string, Variant>> = {
   ...(process.env.NODES === 'whole' && {
@@ -66,7 +67,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
 }
 
-/** Runs a program to its end; it must succeed. */
+/** Runs a program and expects exit status 0. */
 const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
   // Users who install the package have the Node that it requires.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
@@ -148,7 +149,7 @@ describe.each(examples)('examples/$folder, installed from the tarball', (example
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('compiles, and passes the type check together with our declarations', async () => {
+  test('compiles, with a type check that includes the declarations of the package', async () => {
     // `skipLibCheck` is off: the declarations of the package are checked as well.
     await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
   })

@@ -21,7 +21,7 @@ import { formIn, UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
 
-/** The part of the Base64 of a text that is the same wherever the text occurs in a longer one. */
+/** Returns the parts of the Base64 of a text that are found at any position of the text in a longer one. */
 const base64Inside = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
@@ -49,7 +49,7 @@ const writings = (secret: string): readonly Buffer[] => {
   ]
 }
 
-/** For a secret that people choose, a digest that everybody can compute is as good as the secret. */
+/** Returns the unsalted digests of a secret that people choose. Such a digest reveals the secret to a dictionary attack. */
 const guessable = (secret: string): readonly string[] =>
   ['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => [
     hash(algorithm, secret, 'hex'),
@@ -65,7 +65,7 @@ const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> => 
   )
 }
 
-/** The secrets that a text contains. */
+/** Returns the secrets that a text contains. */
 const leaks = (
   places: ReadonlyMap<string, Buffer>,
   secrets: ReadonlyMap<string, string>,
@@ -76,7 +76,7 @@ const leaks = (
       .map(([name]) => `${name} stands in ${place}`),
   )
 
-/** Runs every flow, including failing ones, and returns each secret that occurred. */
+/** Runs every flow, including failing flows, and returns each secret that occurred. */
 const useEverything = async (
   node: Node,
   data: string,
@@ -105,7 +105,7 @@ const useEverything = async (
     return body
   }
 
-  // Login: first with a wrong password, then without CSRF token, then with both.
+  // Login: with a wrong password, without a CSRF token, and successfully.
   const agent = new UserAgent()
   const login = await agent.browse(`${node.url}/login`)
   const { hidden } = formIn(await login.clone().text())
@@ -119,7 +119,7 @@ const useEverything = async (
   expect(loggedIn.status).toBe(303)
   keep('session identifier', await cookieOf(agent))
 
-  // Consent: one request is never answered, one is refused, one is granted.
+  // Consent: one request is abandoned, one is denied, one is granted.
   const secretInUrl = keep('client secret in the address', 'a-secret-that-some-clients-send-along')
   const state = keep('state', 'state-that-protects-the-client')
   const url = new URL(client.authorizeUrl(node, 'notes:read user:email'))
@@ -139,7 +139,7 @@ const useEverything = async (
   await stranger.browse(url)
   keep('cookie of a stranger', await cookieOf(stranger))
 
-  // The code: failed attempts, the exchange, the replay; another code is never redeemed.
+  // The code: failed attempts, the redemption and a replay. Another code is never redeemed.
   const code = secrets.get('code') ?? ''
   const redemption = client.redemption(node, code)
   const wrongVerifier = keep('wrong code verifier', 'wrong-verifier-wrong-verifier-wrong-verifier')
@@ -152,7 +152,7 @@ const useEverything = async (
   expect(await status(send(redemption))).toBe(400)
   keep('unused code', await client.code(node, agent))
 
-  // Refresh, and reuse that revokes.
+  // A refresh, and a reuse that revokes the authorization.
   const fresh = await send(client.redemption(node, await client.code(node, agent)))
   const first = keepAnswer('fresh', fresh)
   const second = keepAnswer('refresh', await send(client.refreshForm(node, first.refresh_token)))
@@ -163,7 +163,7 @@ const useEverything = async (
     await send(client.redemption(node, await client.code(node, agent))),
   )
 
-  // The grants that need no browser, and the implicit one.
+  // The grants without a browser, and the implicit grant.
   const byPassword = { grant_type: 'password', username: email, scope: 'user:email' }
   const grant = client.form(node, { ...byPassword, password })
   keepAnswer('password grant', await send(grant))
@@ -220,10 +220,10 @@ const useEverything = async (
   expect(await status(send(client.form(node, grant.fields)))).toBe(500)
   await node.order({ at: 'after tokens.findByAccess', does: 'fail' })
   expect((await use(`/oauth/ping?access_token=${living_}`)).status).toBe(500)
-  // Its response was lost; within the leeway it is repeated.
+  // The response was lost. A retry within the leeway returns the same tokens.
   keepAnswer('after the faults', await send(broken))
 
-  // One more session that still exists when the files are read.
+  // A session that still exists when the files are read.
   const last = new UserAgent()
   const again = { issuer: node.url, user, password: secrets.get('new password') ?? '' }
   expect((await last.logIn(again)).status).toBe(303)
@@ -233,7 +233,7 @@ const useEverything = async (
 
 describe('ST-01 I5 no usable credential at rest', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
-    'database, journal and log hold no usable credential after all flows (%s)',
+    'database, journal and log contain no usable credential after all flows (%s)',
     async (signal) => {
       await using folder = await temporaryFolder()
       const shared = {
@@ -268,7 +268,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
         ...[...ended].map(([name, bytes]) => [`${name} of the ended server`, bytes] as const),
         ['the log', Buffer.from(log)],
       ])
-      // The data was really written, and the search would find a secret.
+      // The data was written, and the search can find a secret.
       const there = new Map([
         ['name', 'A client that stands there'],
         ['redirect URI', redirectUri],

@@ -13,7 +13,7 @@ import { plainEnvironment, temporaryFolder } from '../support/processes.ts'
 
 const fixture = join(import.meta.dirname, 'fixtures/batch.ts')
 
-/** Runs fifty inserts in a process. @returns the answers that it got, and how it ended */
+/** Runs fifty inserts in a process. @returns the inserts that completed, and how the process ended */
 const inserts = async (moment: string, place: string, clientId: string) => {
   const child = fork(fixture, [moment, place, clientId], { env: plainEnvironment() })
   const answered: unknown[] = []
@@ -46,17 +46,17 @@ describe('I2 a process that is killed inside a batch', () => {
     }
 
     test.each(['half', 'written'])(
-      'before its commit (%s): no insert is answered, and nothing is stored',
+      'before the commit (%s): no insert completes, and no row is stored',
       async (moment) => {
         expect(await run(moment)).toEqual({ answered: [], signal: 'SIGKILL', rows: 0 })
       },
     )
 
-    test('after its commit: all of it is stored, although no insert was answered', async () => {
+    test('after the commit: every row is stored, although no insert completed', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
 
-    test('without a kill: every insert is answered', async () => {
+    test('without a kill: every insert completes', async () => {
       const { answered, ...rest } = await run('never')
       expect(rest).toEqual({ signal: null, rows: 50 })
       expect(new Set(answered).size).toBe(50)
@@ -83,13 +83,13 @@ describe('I2 a process that is killed inside a batch', () => {
       }
     }
 
-    test('when it was sent: all of it is stored, or nothing', async () => {
+    test('after the batch was sent: every row is stored, or none', async () => {
       const { rows, ...rest } = await run('sent')
       expect(rest).toEqual({ answered: [], signal: 'SIGKILL' })
       expect([0, 50]).toContain(rows)
     })
 
-    test('when it was complete: all of it is stored, although no insert was answered', async () => {
+    test('after the batch was complete: every row is stored, although no insert completed', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
   })

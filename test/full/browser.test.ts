@@ -31,7 +31,7 @@ const launchArguments = [
   '--disable-sync',
 ]
 
-/** The client application's server, whose `/cb` is the last page of the flow. */
+/** Starts the server of the client application, whose `/cb` is the last page of the flow. */
 const startClient = async (host: string): Promise<{ http: Server; port: number } | undefined> => {
   const http = createServer((request, response) => {
     const frame = new URL(request.url ?? '/', 'http://client').searchParams.get('frame')
@@ -74,14 +74,14 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   })
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    // Complaints on pages of other sites are expected.
+    // Errors on pages of other sites are expected.
     const heard = complaints.filter((complaint) => complaint.startsWith(app.url))
     complaints = []
     expect(heard).toEqual([])
     expect(complaintsOf(app.program)).toEqual([])
   })
 
-  /** A new browser without cookies. */
+  /** Opens a page in a new browser without cookies. */
   const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext(options)
     context.setDefaultTimeout(10_000)
@@ -89,7 +89,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     const page = await context.newPage()
     page.on('console', (message) => {
       const { url } = message.location()
-      // Some tests expect a page to answer 4xx.
+      // Some tests expect a page with a 4xx status.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded')
       const isExpected = url === page.url() || url.endsWith('/favicon.ico')
       if (message.type() === 'error' && !(isStatus && isExpected))
@@ -207,7 +207,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('embeds a JWT in the home page, with which its scripts may use the REST API [T665]', async () => {
+  test('embeds a JWT in the home page, so that its scripts can use the REST API [T665]', async () => {
     const page = await newPage()
     await logIn(page)
     const field = page.locator('input[type=hidden][name=authorized_token]')
@@ -260,7 +260,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(another)
   })
 
-  test('asks for each authorization of a public client, at any port of this computer [T649]', async () => {
+  test('requests consent for each authorization of a public client, at any port of this computer [T649]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: ['http://127.0.0.1/cb'], isConfidential: false },
       callback(),
@@ -278,7 +278,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(page)
   })
 
-  test('§4.1.2.1 returns access_denied to the client after a refusal, and remembers nothing', async () => {
+  test('§4.1.2.1 returns access_denied to the client after the user denied the request, and stores no consent', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -343,7 +343,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('SS lets no other site frame a page', async () => {
+  test('SS prevents other sites from framing a page', async () => {
     const { url } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -360,7 +360,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('lets no page of another site log the user out or decide for them', async () => {
+  test('prevents pages of other sites from logging the user out and from consenting', async () => {
     const { url } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -383,7 +383,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
       await page.goto(`${app.url}/`)
       expect(await page.getByRole('main').textContent(), action).toContain(user.email)
     }
-    // Nor does an image, or a form in a frame.
+    // An image, or a form in a frame, has no effect either.
     for (const content of [
       `<img src="${app.url}/login">`,
       `<iframe name="inside"></iframe><form method="post" action="${app.url}/login" target="inside"></form>`,

@@ -11,7 +11,7 @@ import { UserAgent } from '../support/user-agent.ts'
 import { selfSigned } from './pages/self-signed.ts'
 
 // Runs the official conformance tests of the Model Context Protocol against the authorization server. The runner
-// listens for the callback, and prints the address to which a user would be sent; the test is that user's browser.
+// listens for the callback, and prints the authorization URL. The test opens that URL as the browser of a user.
 
 const runner = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
@@ -57,7 +57,7 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   const [url] = await program.says(new RegExp(`^${endpoint}\\S+$`, 'm'))
   const answer = await new UserAgent().authorize(app, url)
   expect(`${answer.origin}${answer.pathname}`).toBe(`http://127.0.0.1:${port}/callback`)
-  // The runner prints the address shortly before it listens for the callback.
+  // The runner prints the URL shortly before it listens for the callback.
   await vi.waitFor(async () => (await fetch(answer)).body?.cancel(), 30_000)
   const { code } = await program.exited
   const files = globSync('**/checks.json', { cwd: results.path })
@@ -81,7 +81,7 @@ test('the runner has scenarios and versions', () => {
   expect(versions.length).toBeGreaterThanOrEqual(4)
 })
 
-// It authenticates by none if the server offers that, so each of the other methods has its own server.
+// The runner uses the method `none` if the server offers it, so each of the other methods has a server of its own.
 describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod']>[]]>([
   ['none', ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']],
   ['client_secret_post', ['client_secret_basic', 'client_secret_post']],

@@ -12,7 +12,7 @@ const isLacking = await lacks('postgres')
 const issuer = 'http://localhost:8080'
 
 describe('kill -9 while the rows of a deleted client are removed', () => {
-  test('a later process deletes the rest [T575]', async () => {
+  test('a later process deletes the remaining rows [T575]', async () => {
     const many = 20_000
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer, env: { OAUTH2SERVER_SWEEP_INTERVAL: '1' } }
@@ -29,7 +29,7 @@ describe('kill -9 while the rows of a deleted client are removed', () => {
       found?.clientKey ?? 0,
     )
     expect(await records.clients.delete(client.clientId)).toBe(true)
-    // It ends after the current batch.
+    // The deletion stops after the current batch.
     await records.close()
     const atFirst = left()
     expect(atFirst).toBeGreaterThan(many / 2)
@@ -47,7 +47,7 @@ describe('kill -9 while the rows of a deleted client are removed', () => {
 })
 
 describe.skipIf(isLacking)('PostgreSQL', () => {
-  test('deletes a user with very many tokens and rotated refresh tokens, each statement within its timeout', async () => {
+  test('deletes a user with very many tokens and rotated refresh tokens, without a statement that exceeds its timeout', async () => {
     const [tokens, tombstones] = [3_000, 6_000]
     const database = await makeDatabase()
     const log: { readonly event: string }[] = []

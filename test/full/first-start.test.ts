@@ -25,7 +25,7 @@ interface Greeting {
   readonly curl: string
 }
 
-/** The output of the first start for its user. */
+/** Parses the output of the first start for its user. */
 const greetingIn = (stdout: string): Greeting => {
   const after = (words: string) => new RegExp(`^ *${words} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? ''
   const curl = stdout.split('\n').filter((line) => line.includes('curl'))
@@ -109,7 +109,7 @@ describe('the first start', () => {
 })
 
 describe('a later start', () => {
-  test('keeps the user, the token and the notes, and prints no secret', async () => {
+  test('preserves the user, the token and the notes, and prints no secret', async () => {
     await using folder = await temporaryFolder()
     const headers = { 'content-type': 'application/json' }
     const first = await startNotes({ data: folder.path })
@@ -128,7 +128,7 @@ describe('a later start', () => {
       expect(second.program.stdout).not.toContain(secret)
       expect(second.program.stderr).not.toContain(secret)
     }
-    // It creates no other user, token or password either.
+    // The start does not create another user, token or password.
     expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
     const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
     expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
@@ -161,7 +161,7 @@ describe('two concurrent first starts', () => {
   })
 })
 
-/** Runs a start that must fail, and returns how it ended. */
+/** Runs a start that must fail, and returns its result. */
 const failedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
@@ -182,7 +182,7 @@ const expectProblem = (
   expect(exit).toEqual({ code: 1, signal: null })
 }
 
-describe('a failing start exits with 1 and one clear message without a stack', () => {
+describe('a failing start exits with status 1 and one clear message without a stack trace', () => {
   test('if the port is in use', async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
@@ -211,7 +211,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     )
   })
 
-  test('if the database file is no database', async () => {
+  test('if the database file is not a database', async () => {
     await using folder = await temporaryFolder()
     await writeFile(join(folder.path, 'oauth2server.sqlite'), 'not a database. '.repeat(500))
     expectProblem(await failedStart({ data: folder.path }), /^The database file .*not a database/)
@@ -220,7 +220,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     expectProblem(await failedStart({ data: another.path }), /^The database file .*directory/)
   })
 
-  test('but not if the database was created by a newer version: it serves, and warns', async () => {
+  test('except if the database was created by a newer version, when it starts with a warning', async () => {
     await using folder = await temporaryFolder()
     const app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -234,7 +234,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('if the secret key is another one, or too short', async () => {
+  test('if the secret key does not match the database, or is too short', async () => {
     await using folder = await temporaryFolder()
     const key = (text: string) => ({ SECRET_KEY: `the ${text} secret key of more than 32 bytes` })
     const app = await startNotes({ data: folder.path, env: key('right') })
@@ -251,7 +251,7 @@ describe('a failing start exits with 1 and one clear message without a stack', (
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('§1 invalid settings: one message names each with its accepted values', async () => {
+  test('§1 if settings are invalid, with one message that lists each setting and its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
     const refused = await failedStart({
@@ -298,7 +298,7 @@ const sendHalfARequest = async (port: number, body: string): Promise<Socket> => 
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
-  // The server has read the head at this point, and waits for the rest.
+  // At this point, the server has read the head, and waits for the body.
   const [answer] = await once(socket, 'data')
   expect(answer).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()
@@ -326,7 +326,7 @@ const everything = async (socket: Socket): Promise<string> => {
 
 describe('FT-09 SIGTERM', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s finishes the request in flight, accepts no new one, and exits with 0',
+    '%s: completes the request in flight, accepts no new request, and exits with status 0',
     async (signal) => {
       await using folder = await temporaryFolder()
       await using app = await startNotes({ data: folder.path })
@@ -342,13 +342,13 @@ describe('FT-09 SIGTERM', () => {
       socket.write(body.slice(5))
       expect(await answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      // A kept connection would take five seconds longer.
+      // Waiting for an idle keep-alive connection would take five seconds longer.
       expect(performance.now() - finished).toBeLessThan(4_000)
       expect(complaints(app.program)).toEqual([])
     },
   )
 
-  test('under load every request is answered completely or not accepted, and the exit status is 0', async () => {
+  test('under load, every request gets a complete response or is not accepted, and the exit status is 0', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -378,11 +378,11 @@ describe('FT-09 SIGTERM', () => {
     expect(complaints(app.program)).toEqual([])
   })
 
-  test('a client that never finishes its request does not prevent the exit', async () => {
+  test('exits even if a client never completes its request', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const socket = await sendHalfARequest(app.port, 'grant_type=client_credentials')
-    // Otherwise it would be killed at the end, and have no exit status.
+    // A process that had to be killed would have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
     socket.destroy()
   })
@@ -402,7 +402,7 @@ describe('FT-09 SIGTERM', () => {
     }
     const { token } = greetingIn(app.program.stdout)
     expect(await me(app.url, token)).toBe(200)
-    // A log entry at a low level is allowed; a warning or an error would be a false alarm.
+    // Log entries at a lower level are allowed. A warning or an error would be a false alarm.
     const levels = app.program.stderr
       .split('\n')
       .filter((line) => line !== '')

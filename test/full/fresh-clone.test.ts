@@ -26,8 +26,8 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)
-    // A file that was deleted since is still listed. A link may lead out of the copy: `npm ci` would follow a linked
-    // node_modules and empty the target, which others use.
+    // Git also lists deleted files. Skip links: `npm ci` would follow a link to node_modules and delete its content, which
+    // other checkouts use.
     const found = await lstat(from).catch(() => undefined)
     if (!found?.isFile()) continue
     const target = join(folder.path, file)
@@ -65,8 +65,8 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
 
   beforeAll(async () => {
     clone = await copyOfCheckout()
-    // `.ci/run` begins with `npm ci` in a fresh clone. Here the same packages are linked, and the scripts at the end of
-    // `npm ci` are run.
+    // `.ci/run` begins with `npm ci` in a fresh clone. This test links the same packages instead, and runs the scripts
+    // that `npm ci` would run at its end.
     if (!isWhole) await symlink(join(root, 'node_modules'), join(clone.path, 'node_modules'))
     const install = run('npm', isWhole ? ['ci'] : ['run', 'prepare'])
     const { code } = await install.exited
@@ -98,7 +98,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     await again.stop()
   })
 
-  test('§1 two concurrent starts after a source has changed build once and do not disturb each other', async () => {
+  test('§1 two concurrent starts after a change of a source build once, and both serve', async () => {
     const now = new Date()
     await utimes(join(clone.path, 'src/index.ts'), now, now)
     const before = await stat(join(clone.path, 'dist/.built'))
@@ -117,7 +117,7 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     await Promise.all(apps.map((app) => app.stop()))
   })
 
-  // The test of the walk-through in docs/getting-started.md runs it so too.
+  // The test of docs/getting-started.md also runs this command.
   if (isWhole) {
     test('npx svc-oauth2server runs in the checkout', async () => {
       const program = run('npx', ['svc-oauth2server', '--help'])

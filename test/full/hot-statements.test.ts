@@ -22,14 +22,14 @@ import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** Rows of each large table; one client owns nearly all of them. */
 const many = 2_000
-/** Rows and index entries that one operation may read, however large the tables are. */
+/** The number of rows and index entries that one operation may read, independent of the size of the tables. */
 const bound = 60
-/** Operations of a kind that run concurrently, so that they share statements. */
+/** The number of concurrent operations of a kind, which share statements. */
 const together = 10
-/** PostgreSQL makes the plan of a prepared statement generic after five executions. */
+/** After five executions of a prepared statement, PostgreSQL may use a generic plan. */
 const executions = 7
 
-/** One row of each kind, of which the others are copies. */
+/** The IDs of one row of each kind. All other rows are copies of these rows. */
 interface Owner {
   readonly userId: number | string
   readonly clientId: string
@@ -39,7 +39,7 @@ type Prepared = () => Promise<unknown>
 
 const now = 500
 
-/** Every operation that requests wait for: creates the rows that it needs, and returns the operation itself. */
+/** Every operation that requests wait for. Each function inserts the rows of the operation, and returns the operation. */
 const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepared>>> = {
   'tokens.findByAccess': async (store, { clientId }) => {
     const { row } = await aPair(store, clientId)
@@ -210,8 +210,8 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
 }
 
 /**
- * Operations that no request for a token or a resource waits for, and the reason why their reads are bounded
- * nevertheless.
+ * Operations that no request for a token or a resource waits for, with the reason why the number of rows that they read
+ * is bounded.
  */
 const others: Readonly<Record<string, string>> = {
   clients: 'of management, by users and administrators',
@@ -259,7 +259,7 @@ const isOther = (operation: string): boolean =>
   // Rows that are deleted in batches, by the sweeper or in the background.
   /\.(?:delete|end|mark|remove)\w*(?:OfClient|Own|Expired|Unused|Before|OfOwner)$/.test(operation)
 
-/** Copies one row of a table, with other values in unique columns. */
+/** Returns a statement that copies one row of a table many times, with other values in unique columns. */
 const copies = (table: string, from: string, changes: string): string =>
   `insert into oauth2server_${table} select made.* from (
      select * from oauth2server_${table} where ${from} limit 1
@@ -280,7 +280,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       if (this.database && database.url.endsWith(this.database)) connection = this
       return Reflect.apply(query, this, given)
     } as never)
-    // One connection, so that every statement has been prepared on the one that is measured.
+    // The pool has one connection, so that every statement is prepared on the measured connection.
     store = await postgres(database.url, { poolSize: 1, connectTimeout: 30_000 }).open()
     await store.migrate()
     for (const { name } of await database.query(`select relname as name from pg_class
@@ -293,9 +293,9 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     vi.restoreAllMocks()
   })
 
-  /** Rows and index entries that were read in this database so far. */
+  /** Returns the number of rows and index entries that were read in this database so far. */
   const rowsRead = async (): Promise<number> => {
-    // The connection of the store reports its counters before it answers this.
+    // The connection of the store reports its counters before the response to this ping.
     await store.ping()
     const own = connection
     await own?.query('select pg_stat_force_next_flush()')
@@ -322,13 +322,13 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       copies('transient', 'true', `'key', 'k' || n, 'expires_at', 1000000`),
       copies('client', 'true', `'client_key', n, 'client_id', 'x' || n, 'client_secret', 'y' || n`),
     ]
-    // Without the checks of foreign keys, which are satisfied.
+    // Skip the checks of the foreign keys, which are satisfied.
     await database.query(
       `do $$ begin set local session_replication_role = replica; ${statements.join(';')}; end $$`,
     )
   }
 
-  /** One row of each kind that stays. */
+  /** Creates one row of each kind. */
   const anOwner = async (): Promise<Owner> => {
     const userId = await aUser(store)
     const clientId = await aClient(store, { userId })
@@ -344,7 +344,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       for (let count = 0; count < executions; count += 1) await (await prepare(store, owner))()
   }
 
-  /** The rows that each operation reads: one by one, several concurrently, and inside a transaction. */
+  /** Expects that each operation reads few rows: alone, several concurrently, and inside a transaction. */
   const expectFewRows = async (owner: Owner): Promise<void> => {
     const found: Record<string, number> = {}
     for (const [name, prepare] of Object.entries(hot)) {
@@ -373,7 +373,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
   }
 
-  test('every operation of the store is measured, or has a reason why not', () => {
+  test('every operation of the store is measured, or listed with a reason', () => {
     const operations = Object.entries(store).flatMap(([part, of]) =>
       typeof of === 'object'
         ? Object.entries(of).flatMap(([name, operation]) =>
@@ -401,14 +401,14 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('by plans from when the tables were tiny and never analyzed [T580]', async () => {
+  test('with plans that were made for tiny tables that were never analyzed [T580]', async () => {
     const owner = await anOwner()
     await execute(owner)
     await grow()
     await expectFewRows(owner)
   })
 
-  test('by plans from when the tables were tiny and analyzed', async () => {
+  test('with plans that were made for tiny tables that were analyzed', async () => {
     const owner = await anOwner()
     await database.query('analyze')
     await execute(owner)
@@ -416,7 +416,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('by plans from after an analyze of empty tables', async () => {
+  test('with plans that were made after an analyze of empty tables', async () => {
     await database.query('analyze')
     const owner = await anOwner()
     await execute(owner)
@@ -424,7 +424,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
     await expectFewRows(owner)
   })
 
-  test('in tables that were analyzed, where one client owns nearly all rows [T581]', async () => {
+  test('in analyzed tables where one client owns nearly all rows [T581]', async () => {
     const owner = await anOwner()
     await grow()
     await database.query('analyze')

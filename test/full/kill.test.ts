@@ -24,7 +24,7 @@ const issuer = 'http://localhost:8080'
 /** Milliseconds: dozens of restarts are slow on a busy machine. */
 const timeout = 240_000
 
-/** A folder with a user and a client in its database, which no process has open. */
+/** Creates a folder with a database that has a user and a client, and that no process has open. */
 const furnished = async () => {
   const folder = await temporaryFolder()
   const shared: Cluster = { data: folder.path, issuer }
@@ -44,15 +44,15 @@ const expectIntact = (data: string) => {
   expect(query(data, 'pragma foreign_key_check')).toEqual([])
 }
 
-/** The response, or undefined if it was lost. */
+/** Returns the response, or undefined if it was lost. */
 const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
 
-/** `NODES=whole npm run test:full` has more rounds, and kills earlier and later. */
+/** `NODES=whole npm run test:full` runs more rounds, with earlier and later kills. */
 const isWhole = process.env.NODES === 'whole'
 
 describe('kill -9 in the middle of 300 token requests', () => {
   test.each(isWhole ? [20, 150, 280] : [150])(
-    'every token of an answered request works after the restart (killed after %i answers)',
+    'every token that a client received works after the restart (killed after %i responses)',
     async (enough) => {
       await using it = await furnished()
       await using node = await startNode(it)
@@ -83,7 +83,7 @@ describe('kill -9 in the middle of 300 token requests', () => {
   )
 })
 
-/** The rows of a code in the database: its authorizations, and their tokens. */
+/** Returns the number of authorizations and of tokens of a code in the database. */
 const familyOf = (data: string, code: string) => {
   const [family] = query(
     data,
@@ -114,7 +114,7 @@ const expectConsistentCode = async (
     expect(await ping(node, answer.body.access_token)).toBe(200)
     return 'answered'
   }
-  // Either nothing at all happened, or everything.
+  // The exchange was completed, or it had no effect.
   expect([redeemed, untouched]).toContainEqual(family)
   const retry = await send(client.redemption(node, code))
   if (family?.families === 1) {
@@ -149,7 +149,7 @@ const killedAt = async (node: Node, form: Form, fault: Fault): Promise<void> => 
   expect((await node.program.exited).signal).toBe('SIGKILL')
 }
 
-/** Every point before and after a store operation that the request reaches, each with its number. */
+/** Returns every point before and after a store operation of the request, with the number of the occurrence. */
 const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   await node.order()
   expect((await send(form)).status).toBe(200)
@@ -161,7 +161,7 @@ const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   }))
 }
 
-/** Nothing is stored between the end of an operation and the start of another: the two are one moment. */
+/** Removes points that are equal: no write happens between the end of an operation and the start of the next. */
 const distinct = (moments: readonly Fault[]): readonly Fault[] =>
   moments.filter(
     ({ at }, index) => !(at.startsWith('before') && moments[index - 1]?.at.startsWith('after')),
@@ -200,7 +200,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     try {
       const first = await it.client.code(node, it.agent)
       const reached = await momentsOf(node, it.client.redemption(node, first))
-      // The only commit is among them, with the two writes of its transaction.
+      // The points include the only commit, and the two writes of its transaction.
       expect(reached.map(({ at }) => at)).toEqual(
         expect.arrayContaining([
           'before transaction',
@@ -239,7 +239,7 @@ describe('FT-01 kill -9 around a refresh', () => {
       digestOf('refresh_token', String(refreshToken)),
     )
 
-  /** Checks that a lost response is repeated: the client can continue whether the rotation had happened or not. */
+  /** Expects that the client can retry after a lost response, whether the rotation had happened or not. */
   const expectConsistentRefresh = async (
     { data, client }: { readonly data: string; readonly client: NodeClient },
     node: Node,

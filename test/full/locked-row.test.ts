@@ -8,11 +8,11 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-/** Milliseconds that another connection holds the row: longer than any statement may take. */
+/** Milliseconds for which another connection locks the row: longer than the statement timeout. */
 const locked = 5_000
-/** Concurrent requests for the locked row, which are sent again while it is locked. */
+/** The number of concurrent requests for the locked row, which are repeated while it is locked. */
 const flood = 100
-/** Milliseconds between two requests of strangers. */
+/** Milliseconds between two requests of other users. */
 const pace = 10
 
 interface Party {
@@ -30,7 +30,7 @@ interface Answer {
   readonly took: number
 }
 
-describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => {
+describe.skipIf(await lacks('postgres'))('a row that is locked for a long time', () => {
   let database: TestDatabase
   let app: TestServer
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => 
     const { status = 500, headers = {} } = app.server.refusalOf(error) ?? {}
     return { status, headers }
   }
-  // Parties take turns, so that no two requests present the same refresh token.
+  // The requests alternate between parties, so that no two present the same refresh token.
   const kinds: Readonly<Record<string, (party: Party) => Promise<object>>> = {
     'bearer check': ({ accessToken }) =>
       call({
@@ -90,7 +90,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => 
         headers: { authorization: `Bearer ${accessToken}` },
       }),
     'client credentials': (party) => token(party, { grant_type: 'client_credentials' }),
-    // A transaction of several statements, like the redemption of a code.
+    // A transaction of several statements, as for the redemption of a code.
     authorization: ({ client, user }) =>
       issue(client, user).then(() => ({ status: 200, headers: {} }), statusOf),
   }
@@ -115,7 +115,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => 
     }
   }
 
-  /** Sends requests of strangers at a constant rate for this number of milliseconds. */
+  /** Sends requests of other users at a constant rate for this number of milliseconds. */
   const strangers = async (parties: readonly Party[], duration: number) => {
     const answers: Promise<Answer>[] = []
     const until = performance.now() + duration
@@ -139,7 +139,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => 
     return all[Math.floor(all.length * part)] ?? 0
   }
 
-  /** Runs the work while another connection holds the row. */
+  /** Runs the work while another connection locks the row. */
   const whileLocked = async <T>(sql: string, key: unknown, work: () => Promise<T>): Promise<T> => {
     const holder = new Client({ connectionString: database.url })
     await holder.connect()
@@ -160,43 +160,46 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for long', () => 
     ],
   }
 
-  test.each(Object.keys(rows))('a locked %s delays no request [T576]', async (name) => {
-    const [sql, key] = rows[name] ?? ['', () => null]
-    const victim = await newParty()
-    const others = await Promise.all(Array.from({ length: 40 }, newParty))
-    await strangers(others, 500)
-    const before = await strangers(others, 1_000)
-    const [during, victims] = await whileLocked(sql, key(victim), () =>
-      Promise.all([
-        strangers(others, locked),
-        (async () => {
-          const answers: Promise<Answer>[] = []
-          const until = performance.now() + locked - 3_500
-          const ask = (kind: string) =>
-            answers.push(measured(kind, () => (kinds[kind] ?? refresh)(victim)))
-          for (let count = 0; count < flood; count += 1) {
-            ask('authorization')
-            ask('client credentials')
-          }
-          while (performance.now() < until) {
-            ask('authorization')
-            ask('client credentials')
-            await delay(50)
-          }
-          return Promise.all(answers)
-        })(),
-      ]),
-    )
-    const failed = [...before, ...during].filter(({ status }) => status !== 200)
-    console.log(
-      `locked ${name}: p50 ${quantile(before, 0.5).toFixed(1)} -> ${quantile(during, 0.5).toFixed(1)} ms, p99 ${quantile(before, 0.99).toFixed(1)} -> ${quantile(during, 0.99).toFixed(1)} ms, slowest ${quantile(before, 1 - 1e-9).toFixed(0)} -> ${quantile(during, 1 - 1e-9).toFixed(0)} ms, ${during.length} requests, ${failed.length} failed; of the locked: ${[...new Set(victims.map(({ status }) => status))]}`,
-    )
-    expect(failed).toEqual([])
-    expect(during.length).toBeGreaterThan(locked / pace / 4)
-    // A request that waited for the row would take the 3,000 ms after which a statement times out.
-    expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
-    // No foreign key refers to these rows (docs/decisions/0017-deletion.md): a lock does not affect the requests of
-    // their own user either.
-    expect(victims.filter(({ status }) => status !== 200)).toEqual([])
-  })
+  test.each(Object.keys(rows))(
+    'a locked %s does not delay requests of others [T576]',
+    async (name) => {
+      const [sql, key] = rows[name] ?? ['', () => null]
+      const victim = await newParty()
+      const others = await Promise.all(Array.from({ length: 40 }, newParty))
+      await strangers(others, 500)
+      const before = await strangers(others, 1_000)
+      const [during, victims] = await whileLocked(sql, key(victim), () =>
+        Promise.all([
+          strangers(others, locked),
+          (async () => {
+            const answers: Promise<Answer>[] = []
+            const until = performance.now() + locked - 3_500
+            const ask = (kind: string) =>
+              answers.push(measured(kind, () => (kinds[kind] ?? refresh)(victim)))
+            for (let count = 0; count < flood; count += 1) {
+              ask('authorization')
+              ask('client credentials')
+            }
+            while (performance.now() < until) {
+              ask('authorization')
+              ask('client credentials')
+              await delay(50)
+            }
+            return Promise.all(answers)
+          })(),
+        ]),
+      )
+      const failed = [...before, ...during].filter(({ status }) => status !== 200)
+      console.log(
+        `locked ${name}: p50 ${quantile(before, 0.5).toFixed(1)} -> ${quantile(during, 0.5).toFixed(1)} ms, p99 ${quantile(before, 0.99).toFixed(1)} -> ${quantile(during, 0.99).toFixed(1)} ms, slowest ${quantile(before, 1 - 1e-9).toFixed(0)} -> ${quantile(during, 1 - 1e-9).toFixed(0)} ms, ${during.length} requests, ${failed.length} failed; of the locked: ${[...new Set(victims.map(({ status }) => status))]}`,
+      )
+      expect(failed).toEqual([])
+      expect(during.length).toBeGreaterThan(locked / pace / 4)
+      // A request that waited for the row would take the 3,000 ms after which a statement times out.
+      expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
+      // No foreign key refers to these rows (docs/decisions/0017-deletion.md), so the lock does not even affect the requests
+      // of the same user.
+      expect(victims.filter(({ status }) => status !== 200)).toEqual([])
+    },
+  )
 })

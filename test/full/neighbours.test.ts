@@ -4,26 +4,26 @@ import type { StoreName } from '../load/neighbours/database.ts'
 import { measure } from '../load/neighbours/measure.ts'
 import { lacks } from '../support/needs.ts'
 
-// The measurement of docs/operations.md in a small form. It checks no ratio, because other work may run on the machine.
+// A short form of the measurement in docs/operations.md. It checks no ratio, because the machine may be busy.
 
 const withoutPostgres = await lacks('postgres')
 
 /**
- * Milliseconds beyond the slowest answer without the abuse. A server that does all the work of an abuse in one turn of
- * its event loop, in one statement or behind one lock is several times slower than that.
+ * The permitted delay in milliseconds, compared with the slowest response without the abuse. A server that did the work
+ * of an abuse in one turn of its event loop, in one statement or under one lock would exceed it several times.
  */
 const bound = 1_000
 
 const stores: readonly StoreName[] = withoutPostgres ? ['sqlite'] : ['sqlite', 'postgres']
 
-describe.each(stores)('an innocent caller beside an abuse, on %s', (store) => {
+describe.each(stores)('a well-behaved caller during an abuse, on %s', (store) => {
   const possible = abuses.filter(({ stores: where = stores }) => where.includes(store))
 
-  test.each(possible)('loses no request and waits for none: $title', async (abuse) => {
+  test.each(possible)('gets every response without a long delay: $title', async (abuse) => {
     const measured = await measure(abuse, { store, seconds: 2, scale: 0.1, rate: 60 })
     const { during, undisturbed, attacked } = measured
     expect(during.requests).toBeGreaterThan(100)
-    // Otherwise the machine is too busy for a verdict.
+    // With failures before the abuse, the machine is too busy for a result.
     for (const { failures } of undisturbed) expect(failures).toEqual({})
     expect({ ...during.failures, ...attacked?.during.failures }).toEqual({})
     const control = Math.max(...undisturbed.map(({ max }) => max))

@@ -13,7 +13,7 @@ import {
 
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
-/** Runs a program to its end; it must succeed. */
+/** Runs a program and expects exit status 0. */
 const run = async (
   command: string,
   args: readonly string[],
@@ -93,7 +93,7 @@ describe('installed in an empty folder', () => {
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
     run(command, args, { cwd: folder.path, ...options })
 
-  /** What else its user needs. */
+  /** Installs other packages that the user needs. */
   const add = (...packages: readonly string[]) =>
     runThere('npm', ['install', ...quiet, ...packages])
 
@@ -132,7 +132,7 @@ describe('installed in an empty folder', () => {
     noImplicitOverride: true,
     verbatimModuleSyntax: true,
     isolatedModules: true,
-    // Our declarations are checked as well.
+    // Check the declarations of the package as well.
     skipLibCheck: false,
   }
 
@@ -179,7 +179,7 @@ describe('installed in an empty folder', () => {
     expect(await compileAndRun(folder.path)).toEqual(expected)
   })
 
-  test('require() loads every part of it', async () => {
+  test('require() loads every export of the package', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
     // Parts that need Nest or a driver are loaded in the tests of the examples and of the how-to pages, which install
     // them.
@@ -201,7 +201,7 @@ describe('installed in an empty folder', () => {
     for (const command of 'serve users tokens clients scopes migrate secret-key'.split(' ')) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
     }
-    // The scopes of the example in our repository are not those of a user's application.
+    // The application of a user does not have the scopes of the example in this repository.
     const scopes = await runThere('npx', ['svc-oauth2server', 'scopes', 'list'], {
       env: { DATABASE_URL: 'sqlite::memory:' },
     })
@@ -238,7 +238,7 @@ describe('installed in an empty folder', () => {
     expect(await serving.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test('compiles and runs with Express 4 as well [T785]', async () => {
+  test('compiles and runs with Express 4 [T785]', async () => {
     await add('express@4', '@types/express@4')
     const { version } = await json(inFolder('node_modules/express/package.json'))
     expect(version).toMatch(/^4\./)

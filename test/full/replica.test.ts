@@ -4,7 +4,7 @@ import { startPostgres, startReplica } from '../support/own-postgres.ts'
 import { queryAt } from '../support/postgres.ts'
 
 describe.skipIf(await lacks('postgres programs'))('a replica for tests of a fail-over', () => {
-  test('receives the writes of its primary, and accepts writes itself once it is promoted', async () => {
+  test('receives the writes of its primary, and accepts writes after its promotion', async () => {
     await using primary = await startPostgres()
     await using replica = await startReplica(primary)
     const ids = () => queryAt(replica.url, 'select id from note order by id')

@@ -13,7 +13,7 @@ const [many, poolSize] = [12, 4]
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const each = <T>(make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i))
 
-/** Requests that all need one row, and the statement with which another connection locks it. */
+/** Requests that need the same row, and the statement that locks the row. */
 interface Case {
   readonly name: string
   readonly lock: string
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
 
 describe.skipIf(await lacks('postgres'))('requests that wait for one locked row', () => {
   test.each(cases)(
-    '$name hold one connection of the pool [T577]',
+    '$name occupy one connection of the pool [T577]',
     async ({ lock, status, prepare }) => {
       const database = await makeDatabase()
       const holder = new Client({ connectionString: database.url })
@@ -83,7 +83,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         await using app = await startServer({
           store: postgres(database.url, { poolSize }),
           tokenExchange: true,
-          // Disables the limits, which so many attempts would exceed.
+          // So many attempts would exceed the limits.
           dangerouslyIgnoreLimits: true,
         })
         const stranger = await app.personalToken()
@@ -104,11 +104,11 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
-        // One of them, and possibly the write of the last uses of tokens.
+        // One of the requests waits, and possibly the write of the last uses of tokens.
         expect(await waitingStatements()).toBeLessThanOrEqual(2)
         await holder.query('rollback')
         const statuses = new Set(await answers)
-        // 503 if this machine was too slow to release the row within two seconds.
+        // Accept 503, because a slow machine may release the row after more than two seconds.
         statuses.delete(503)
         expect([...statuses]).toEqual([status])
       } finally {

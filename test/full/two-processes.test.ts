@@ -22,7 +22,7 @@ import { UserAgent } from '../support/user-agent.ts'
 const issuer = 'http://localhost:8080'
 const many = 50
 
-/** Two server processes on one SQLite file, and this process as the operator's command line. */
+/** Starts two server processes on one SQLite file. This process acts as the command line of the operator. */
 const cluster = (env: Readonly<Record<string, string>> = {}) => {
   let folder: TemporaryFolder
   const it = {} as {
@@ -38,7 +38,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
     folder = await temporaryFolder()
     const shared: Cluster = { data: folder.path, issuer, env }
     it.data = folder.path
-    // At once, so that both find an empty folder.
+    // Start both concurrently, so that both find an empty folder.
     ;[it.a, it.b] = await Promise.all([startNode(shared), startNode(shared)])
     it.records = await openRecords(shared)
     Object.assign(it, await createUserAndClient(it.records))
@@ -75,7 +75,7 @@ const both = async (
   })
 }
 
-/** The number of answers of each kind. */
+/** Counts the responses of each kind. */
 const tally = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const { status, body } of answers) {
@@ -109,7 +109,7 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'CD-06 of 50 concurrent redemptions of one code one succeeds, and then its tokens are revoked (round %i)',
+    'CD-06 one of 50 concurrent redemptions of a code succeeds, and its tokens are revoked afterwards (round %i)',
     async () => {
       const code = await it.client.code(it.a, it.agent)
       const answers = await both(it, (node) => it.client.redemption(node, code))
@@ -123,7 +123,7 @@ describe('two processes on one SQLite file', () => {
   )
 
   test.each(['a', 'b'] as const)(
-    'CD-07 a node that pauses after it has read the code does not redeem it a second time (%s is slow)',
+    'CD-07 a node that pauses after reading a code does not redeem it a second time (%s is slow)',
     async (slowName) => {
       const slow = it[slowName]
       const fast = slowName === 'a' ? it.b : it.a
@@ -134,13 +134,13 @@ describe('two processes on one SQLite file', () => {
       expect(first.status).toBe(200)
       expect(await ping(slow, first.body.access_token)).toBe(200)
       expect(tally([await late])).toEqual({ '400 invalid_grant': 1 })
-      // The second redemption proved everything: a replay.
+      // The second redemption had valid credentials, so it is a replay.
       expect(await ping(fast, first.body.access_token)).toBe(401)
       expect(authorizations(it)).toEqual([expect.objectContaining({ revoked: 1, tokens: 0 })])
     },
   )
 
-  test('CD-06 concurrent redemptions of many codes: each succeeds once, and none fails because of contention', async () => {
+  test('CD-06 many codes are redeemed concurrently, each of them once, without failures because of contention', async () => {
     const codes: string[] = []
     for (let made = 0; made < 25; made += 1) codes.push(await it.client.code(it.a, it.agent))
     const turn = (index: number) => (index % 2 === 0 ? it.a : it.b)
@@ -155,7 +155,7 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 50 concurrent refreshes are one rotation, with identical answers within the leeway (round %i)',
+    'RF-05 50 concurrent refreshes within the leeway cause one rotation, and return the same tokens (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
@@ -183,7 +183,7 @@ describe('two processes on one SQLite file', () => {
     },
   )
 
-  test('RF-05 a node that pauses between read and write returns the same answer as the faster one', async () => {
+  test('RF-05 a node that pauses between read and write returns the same tokens as the faster node', async () => {
     const { refresh_token } = await it.client.tokens(it.a, it.agent)
     await it.a.order({ at: 'after tokens.findByRefresh', does: 'pause', milliseconds: 300 })
     const late = send(it.client.refreshForm(it.a, refresh_token))
@@ -194,10 +194,10 @@ describe('two processes on one SQLite file', () => {
     expect(second.body.refresh_token).toBe(first.body.refresh_token)
   })
 
-  test('FT-07 login, consent, code, tokens and logout may each reach another node [T666]', async () => {
+  test('FT-07 a login, consent, token request and logout work at different nodes [T666]', async () => {
     const agent = new UserAgent()
     const login = { user: it.user, password }
-    // The login page from one node, its form to the other.
+    // Open the login page at one node, and send its form to the other.
     const page = await agent.browse(`${it.a.url}/login`)
     const crossed = await agent.submit(Object.assign(page, { address: `${it.b.url}/login` }), {
       email: it.user.email,
@@ -206,7 +206,7 @@ describe('two processes on one SQLite file', () => {
     expect(crossed.status).toBe(303)
     expect(await (await agent.fetch(`${it.a.url}/`)).text()).toContain(it.user.email)
 
-    // The consent page from one, the decision to the other, the code back to the first.
+    // Open the consent page at one node, send the decision to the other, and redeem the code at the first.
     const consent = await agent.browse(it.client.authorizeUrl(it.a))
     const decided = await agent.submit(
       Object.assign(consent, { address: `${it.b.url}/oauth/authorize` }),
@@ -216,7 +216,7 @@ describe('two processes on one SQLite file', () => {
     const issued = await send(it.client.redemption(it.a, code))
     expect(issued.status).toBe(200)
     expect(await ping(it.b, issued.body.access_token)).toBe(200)
-    // The consent is remembered everywhere: the other node does not ask again.
+    // The other node does not request consent again.
     const remembered = await agent.fetch(it.client.authorizeUrl(it.b))
     expect(remembered.headers.get('location')).toContain('code=')
 
@@ -226,7 +226,7 @@ describe('two processes on one SQLite file', () => {
     expect((await agent.logIn({ issuer: it.b.url, ...login })).status).toBe(303)
   })
 
-  test('a revocation by reuse of the code on one node is effective at the next request to the other', async () => {
+  test('a revocation because of code reuse at one node applies to the next request to the other', async () => {
     const code = await it.client.code(it.a, it.agent)
     const { body } = await send(it.client.redemption(it.a, code))
     expect(await ping(it.b, body.access_token)).toBe(200)
@@ -235,7 +235,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshForm(it.b, body.refresh_token))).status).toBe(400)
   })
 
-  test('deactivation by the operator is effective at the next request to either node, and so is reactivation [T570]', async () => {
+  test('deactivation and reactivation by the operator apply to the next request to either node [T570]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const code = await it.client.code(it.a, it.agent)
     const statuses = async () => [
@@ -273,7 +273,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshForm(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
-  test('a new secret, a password change and a deletion are effective at the next request to either node [T571]', async () => {
+  test('a new secret, a password change and a deletion apply to the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {
@@ -287,7 +287,7 @@ describe('two processes on one SQLite file', () => {
     await it.records.users.setPassword(it.user.id, password)
     for (const node of [it.a, it.b]) {
       expect(await (await it.agent.fetch(`${node.url}/`)).text()).toContain('Nobody is logged in')
-      // Sessions end with the password, authorizations do not.
+      // A password change ends sessions, but not authorizations.
       expect(await ping(node, refreshed.body.access_token)).toBe(200)
     }
 
@@ -307,7 +307,7 @@ describe('two processes without a leeway', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 of 50 concurrent refreshes one succeeds, and then the authorization is revoked (round %i)',
+    'RF-05 one of 50 concurrent refreshes succeeds, and the authorization is revoked afterwards (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
@@ -323,7 +323,7 @@ describe('two processes without a leeway', () => {
     },
   )
 
-  test('P-8 a revocation by reuse on one node ends no other authorization', async () => {
+  test('P-8 a revocation because of reuse at one node does not revoke other authorizations', async () => {
     const stays = await it.client.tokens(it.a, it.agent)
     const goes = await it.client.tokens(it.a, it.agent)
     const next = await send(it.client.refreshForm(it.a, goes.refresh_token))

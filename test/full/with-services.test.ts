@@ -17,28 +17,28 @@ const isWhole = process.env.NODES === 'whole'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
-describe('the folder of the temporary files of a run', () => {
+describe('the folder for the temporary files of a run', () => {
   const hold = `
     import { startServices } from './test/support/services.ts'
     const { env, stop } = await startServices({ hasRunFolder: true })
     console.log(env.TMPDIR)
     if (process.env.STOPS) await stop()
     else setInterval(() => undefined, 1000)`
-  // No service is started.
+  // With these URLs, no service is started.
   const given = { TEST_POSTGRES_URL: 'postgres://given/', TEST_REDIS_URL: 'redis://given' }
   const holding = (env: Readonly<Record<string, string>> = {}): Program =>
     new Program(process.execPath, ['--input-type=module', '--eval', hold], {
       env: { ...given, ...env },
     })
 
-  test('is removed with all that is in it when the run stops', async () => {
+  test('is removed with its content when the run stops', async () => {
     await using running = holding({ STOPS: 'yes' })
     const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
     expect((await running.exited).code).toBe(0)
     await expect(readdir(path)).rejects.toThrow('ENOENT')
   })
 
-  test('is removed with all that is in it when the run receives SIGKILL', async () => {
+  test('is removed with its content when the run receives SIGKILL', async () => {
     await using running = holding()
     const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
     await mkdir(join(path, 'left'))
@@ -48,7 +48,7 @@ describe('the folder of the temporary files of a run', () => {
   })
 })
 
-describe.skipIf(isLacking)('a command with services of its own', () => {
+describe.skipIf(isLacking)('with-services', () => {
   let temporary: TemporaryFolder
   beforeEach(async () => {
     temporary = await temporaryFolder()
@@ -67,7 +67,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
       },
     })
 
-  /** A command that prints the addresses of its services, and then runs the script. */
+  /** Returns a command that prints the URLs of its services, and then runs the script. */
   const telling = (script: string): readonly string[] => {
     const addresses =
       'JSON.stringify({ postgres: process.env.TEST_POSTGRES_URL, redis: process.env.TEST_REDIS_URL })'
@@ -85,7 +85,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     client.destroy()
   }
 
-  /** Processes that were started with our temporary folder as theirs. */
+  /** Returns the processes whose temporary folder is that of this test. */
   const processes = () =>
     readdirSync('/proc').filter((pid) => {
       try {
@@ -102,7 +102,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
       timeout: 60_000,
     })
 
-  test('finds both; when it ends nothing is left and its exit code is passed on', async () => {
+  test('passes both URLs to the command, returns its exit status, and leaves no process or file', async () => {
     await using running = withServices(telling('setTimeout(() => process.exit(7), 1000)'))
     await expectRunning(await addressesOf(running))
     expect((await running.exited).code).toBe(7)
@@ -110,7 +110,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
   })
 
   test.each(['SIGTERM', 'SIGKILL', ...(isWhole ? (['SIGHUP'] as const) : [])] as const)(
-    'leaves nothing when only with-services receives %s',
+    'leaves no process or file when only with-services receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))
       await expectRunning(await addressesOf(running))
@@ -121,7 +121,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
   )
 
   test.each(['SIGINT', 'SIGKILL', ...(isWhole ? (['SIGTERM'] as const) : [])] as const)(
-    'leaves nothing when the whole process group receives %s',
+    'leaves no process or file when the whole process group receives %s',
     async (signal) => {
       await using running = withServices(telling(forever))
       await expectRunning(await addressesOf(running))
@@ -131,7 +131,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     },
   )
 
-  test('leaves nothing when the process group is killed while the services start', async () => {
+  test('leaves no process or file when the process group is killed while the services start', async () => {
     await using running = withServices(telling(forever))
     await vi.waitFor(async () => expect(await readdir(temporary.path)).not.toEqual([]), {
       interval: 5,
@@ -142,7 +142,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     await expectNothingLeft()
   })
 
-  test('starts no service whose address is given', async () => {
+  test('does not start a service whose URL is given', async () => {
     const postgres = 'postgres://given/'
     const redis = 'redis://given'
     const given = { TEST_POSTGRES_URL: postgres, TEST_REDIS_URL: redis }
@@ -152,7 +152,7 @@ describe.skipIf(isLacking)('a command with services of its own', () => {
     expect((await running.exited).code).toBe(0)
   })
 
-  test('exits with 127 when the command cannot be run, and leaves nothing', async () => {
+  test('exits with status 127 if the command cannot be run, and leaves no process or file', async () => {
     await using running = withServices(['./no-such-command'])
     expect((await running.exited).code).toBe(127)
     expect(running.stderr).toMatch(/no-such-command/)

@@ -1,4 +1,4 @@
-/** The recorded part of a response. */
+/** The status and headers of a response. */
 export interface Head {
   readonly status: number
   readonly retryAfter: string | undefined
@@ -13,17 +13,17 @@ export class AnswerReader {
   readonly #onAnswer: (head: Head) => void
   #rest: Buffer = nothing
   #head: Head | undefined
-  /** Remaining bytes of the body; with chunked encoding: of the chunk, with its line end. */
+  /** The remaining bytes of the body or, with chunked encoding, of the chunk and its line end. */
   #left = 0
   #isChunked = false
 
-  /** @param isHead whether the next response answers HEAD */
+  /** @param isHead returns whether the next response is for a HEAD request */
   constructor(isHead: () => boolean, onAnswer: (head: Head) => void) {
     this.#isHead = isHead
     this.#onAnswer = onAnswer
   }
 
-  /** Whether a response has begun and not ended. */
+  /** Whether a response has begun but not ended. */
   get isWithin(): boolean {
     return this.#head !== undefined || this.#rest.length > 0
   }

@@ -89,7 +89,7 @@ const changes: readonly Change[] = [
   },
 ]
 
-/** Sizes near the maximum of a body, and a mebibyte: a connection may end with it. */
+/** Changes the body to a size near the maximum, or to a mebibyte, after which the server may close the connection. */
 const large: Change = (shape, own, r) => {
   const size = r.pick([65_535, 65_536, 65_537, 66_000, 1_048_576])
   const filler = isJson(shape) ? ' ' : 'x'

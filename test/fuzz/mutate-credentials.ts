@@ -51,7 +51,7 @@ const claims = [
   'act',
 ]
 
-/** A JWT with one part altered. */
+/** Alters one part of a JWT. */
 const altered = (jwt: string, r: SeededRandom): string => {
   const [head = '', payload = '', signature = ''] = jwt.split('.')
   const changes = [
@@ -90,7 +90,7 @@ const changed = (value: string, r: SeededRandom): string => {
     () => value.toLowerCase(),
     () => value.split('').reverse().join(''),
     () => value.repeat(3),
-    // Only the checksum of a personal token.
+    // Alter only the checksum of a personal token.
     () => `${value.slice(0, -6)}000000`,
     () => `fuzz_${value}`,
     () => `${value} ${value}`,
@@ -129,7 +129,7 @@ const credentials =
 const inPairs = (pairs: readonly Pair[]): Pair[] =>
   pairs.filter(([name]) => typeof name === 'string' && credentials.test(name))
 
-/** Mutates the credentials of a request: a bit flipped, a part altered, one kind in place of another. */
+/** Mutates the credentials of a request: flips a bit, alters a part, or sends another kind of credential. */
 export const credential: Mutation = (shape, r, nasty) => {
   const { body, query } = shape
   const pairs = [...inPairs(query), ...(body.kind === 'form' ? inPairs(body.pairs) : [])]

@@ -91,7 +91,7 @@ const changeJson = (value: unknown, r: SeededRandom, n: Nasty): unknown => {
   else if (what === 1) object[name] = [object[name], object[name]]
   else if (what === 2) object[name] = { value: object[name] }
   else if (what === 3) object[name] = deep(r.pick([5, 100, 1_000]))
-  // An own member, whatever it is called.
+  // Define the member as an own property, even if it is called `__proto__`.
   else
     Object.defineProperty(object, name, {
       value: n.json(r),

@@ -18,7 +18,7 @@ const fixed: readonly Value[] = [
   'prototype',
   'toString',
   'hasOwnProperty',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is sent as it stands
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is sent unchanged
   '${7*7}',
   '{{7*7}}',
   '<%= 7*7 %>',
@@ -80,7 +80,7 @@ const fixed: readonly Value[] = [
   '+010000-01-01T00:00:00Z',
 ]
 
-/** Values that often cause errors: known ones, and those that fast-check generates for the seed. */
+/** Values that often cause errors: fixed ones, and values that fast-check generates from the seed. */
 export interface Nasty {
   value(random: SeededRandom): Value
   text(random: SeededRandom): string

@@ -18,7 +18,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
 }
 
-/** The parts of an OpenAPI document that are read. */
+/** The parts of an OpenAPI document that this file reads. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -29,7 +29,7 @@ const resolved = (schema: Schema, document: Document): Schema =>
     ? schema
     : resolved(document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, document)
 
-/** All properties that a body may have, in any alternative. */
+/** Returns all properties that a body may have, in any alternative. */
 const propertiesOf = (given: Schema, document: Document): Readonly<Record<string, Schema>> => {
   const schema = resolved(given, document)
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
@@ -40,7 +40,7 @@ const propertiesOf = (given: Schema, document: Document): Readonly<Record<string
   )
 }
 
-/** Values for parameters that refer to existing objects. */
+/** Returns values for parameters that refer to existing objects. */
 const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unknown>> => ({
   name: 'Fuzz',
   description: 'Text',
@@ -55,7 +55,7 @@ const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unkno
   confirm_name: 'Fuzz',
   overlap: '0',
   expires: '2030-01-01',
-  // Ending sessions or deleting objects affects the other requests too: rarely.
+  // Rarely, because ending a session or deleting an object also affects other requests.
   delete: random.chance(3) ? 'yes' : 'no',
   others: random.chance(1) ? 'yes' : 'no',
   session_id: random.chance(1) ? '1' : '999999',
@@ -80,7 +80,7 @@ const asScript = ({ cookie, jwt }: Session) => ({
   authorization: `Bearer ${jwt}`,
 })
 
-/** Returns a request for each operation of the document: by a script with JSON, or as the form of a page. */
+/** Returns a request for each operation of the document, with JSON or as the form of a page. */
 export const openapiSeeds = (document: Document): readonly WeightedSeed[] =>
   Object.entries(document.paths).flatMap(([pattern, item]) =>
     Object.entries(item)

@@ -5,15 +5,15 @@ import { pairsOf, shapeOf } from './seeds.ts'
 import { type Ending, sendAlone } from './sender.ts'
 import { wireOf } from './shape.ts'
 
-/** More concurrent passwords than the queue of hashes accepts. */
+/** The number of concurrent logins: more than the queue of password hashes accepts. */
 const logins = 260
-/** Milliseconds: they wait for each other. */
+/** The timeout of a login in milliseconds. The logins wait for each other. */
 const patience = 90_000
 
 /**
  * Overloads the hashing of passwords on purpose: requests beyond its capacity must get 503 with Retry-After, and no
  * other request may get 503.
- * @returns the number of answers by status, and of 503 without Retry-After
+ * @returns the number of responses by status, and of 503 responses without Retry-After
  */
 export const overload = async (port: number, furniture: TestData) => {
   const endings: Ending[] = await Promise.all(

@@ -2,9 +2,8 @@
 const late = 5_000
 
 /**
- * Calls back after this number of milliseconds in which this process ran: a process that was paused starts to wait
- * again.
- * @returns the function that cancels it
+ * Calls back after this number of milliseconds. If this process was paused meanwhile, the time starts again.
+ * @returns a function that cancels the call
  */
 export const callAfter = (milliseconds: number, act: () => void): (() => void) => {
   let timer: NodeJS.Timeout

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { type Shape, wireOf } from './shape.ts'
 
-/** Bytes for a new connection, and whether it is closed before an answer. */
+/** Bytes for a new connection, and whether the sender closes it before a response. */
 export interface Raw {
   readonly bytes: Buffer
   readonly leaves: boolean
@@ -71,7 +71,7 @@ const breaks: readonly Break[] = [
   (_text, r) => r.bytes(r.below(500)).toString('latin1'),
 ]
 
-/** Incomplete requests, for whose rest the server waits: the sender disconnects in the middle of head or body. */
+/** Incomplete requests: the sender disconnects in the middle of the head or body. */
 const halves: readonly Break[] = [
   (text, r) => text.slice(0, r.below(text.length)),
   (text) =>
@@ -82,7 +82,7 @@ const halves: readonly Break[] = [
   () => 'GET / HTTP/1.1\r\n',
 ]
 
-/** A malformed request on the wire. */
+/** Returns the bytes of a malformed request. */
 export const rawOf = (shape: Shape, random: SeededRandom): Raw => {
   const text = wireOf(shape).toString('latin1')
   if (random.chance(15))

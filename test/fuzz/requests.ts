@@ -14,16 +14,16 @@ import { wireOf } from './shape.ts'
 export interface FuzzRequest {
   readonly number: number
   readonly endpoint: string
-  /** The levels of its mutations, or `valid`. */
+  /** The levels of the mutations of this request, or `valid`. */
   readonly kind: string
   readonly bytes: Buffer
-  /** A response to HEAD has no body, whatever its headers say. */
+  /** Whether the method is HEAD, whose response has no body even with a Content-Length. */
   readonly isHead: boolean
   readonly isAlone: boolean
   readonly leaves: boolean
 }
 
-/** The share of each level in percent; a second and third mutation can be of any level. */
+/** The share of each level in percent. A second or third mutation can be of any level. */
 const levels: readonly (readonly [name: string, share: number, mutation: Mutation | undefined])[] =
   [
     ['valid', 3, undefined],
@@ -52,7 +52,7 @@ const seedAt = (all: readonly WeightedSeed[], weight: number): WeightedSeed['see
   throw new RangeError('The weight is beyond all seeds.')
 }
 
-/** Creates the request with a number from a seed: the same each time, except for values that the server generated. */
+/** Creates requests by their number, always the same for a seed, except for values that the server generates. */
 export const requestMaker = (seed: number, document: Document) => {
   const nasty = nastyValues(seed)
   const all = [...seeds, ...openapiSeeds(document)]

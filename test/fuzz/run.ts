@@ -9,19 +9,19 @@ import { Tally } from './tally.ts'
 
 export interface FuzzOptions {
   readonly requests: number
-  /** Ends the run after this time, even if requests are left. */
+  /** Stops the run after this time, even if requests are left. */
   readonly seconds?: number
   readonly seed: number
   readonly store: 'sqlite' | 'postgres'
-  /** Settings of the server, for instance generous limits. */
+  /** Settings of the server, for instance high limits. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** One number: sends only that request, after the set-up of its set. */
+  /** The number of a single request to send, after the set-up of its set. */
   readonly only?: number
-  /** Whether more passwords than can be hashed are sent at the end; by default not. */
+  /** Whether to send more passwords than can be hashed at the end. Default: false. */
   readonly overloads?: boolean
-  /** Ends the run after the requests in flight, with a report of those that were sent. */
+  /** Stops the run after the requests in flight. The report contains the requests that were sent. */
   readonly signal?: AbortSignal
-  /** Called after each set with the number of answers. */
+  /** Called after each set with the number of responses. */
   readonly onProgress?: (answered: number, seconds: number) => void
 }
 
@@ -31,15 +31,15 @@ export interface FuzzReport {
   readonly probes: readonly (readonly [when: string, probe: Probe])[]
   readonly rows: Readonly<Record<string, number>>
   readonly overload: Readonly<Record<string, number>>
-  /** Requests that were answered with 503, by the reason in the log. */
+  /** The number of 503 responses, by the reason in the log. */
   readonly putOff: Readonly<Record<string, number>>
-  /** The reasons why the run has failed; empty if it has not. */
+  /** The reasons why the run failed; empty if it succeeded. */
   readonly violations: readonly string[]
 }
 
 /** The number of requests for one set of credentials. */
 const setSize = 10_000
-/** The permitted growth of memory from the middle of the run to its end: the result of a garbage collection varies. */
+/** The permitted growth of memory from the middle to the end of the run. Garbage collections vary this much. */
 const growth = 1.1
 const permittedGrowth = 16 * 1024 * 1024
 
@@ -49,7 +49,7 @@ export const fuzz = async (options: FuzzOptions): Promise<FuzzReport> => {
   const server = await startObserved({
     store,
     options: {
-      // Their form is parsed, and their signature verified.
+      // With JWT access tokens, the server also parses tokens and verifies signatures.
       accessTokenFormat: 'jwt',
       sweepInterval: 5,
       metricsToken: 'the-token-of-the-metrics',
@@ -106,7 +106,7 @@ const against = async (
     console.log(numbered(only).bytes.toString('latin1'))
     await sender.send(only, only + 1)
   } else {
-    // Compare the end with the middle of the run: by then all code has run, and bounded caches are full.
+    // Compare the end with the middle of the run, when all code has run and bounded caches are full.
     const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
     for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
       if (from > 0) furniture = await newTestData(server, seed, from / setSize)
@@ -147,7 +147,7 @@ const reportOf = async (
   const { counts, others } = unavailabilityOf(server.complaints)
   for (const { kind, text } of others.slice(0, 20)) violations.push(`${kind}: ${text}`)
   if (others.length > 20) violations.push(`… and ${others.length - 20} more of the kind.`)
-  // A 503 without a line in the log has an unknown reason.
+  // A 503 without a log entry has an unknown reason.
   const logged = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const answered = tally.putOff + (statuses['503'] ?? 0)
   if (answered > logged)
@@ -158,7 +158,7 @@ const reportOf = async (
   const strange = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
   if (strange.length > 0) violations.push(`The overload was answered with ${strange.join(', ')}.`)
 
-  // A short run can only be compared with its beginning, when the process is not warm.
+  // A short run has no sample from its middle. Its beginning is not comparable, since not all code had run.
   const [, warm] = probes.length > 2 ? (probes.at(-2) ?? []) : []
   const [, end] = probes.at(-1) ?? []
   if (warm && end) {

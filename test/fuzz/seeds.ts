@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, string>>
 
 export const pairsOf = (fields: Fields): Pair[] => Object.entries(fields).map(([n, v]) => [n, v])
 
-/** The headers of every request: the client address behind the trusted proxy is one of many. */
+/** Returns the headers of every request, with one of many client addresses behind the trusted proxy. */
 const common = (random: SeededRandom): [string, string][] => [
   ['Host', 'localhost'],
   ['User-Agent', 'Fuzz/1.0'],
@@ -93,7 +93,7 @@ const basic = ({ id, secret }: { id: string; secret: string }): Fields => ({
 const bearer = (token: string): Fields => ({ authorization: `Bearer ${token}` })
 const cookie = ({ cookie: value }: Session): Fields => ({ cookie: value })
 
-/** The credentials of the client in one of their forms: Basic, in the body, or signed. */
+/** Returns the credentials of the client with a random method: Basic, in the body, or a signed assertion. */
 const asClient = (f: TestData, r: SeededRandom): { fields: Fields; headers: Fields } => {
   const { id, secret } = f.confidential
   const form = r.below(10)
@@ -134,7 +134,7 @@ const device = 'urn:ietf:params:oauth:grant-type:device_code'
 const anyToken = (f: TestData, r: SeededRandom): string =>
   r.pick([r.pick(f.pairs).access, r.pick(f.pairs).refresh, r.pick(f.personal), f.bound.access])
 
-/** The credential of a guarded request, of each kind. */
+/** Returns a random kind of credential for a guarded request. */
 const credential = (f: TestData, r: SeededRandom): { query?: Fields; headers?: Fields } =>
   r.pick([
     () => ({ headers: bearer(r.pick(f.pairs).access) }),
@@ -182,7 +182,7 @@ const registration = (f: TestData, r: SeededRandom): Shape => {
   return shapeOf(r, { endpoint: 'register: manage', method, path, headers, body })
 }
 
-/** A valid request of every endpoint. Requests that hash a password, or end objects that others need, are rare. */
+/** Valid requests for every endpoint. Requests that hash a password, or delete objects that others need, are rare. */
 export const seeds: readonly WeightedSeed[] = [
   {
     weight: 120,

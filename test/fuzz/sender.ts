@@ -3,15 +3,15 @@ import { AnswerReader, type Head } from './answers.ts'
 import { callAfter } from './patience.ts'
 import type { FuzzRequest } from './requests.ts'
 
-/** How a request ended: with a status, or without one. */
+/** The result of a request: a status, or the reason why there was no response. */
 export interface Ending {
   /**
-   * `closed`: the server closed; `silent`: no answer in time; `left`: the client closed; `waiting`: the server waits
-   * for more.
+   * `closed`: the server closed the connection; `silent`: no response before the timeout; `left`: the client closed the
+   * connection; `waiting`: the server waits for the rest of the request.
    */
   readonly status: number | 'closed' | 'silent' | 'left' | 'waiting'
   readonly retryAfter?: string | undefined
-  /** Milliseconds; on a pipelined connection including those of the requests before. */
+  /** Milliseconds, including the requests in front of this one on the same connection. */
   readonly took: number
 }
 
@@ -19,7 +19,7 @@ export interface SenderOptions {
   readonly port: number
   readonly make: (number: number) => FuzzRequest
   readonly onEnd: (request: FuzzRequest, ending: Ending) => void
-  /** Kept connections, and the number of requests in flight on each. */
+  /** The number of keep-alive connections, and of requests in flight on each (`depth`). */
   readonly connections?: number
   readonly depth?: number
   readonly alone?: number
@@ -30,17 +30,17 @@ interface Sent {
   readonly at: number
 }
 
-/** Milliseconds. */
+/** The timeout of a response in milliseconds. */
 const timeout = 30_000
 const rawTimeout = 3_000
 
-/** Sends requests as fast as they are answered: many over each kept connection, some over a new one. */
+/** Sends requests as fast as the server responds: most over keep-alive connections, some over new connections. */
 export class Sender {
   readonly #options: Required<SenderOptions>
   #next = 0
   #last = 0
   #open = 0
-  /** Requests that were sent on a connection that ended before their answer. */
+  /** Requests whose connection closed before their response. */
   #again: FuzzRequest[] = []
   #aloneWaiting: FuzzRequest[] = []
   #aloneRunning = 0
@@ -100,7 +100,7 @@ export class Sender {
       if (written.length > 0) socket.write(Buffer.concat(written))
       else if (sent.length === 0) socket.end()
     }
-    // Restarts with each answer.
+    // Each response restarts the timeout.
     let stopWaiting = (): void => {}
     const wait = (): void => {
       stopWaiting()
@@ -121,7 +121,7 @@ export class Sender {
     socket.on('error', () => {})
     socket.once('close', () => {
       stopWaiting()
-      // The next request when the connection ended: by itself, not after an answer that ends it.
+      // Unless a response announced the close, the first remaining request caused it.
       const first = hasAnswered ? undefined : sent.shift()
       if (first) onEnd(first.request, { status: 'closed', took: performance.now() - first.at })
       this.#again.push(...sent.map(({ request }) => request))
@@ -151,7 +151,7 @@ export class Sender {
   }
 }
 
-/** Sends a request over a new connection. The worst of its answers counts. */
+/** Sends a request over a new connection. If several responses arrive, returns the worst one. */
 export const sendAlone = (port: number, request: FuzzRequest, limit = timeout): Promise<Ending> =>
   new Promise((resolve) => {
     const began = performance.now()
@@ -178,7 +178,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = timeout): 
       if (worst === undefined || reader.isWithin) return
       const { status } = worst
       if (!isRaw) return end(status)
-      // More answers may follow: of pipelined requests, or of smuggled ones.
+      // More responses may follow, for pipelined or smuggled requests.
       stopWaiting()
       stopWaiting = callAfter(50, () => end(worst?.status ?? status))
     })

@@ -2,17 +2,17 @@
 export type Value = string | { readonly raw: string }
 export type Pair = [name: Value, value: Value]
 
-/** A request before it is serialized: mutations change its parts. */
+/** A request before its serialization. Mutations change its parts. */
 export interface Shape {
-  /** Endpoint and kind of the request: a row of the report. */
+  /** The endpoint and kind of the request, as a row of the report shows them. */
   readonly endpoint: string
   method: string
-  /** As it is sent on the wire. */
+  /** The path as it is sent. */
   path: string
   query: Pair[]
   headers: [name: string, value: string][]
   body: Body
-  /** Uses a new connection, because that may not survive it. */
+  /** Whether to use a new connection, because the server may close it. */
   isAlone: boolean
 }
 
@@ -28,7 +28,7 @@ const encoded = (value: Value): string =>
 export const formOf = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')
 
-/** JSON of a value that may contain raw text. */
+/** Returns the JSON of a value that may contain raw text. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_name, inner: unknown) =>
     typeof inner === 'bigint' ? Number(inner) : inner,
@@ -41,18 +41,18 @@ export const bytesOf = (body: Body): Buffer | undefined => {
   return Buffer.from(jsonOf(body.value))
 }
 
-/** The query follows the path; in it, spaces and characters that no target may contain are always encoded. */
+/** Returns path and query. Always encodes spaces and other characters that a request target cannot contain. */
 const targetOf = ({ path, query }: Shape): string => {
   const text = query.length === 0 ? path : `${path}?${formOf(query)}`
-  // Characters for which llhttp closes the connection are sent only in requests on their own connection.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being encoded
+  // Characters for which llhttp closes the connection are only sent in requests with a new connection.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to encode
   return text.replaceAll(/[\u0000- \u007F]/g, (letter) => encodeURIComponent(letter))
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being left out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to encode
 const requiresEncoding = /[\u0000-\u0008\u000A-\u001F\u007F]|[^\u0000-\u00FF]/g
 
-/** The request on the wire. */
+/** Returns the bytes of the request. */
 export const wireOf = (shape: Shape): Buffer => {
   const body = bytesOf(shape.body)
   const lines = [`${shape.method} ${targetOf(shape)} HTTP/1.1`]

@@ -1,7 +1,7 @@
 import type { FuzzRequest } from './requests.ts'
 import type { Ending } from './sender.ts'
 
-/** A request with a failure, and how to send it again. */
+/** A failed request, and its number, with which it can be repeated. */
 export interface Failure {
   readonly number: number
   readonly endpoint: string
@@ -15,13 +15,13 @@ const longestShown = 2_000
 
 type Counts = Record<string, number>
 
-/** Counts how requests ended, by endpoint and by kind, and keeps the failures. */
+/** Counts the results of requests by endpoint and by kind, and collects the failures. */
 export class Tally {
   readonly endpoints = new Map<string, Counts>()
   readonly kinds = new Map<string, Counts>()
   readonly offences: Failure[] = []
   offenceCount = 0
-  /** 503 with Retry-After; the log decides whether there was a reason for it. */
+  /** The number of 503 responses with Retry-After. The log shows whether there was a reason. */
   putOff = 0
   total = 0
   /** The number of requests by duration in milliseconds. */
@@ -43,7 +43,7 @@ export class Tally {
     if (isOffence && !isPutOff) this.#offend(request, status)
   }
 
-  /** Milliseconds within which this share of requests was answered. */
+  /** Returns the milliseconds within which this share of requests got a response. */
   within(share: number): number {
     let left = this.#timed * share
     for (let at = 0; at < this.#times.length; at += 1) {

@@ -25,7 +25,7 @@ import { UserAgent } from '../../support/user-agent.ts'
 const run = promisify(execFile)
 const isLacking = await lacks('postgres programs')
 
-/** The credentials that a backup must contain, and those that it cannot. */
+/** Credentials from before and after a backup. */
 interface Around {
   readonly before: Awaited<ReturnType<Awaited<ReturnType<typeof startTraffic>>['stop']>>
   /** A refresh token that was redeemed after the backup, and its successor. */
@@ -36,7 +36,7 @@ interface Around {
 }
 
 /**
- * Traffic before, during and after the backup, with the tokens for which docs/operations.md describes the effect of a
+ * Makes a backup during traffic, and returns the credentials for which docs/operations.md describes the effect of a
  * restore.
  */
 const backUpBesideTraffic = async (site: Site, copy: () => Promise<void>): Promise<Around> => {
@@ -74,8 +74,8 @@ const expectRestored = async (site: Site, { before, pair, revoked, issued }: Aro
   expect(settled.doubled).toBe(0)
   expect(Object.keys(settled.again)).toEqual(['400 invalid_grant'])
   const node = site.node(0)
-  expect(await ping(node, issued), 'a token issued since the backup is unknown').toBe(401)
-  expect(await ping(node, revoked), 'a token revoked since the backup works again').toBe(200)
+  expect(await ping(node, issued), 'rejects a token that was issued after the backup').toBe(401)
+  expect(await ping(node, revoked), 'accepts a token that was revoked after the backup').toBe(200)
   const later = await post(site.client.refreshForm(node, pair.later))
   expect([later.status, later.error]).toEqual([400, 'invalid_grant'])
   expect((await post(site.client.refreshForm(node, pair.earlier))).status).toBe(200)
@@ -93,7 +93,7 @@ describe('a backup of SQLite during traffic', () => {
     },
   }
   test.each(Object.entries(copies))(
-    'by %s is restored by replacing the database with the copy',
+    'with %s is restored by replacing the database with the copy',
     {
       timeout: 120_000,
     },
@@ -143,7 +143,7 @@ describe('a backup of SQLite during traffic', () => {
 })
 
 describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
-  test('by pg_dump is restored by pg_restore into another cluster', {
+  test('with pg_dump is restored with pg_restore in another cluster', {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder()

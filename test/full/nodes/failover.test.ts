@@ -9,20 +9,20 @@ import { startTraffic } from '../../support/traffic.ts'
 
 const isLacking = await lacks('postgres programs')
 
-/** Makes the primary answer a commit only after the replica has written it. */
+/** Configures the primary to confirm a commit only after the replica has written it. */
 const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
   await queryAt(primary.url, "alter system set synchronous_standby_names = '*'")
   await queryAt(primary.url, 'select pg_reload_conf()')
 }
 
 describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
-  test('loses no answered token, redeems no code twice, and answers 503 until it is complete [T568]', {
+  test('loses no issued token, redeems no code twice, and returns 503 until it is complete [T568]', {
     timeout: 120_000,
   }, async () => {
     await using primary = await startPostgres()
     await using replica = await startReplica(primary)
     await replicateSynchronously(primary)
-    // Like the service address of a managed database: it always leads to the primary.
+    // This proxy is like the address of a managed database, which always leads to the primary.
     await using address = await newCable(primary.port)
     const through = Object.assign(new URL(primary.url), { port: String(address.port) }).href
     await using site = await startSite({
@@ -34,7 +34,7 @@ describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica'
     await primary.stop('immediate')
     await traffic.flow(1_000)
     address.forwardTo(replica.port)
-    // The replica is read-only until it is promoted: nodes that reach it are not ready, and answer 503.
+    // The replica is read-only until it is promoted. Until then, its nodes are not ready and return 503.
     await traffic.flow(1_000)
     const ready = site.nodes.map(async ({ url }) => (await fetch(`${url}/health/ready`)).status)
     expect(await Promise.all(ready)).toEqual([503, 503, 503])

@@ -15,7 +15,7 @@ const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
 const timeout = 120_000
 
-/** The number of times that a node is killed. */
+/** The number of kills. */
 const rounds = process.env.NODES === 'whole' ? 3 : 2
 
 describe.skipIf(isLacking)('three nodes under load', () => {
@@ -28,7 +28,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
   afterAll(() => postgres?.[Symbol.asyncDispose]())
   beforeEach(async () => {
     folder = await temporaryFolder()
-    // Redis stores to disk here: without that, a restart loses values, and no node can notice.
+    // Redis stores its data on disk. Otherwise, a restart would lose values, which no node can detect.
     redis = await startRedis(['--dir', folder.path, '--appendonly', 'yes'])
   })
   afterEach(async () => {
@@ -60,7 +60,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
     await traffic.recover()
     const aftermath = await traffic.stop()
-    // Only the requests in flight at that node are cut off.
+    // Only requests in flight at the killed node may be aborted.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
     await expectTolerated(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
@@ -97,14 +97,14 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.recover()
       const aftermath = await traffic.stop()
       await expectTolerated(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
-      // Requests that need no short-lived value succeed.
+      // Requests without short-lived values succeed.
       const others = traffic.samples.filter(({ kind }) => !['authorize', 'code'].includes(kind))
       expect(kinds(others.filter((sample) => !succeeded(sample)))).toEqual({})
     }
   })
 
   test.each(process.env.NODES === 'whole' ? [2_000, 8_000] : [5_000])(
-    'lost traffic between a node and PostgreSQL for %i ms, and for good on its connections, is tolerated',
+    'packet loss between a node and PostgreSQL for %i ms, after which its connections are dead, is tolerated',
     { timeout },
     async (milliseconds) => {
       await using cable = await newCable(postgres.port)
@@ -130,7 +130,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     },
   )
 
-  test('a node cut off inside a transaction does not block exchanges elsewhere, and blocks changes only briefly', {
+  test('a node that loses its connection inside a transaction does not block exchanges at other nodes, and blocks changes only briefly', {
     timeout,
   }, async () => {
     await using cable = await newCable(postgres.port)
@@ -144,18 +144,18 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const code = () => client.code(site.node(1), agent)
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
-    // It holds the lock on the user's consent at this point.
+    // At this point, the transaction holds the lock on the consent of the user.
     await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
     await delay(100)
-    // Of the same user and client: if they waited for the same row, each would lock it in turn.
+    // These exchanges are for the same user and client. If they needed the locked row, they would wait for each other.
     const behind = others.map((other) => post(client.redemption(site.node(0), other)))
     await delay(400)
     cable.cut()
     const began = performance.now()
-    // Waits for the lock of the lost transaction, until PostgreSQL ends that.
+    // This change waits for the lock until PostgreSQL ends the lost transaction.
     await site.records.consents.grant(site.user.id, client.clientId, ['notes:read'])
     await traffic.flow(3_000)
     expect(isPostponed(await stuck)).toBe(true)

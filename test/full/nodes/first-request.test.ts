@@ -10,7 +10,7 @@ import { UserAgent } from '../../support/user-agent.ts'
 
 const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 
-/** A user with a session, who has authorized an application of another user. */
+/** A user with a session and an authorization of another user's application. */
 interface Subject {
   readonly user: User
   readonly client: NodeClient
@@ -24,7 +24,7 @@ interface Subject {
 }
 
 describe.skipIf(isLacking)(
-  'a change at one node is visible to the first request to another',
+  'a change at one node applies to the first request to another node',
   () => {
     let site: Site
     beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.skipIf(isLacking)(
     const outcomeText = ({ status, error }: Outcome): string =>
       `${status}${error ? ` ${error}` : ''}`
 
-    /** The answers of the nodes to concurrent requests, which are the first after the change. */
+    /** Returns the responses of the nodes to concurrent requests, which are the first after the change. */
     const everywhere = async (
       ask: (url: string, turn: number) => Promise<string>,
     ): Promise<string> => {
@@ -167,14 +167,14 @@ describe.skipIf(isLacking)(
         refresh: refreshed,
       } = acts[name] ?? acts['a token is revoked'] ?? never()
       const one = await newSubject()
-      // Every node has seen the valid state, so that its caches hold it.
+      // Every node has used the valid state, so its caches contain that state.
       expect(await state(one)).toEqual(well)
       await act(one)
       expect(await state(one)).toEqual({ ...well, ...leaves })
       expect(await refresh(one)).toBe(refreshed)
     })
 
-    test('and so is its reversal: a user is active again, a client enabled', async () => {
+    test('reactivating a user and enabling a client apply to the first request to another node', async () => {
       const one = await newSubject()
       await site.records.users.setActive(one.user.id, false)
       await site.records.administration.actOnClient(one.client.clientId, 'disable', actor())
@@ -184,7 +184,7 @@ describe.skipIf(isLacking)(
       expect(await state(one)).toEqual(well)
     })
 
-    test('a refresh at one node ends the previous access token at the others', async () => {
+    test('a refresh at one node invalidates the previous access token at the others', async () => {
       const one = await newSubject()
       expect(await look(one.issued.accessToken)).toBe('200')
       const { status, body } = await post(
@@ -195,7 +195,7 @@ describe.skipIf(isLacking)(
       expect(await look(String(body.access_token))).toBe('200')
     })
 
-    test('a logout at one node is effective at the others', async () => {
+    test('a logout at one node applies to the others', async () => {
       const one = await newSubject()
       expect(await session(one)).toBe('logged in')
       const { url } = site.node(0)

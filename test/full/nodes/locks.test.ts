@@ -14,9 +14,9 @@ import { makeDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { redirectUri } from '../../support/redirect-uris.ts'
 import { secretKey, testScopes } from '../../support/server.ts'
 
-// In SQLite one transaction writes at a time. In PostgreSQL many do: rows that a transaction has read and depends on
-// must not change before it has written. Two servers use one database; the second one can be paused inside a
-// transaction.
+// In SQLite, one transaction writes at a time. In PostgreSQL, transactions write concurrently, so the rows that a
+// transaction has read must not change before it has written. In these tests, two servers use one database, and the
+// second server can be paused inside a transaction.
 
 const password = 'correct horse battery staple'
 
@@ -41,7 +41,7 @@ const newPause = () => {
   }
   return {
     around: aroundPause,
-    /** The operations since the last call. */
+    /** Returns the operations since the last call. */
     seen: () => seen.splice(0),
     /** Pauses at the n-th occurrence of an operation. @returns a promise of the pause, and the function that resumes */
     arm(operation: string, count: number) {
@@ -66,7 +66,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 const errorOf = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined
 
-/** Milliseconds within which work that is not blocked has finished. */
+/** Milliseconds in which work that is not blocked completes. */
 const meanwhile = 150
 
 describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL', () => {
@@ -128,7 +128,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return Promise.allSettled([first, second])
   }
 
-  /** The same at every operation that the first one reaches. */
+  /** Does this for each operation at which the first function can be paused. */
   const everywhere = async (
     prepare: () => Promise<{
       readonly one: () => Promise<unknown>
@@ -240,7 +240,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return { granting, client, refresh, token: first.token }
   }
 
-  describe('I3 and during the redemption of a refresh token', () => {
+  describe('I3 a revocation during the redemption of a refresh token leaves no valid token', () => {
     type Issued = Awaited<ReturnType<typeof issued>>
     const ends: Record<string, (of: Issued) => Promise<unknown>> = {
       'the token is revoked': ({ token }) => fast.tokens.revoke(token),
@@ -269,7 +269,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a client gets another ID while a code is redeemed: an issued token works', async () => {
+  test('P-9 a change of the client ID while a code is redeemed: the issued token is valid', async () => {
     await everywhere(async () => {
       const { client, redeem } = await grantedCode()
       return {
@@ -284,7 +284,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a client gets another ID while a token is refreshed: an issued token works', async () => {
+  test('P-9 a change of the client ID while a token is refreshed: the issued token is valid', async () => {
     await everywhere(async () => {
       const { client, refresh } = await issued()
       return {
@@ -299,7 +299,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('an owner is deleted while a client is saved: no deadlock occurs', async () => {
+  test('deleting an owner while a client is saved causes no deadlock', async () => {
     await everywhere(async () => {
       const owner = await newUser()
       const { clientId } = await newClient(owner)
@@ -308,8 +308,8 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
         other: () => fast.users.delete(owner.id),
         async check(first, second, where) {
           expect(errorOf(second), where).toBeUndefined()
-          // The deletion of the owner hides the client immediately and waits for none of its rows: a save that reads
-          // the client after that finds none, and changes nothing.
+          // The deletion of the owner hides the client immediately, without waiting for its rows. A save that reads
+          // the client after that finds no client, and changes nothing.
           if (first.status === 'rejected')
             expect(first.reason, where).toEqual(
               new InvalidField('client_id', 'There is no such client.'),
@@ -335,7 +335,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('concurrent changes of different fields of a client are all kept', async () => {
+  test('concurrent changes of different fields of a client are all stored', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { clientId } = await newClient(user)
       const changes = {
@@ -357,7 +357,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('an administrator disables a client while its owner saves it: both changes are kept', async () => {
+  test('disabling a client while its owner saves it stores both changes', async () => {
     const actor = { user, address: '127.0.0.1' }
     await everywhere(async () => {
       const { clientId } = await newClient(user)
@@ -402,7 +402,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
           const values = [first, ...rotated].map(({ accessToken }) => accessToken)
           const living = []
           for (const value of values) if (await works(value)) living.push(value)
-          // The last value, and the previous one within the overlap.
+          // The last value is valid and, with an overlap, the value before it.
           expect(living).toHaveLength(overlap === 0 ? 1 : 2)
           const managed = await fast.personalTokens.find(user.id, first.id)
           expect(managed?.token.id).toBe(first.id)
@@ -410,7 +410,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       },
     )
 
-    test('scopes that are removed are removed from every value, also from a concurrently rotated one', async () => {
+    test('removing scopes removes them from every value of a token, also during a concurrent rotation', async () => {
       await everywhere(async () => {
         const scopes = ['notes:read', 'notes:write']
         const first = await fast.tokens.createPersonal('Laptop', user.id, { scopes })

@@ -15,7 +15,7 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 const isLacking = await lacks('postgres')
 const several = Array.from({ length: 6 }, (_, index) => index)
 
-/** The existing migrations. */
+/** Returns the names of the migrations of this version. */
 const known = async (): Promise<readonly string[]> => {
   const store = await sqlite(':memory:').open()
   const migrations = await store.migrate({ dryRun: true })
@@ -27,19 +27,26 @@ const isReady = async ({ url }: { readonly url: string }): Promise<number> =>
   (await fetch(`${url}/health/ready`)).status
 
 describe('several nodes that start concurrently on an empty database', () => {
-  test.skipIf(isLacking)('PostgreSQL: all serve, and each migration ran once', async () => {
-    await using site = await startSite({ count: several.length })
-    expect(await Promise.all(site.nodes.map(isReady))).toEqual(several.map(() => 200))
-    const rows = await site.database.query('select name from oauth2server_migration order by name')
-    expect(rows.map(({ name }) => name)).toEqual(await known())
-    // They are one server: each accepts the tokens of the others.
-    const { access_token } = await site.client.tokens(site.node(0), site.agent)
-    const headers = { authorization: `Bearer ${access_token}` }
-    const answers = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(several.map(() => 200))
-  })
+  test.skipIf(isLacking)(
+    'PostgreSQL: all nodes serve requests, and each migration ran once',
+    async () => {
+      await using site = await startSite({ count: several.length })
+      expect(await Promise.all(site.nodes.map(isReady))).toEqual(several.map(() => 200))
+      const rows = await site.database.query(
+        'select name from oauth2server_migration order by name',
+      )
+      expect(rows.map(({ name }) => name)).toEqual(await known())
+      // The nodes are one server: each accepts the tokens of the others.
+      const { access_token } = await site.client.tokens(site.node(0), site.agent)
+      const headers = { authorization: `Bearer ${access_token}` }
+      const answers = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
+      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+        several.map(() => 200),
+      )
+    },
+  )
 
-  test('SQLite: all serve, and each migration ran once', async () => {
+  test('SQLite: all nodes serve requests, and each migration ran once', async () => {
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer: 'http://localhost:8080' }
     const nodes = await Promise.all(several.map(() => startNode(cluster)))
@@ -52,7 +59,7 @@ describe('several nodes that start concurrently on an empty database', () => {
 })
 
 describe.skipIf(isLacking)('the previous version continues while a later one migrates', () => {
-  test('adding columns to every table under serving nodes fails no request', async () => {
+  test('adding columns to every table during traffic makes no request fail', async () => {
     await using site = await startSite({ redisUrl: undefined })
     const tables = await site.database.query(
       "select table_name as name from information_schema.tables where table_name like 'oauth2server%' order by 1",
@@ -72,11 +79,11 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     expect(families).toBe(redeemed)
   })
 
-  test('a starting node waits for another that migrates, however long that takes', async () => {
+  test('a starting node waits until another node has migrated, without a timeout', async () => {
     const database = await makeDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()
-    // Like the lock of Kysely. Longer than any statement of a request may take.
+    // The lock that Kysely takes, for longer than the statement timeout.
     await other.query('select pg_advisory_lock(3853314791062309107)')
     const released = delay(3_500).then(() => other.end())
     await using site = await startSite({ count: 1, database })
@@ -84,7 +91,7 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     await released
   })
 
-  test('a node that is cut off while it migrates releases the tables', async () => {
+  test('a node that loses its connection during a migration does not block the tables', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     const isCutOff = Promise.withResolvers<void>()
@@ -92,7 +99,7 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     await using proxy = await startProxy(database.url, () => ({
       toServer(bytes) {
         if (isSilent) return undefined
-        // The statement itself arrives; its response does not return.
+        // The statement arrives, but its response is lost.
         if (bytes.includes('create table "oauth2server_token"')) {
           isSilent = true
           isCutOff.resolve()
@@ -104,7 +111,7 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     const cut = await postgres(proxy.url).open()
     const migration = cut.migrate().catch((error: unknown) => error)
     await isCutOff.promise
-    // Waits for the lock of the node that was cut off.
+    // This migration waits for the lock of the lost node.
     expect((await store.migrate()).map(({ name }) => name)).toEqual(await known())
     await proxy[Symbol.asyncDispose]()
     expect(await migration).toBeInstanceOf(StoreUnavailable)

@@ -6,14 +6,14 @@ import { lacks } from '../../support/needs.ts'
 /** Abuses whose work or whose locks affect other nodes through the database. */
 const shared = ['delete-client', 'delete-user', 'locked-row', 'reset-client-id']
 
-/** Milliseconds beyond the slowest answer without the abuse: see test/full/neighbours.test.ts. */
+/** The permitted delay in milliseconds: see test/full/neighbours.test.ts. */
 const bound = 1_000
 
 describe.skipIf(await lacks('postgres'))(
-  'an innocent caller of three nodes during an abuse',
+  'a well-behaved caller of three nodes during an abuse',
   () => {
     test.each(abuses.filter(({ name }) => shared.includes(name)))(
-      'loses no request and waits for none: $title',
+      'gets every response without a long delay: $title',
       async (abuse) => {
         const options = { store: 'postgres', nodes: 3, seconds: 2, scale: 0.1, rate: 60 } as const
         const { during, undisturbed } = await measure(abuse, options)

@@ -17,7 +17,7 @@ const isLacking =
 
 const timeout = 120_000
 
-/** Milliseconds: longer than the 3,500 after which a connection counts as silent; `npm run test:nodes` waits longer. */
+/** Milliseconds: more than the 3,500 after which a connection counts as dead. `npm run test:nodes` waits longer. */
 const loss = process.env.NODES === 'whole' ? 8_000 : 5_000
 
 const hostOf = (url: string, hostname: string): string =>
@@ -99,7 +99,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       expect(during.status).toBe(readiness)
       expect((await isReady()).status).toBe(200)
       const failed = traffic.samples.filter((sample) => !succeeded(sample))
-      // The cut had an effect, and at that node only.
+      // The packet loss had an effect, and only at that node.
       expect(failed.length).toBeGreaterThan(0)
       expect(kinds(failed.filter(({ port }) => port !== cutOff))).toEqual({})
     },

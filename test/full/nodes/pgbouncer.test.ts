@@ -11,11 +11,11 @@ import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('pgbouncer'))
 
-/** Fewer connections than three nodes request, and each is replaced after a second. */
+/** Fewer connections than three nodes request, and a lifetime of one second for each. */
 const scarce = { default_pool_size: 6, server_lifetime: 1 }
 
 /**
- * Three nodes that reach PostgreSQL through PgBouncer; the schema was created over a direct connection, as the how-to
+ * Starts three nodes that use PostgreSQL through PgBouncer. The schema is created over a direct connection, as the how-to
  * describes.
  */
 const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site> => {
@@ -32,7 +32,7 @@ const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site
 }
 
 describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', () => {
-  test('serve every flow while server connections are replaced all the time', {
+  test('complete every flow while server connections are replaced continuously', {
     timeout: 120_000,
   }, async () => {
     await using own = await startPostgres()
@@ -60,7 +60,7 @@ describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', (
     await expectTolerated(site, 'behind PgBouncer', traffic.samples, aftermath, performance.now())
   })
 
-  test('answer 503 while PgBouncer is down, and recover when it is back', {
+  test('return 503 while PgBouncer is stopped, and recover afterwards', {
     timeout: 120_000,
   }, async () => {
     await using own = await startPostgres()

@@ -5,19 +5,19 @@ import { lacks } from '../../support/needs.ts'
 import { sharedRedis } from '../../support/redis.ts'
 import { type Site, startSite } from '../../support/site.ts'
 
-/** The number of codes and of tokens; `npm run test:nodes` has more, which `test:full` has no time for. */
+/** The number of codes and of tokens. `npm run test:nodes` tests more, which would take too long in `test:full`. */
 const many = process.env.NODES === 'whole' ? 2_000 : 100
-/** The number of concurrent presentations of each. */
+/** The number of concurrent requests with each code or token. */
 const times = 5
-/** The number of different ones in flight. */
+/** The number of different codes or tokens in flight. */
 const width = 20
-/** Milliseconds for all of them, on a machine that other work uses too. */
+/** The timeout of a test in milliseconds, on a machine that may be busy. */
 const timeout = 300_000
 
 /** Each request uses a new connection. */
 const ownConnection = { isAlone: true }
 
-/** Codes may wait for their turn, as many wrong codes are accepted, and all may belong to one user. */
+/** Limits that the test does not reach: it redeems old codes, presents used codes, and has one user. */
 const generousLimits = {
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
   OAUTH2SERVER_LIMITS: 'wrongGrants=1000000/60',
@@ -30,7 +30,7 @@ const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 const presented = (send: (turn: number) => Promise<Outcome>, index: number): Promise<Outcome[]> =>
   Promise.all(Array.from({ length: times }, (_, turn) => send(index + turn)))
 
-/** The sets of answers that occurred, with their numbers. */
+/** Counts the combinations of responses that occurred. */
 const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const volley of volleys) {
@@ -42,7 +42,7 @@ const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, numb
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
-/** Codes that a signed-in user has consented to before, issued by all nodes. */
+/** Requests codes from all nodes for a logged-in user who has consented before. */
 const makeCodes = async ({
   client,
   agent,
@@ -61,7 +61,7 @@ const makeCodes = async ({
   return codes
 }
 
-/** Refresh tokens of as many authorizations. */
+/** Requests refresh tokens, each of a different authorization. */
 const makeRefreshTokens = async ({ records, client, user }: Site): Promise<readonly string[]> => {
   const found = await records.clients.find(client.clientId)
   if (!found) throw new Error('There is no client.')
@@ -111,7 +111,7 @@ describe.skipIf(isLacking).each([
        (select count(*) from oauth2server_token) as tokens
        from oauth2server_authorization a where a.code_digest is not null`,
     )
-    // The second request proved everything: a replay, which revokes the issued tokens.
+    // The second request had valid credentials, so it is a replay, which revokes the issued tokens.
     expect(row).toEqual({ families: `${many}`, codes: `${many}`, revoked: `${many}`, tokens: '0' })
   })
 

@@ -6,8 +6,8 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { startSite } from '../../support/site.ts'
 
 /**
- * Milliseconds: longer than the 3,500 after which a connection counts as silent. Much shorter than the 10,000 after
- * which the pool closes an idle connection, which is no fault.
+ * Milliseconds: more than the 3,500 after which a connection counts as dead, and less than the 10,000 after which the
+ * pool closes an idle connection.
  */
 const standstill = 4_500
 
@@ -15,15 +15,15 @@ const standstill = 4_500
 const applicationName = 'node'
 
 /**
- * Connections that have run a statement. One that is still being opened is different: its timeout fires before its
- * answer is read, and the node opens another. So is one inside a transaction: PostgreSQL ends it when it is silent.
+ * Selects the connections that have run a statement. The node may replace a connection that is still being opened, because
+ * its timeout fires first, and PostgreSQL may end a connection that is idle inside a transaction.
  */
 const established = `select pid from pg_stat_activity
   where datname = current_database() and application_name = $1 and backend_type = 'client backend'
   and query <> '' and state in ('idle', 'active') and state_change > clock_timestamp() - $2::interval`
 
 test.skipIf(await lacks('postgres'))(
-  'a node whose event loop was stopped answers the requests in flight, and keeps its established connections',
+  'a node whose event loop was stopped completes the requests in flight, and reuses its established connections',
   { timeout: 60_000 },
   async () => {
     const database = await makeDatabase()
@@ -44,7 +44,7 @@ test.skipIf(await lacks('postgres'))(
     ]
     let isOver = false
     const outcomes: Outcome[] = []
-    // More than the pool has connections: some requests wait for one when the process is stopped.
+    // There are more workers than connections, so that some requests wait for a connection when the process is stopped.
     const workers = Array.from({ length: 40 }, async (_, index) => {
       while (!isOver) outcomes.push(await (asks[index % asks.length] as (typeof asks)[number])())
     })
@@ -61,7 +61,7 @@ test.skipIf(await lacks('postgres'))(
     const after = await connections('1 hour')
     isOver = true
     await Promise.all(workers)
-    // Also requests that were sent right after the stop: how many were on their way before depends on the machine.
+    // Include the requests that were sent right after the stop, because the number before depends on the machine.
     const resumed = stopped + standstill
     const inFlight = outcomes.filter(({ began, ended }) => began < resumed && ended > resumed)
     expect(inFlight.length, 'requests in flight').toBeGreaterThan(10)

@@ -19,13 +19,13 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 
 const isLacking = await lacks('postgres')
 
-/** Rows of the token table; `npm run test:nodes` has more. */
+/** The number of rows in the token table. `npm run test:nodes` tests more. */
 const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
 
-/** Milliseconds: much longer than a lock may be held, and shorter than the 3,000 after which a statement times out. */
+/** Milliseconds: much longer than a lock should last, and less than the statement timeout of 3,000. */
 const longestRequest = 2_500
 
-/** Milliseconds: batches rest as long as they take, and the machine may be busy. */
+/** Milliseconds: after each batch follows a pause of the same duration, and the machine may be busy. */
 const timeout = 200_000
 
 const upgradeProgram = resolve(import.meta.dirname, '../fixtures/upgrade.ts')
@@ -65,16 +65,16 @@ const until = async (database: TestDatabase, sql: string): Promise<void> => {
   }
 }
 
-/** Some batches are complete, and some are not. */
+/** Selects a row while some batches are complete and some are not. */
 const isFilling = `select 1 where exists (select from oauth2server_token where scopes_copy is not null)
   and exists (select from oauth2server_token where scopes_copy is null)`
 const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
   where c.relname = '${secondIndex}' and not i.indisvalid`
 
 describe.skipIf(isLacking)(
-  'the upgrade of a large token table while the previous version serves',
+  'the upgrade of a large token table while the previous version handles requests',
   () => {
-    test('completes after it was killed twice, and fails or delays no request', {
+    test('completes after it was killed twice, and neither rejects nor delays a request', {
       timeout: 2 * timeout,
     }, async () => {
       await using site = await startSite({ env: longLeeway })
@@ -92,7 +92,7 @@ describe.skipIf(isLacking)(
       expect(await rowsLeft(database)).toBeGreaterThan(0)
       expect(await onlineDone(database)).toEqual([])
 
-      // An open transaction delays the index, which is invalid until that ends.
+      // An open transaction delays the index, which remains invalid until the transaction ends.
       const open = new Client({ connectionString: database.url })
       // The database is dropped if the test fails before this ends.
       open.on('error', () => undefined)
@@ -125,7 +125,7 @@ describe.skipIf(isLacking)(
       expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
       expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
       expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
-      // The copies, but not the rows that the previous version inserted after the last batch.
+      // All copies are filled, except in rows that the previous version inserted after the last batch.
       const [unfilled] = await database.query(
         `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
       )
@@ -138,7 +138,7 @@ describe.skipIf(isLacking)(
       expect(await ping(late, aftermath.tokens[0])).toBe(200)
     })
 
-    test('of two concurrent upgrades one reports it, and the other waits without blocking the index', async () => {
+    test('two concurrent upgrades: one performs the upgrade, and the other waits without blocking the index', async () => {
       const database = await makeDatabase()
       const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
       const [first, second] = stores
@@ -149,7 +149,7 @@ describe.skipIf(isLacking)(
       expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
       expect(await migrateToSecond(first)).toEqual([])
 
-      // Reverted and applied again, the online steps run again.
+      // Revert the migration, so that the online steps run again.
       const to = '0001-initial'
       expect(await migrateToSecond(first, { to })).toEqual([
         { name: secondName, direction: 'down' },

@@ -17,7 +17,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
   const statuses = ({ tokens }: ClientSite): Promise<number[]> =>
     Promise.all(tokens.map(({ access_token }) => ping(site.app, access_token)))
 
-  /** A user who authorized an application in two browsers. */
+  /** Returns a user who authorized an application in two browsers. */
   const withTwoDevices = async (way: Way): Promise<{ ada: Person; diary: ClientSite }> => {
     const ada = await site.person(way)
     const diary = await startClientSite(site.app, { name: 'Travel Diary' })
@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('shows one, revokes it on one device, then everywhere [T737]', async () => {
+    test('shows an application, and revokes it on one device, then on all devices [T737]', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       await ada.open(applications)
@@ -55,12 +55,12 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
       await page.getByText('You have not allowed any application').waitFor()
       expect(await statuses(diary)).toEqual([401, 401])
 
-      // It must request consent again.
+      // The application must request consent again.
       await begin(ada, diary)
       await page.getByRole('heading', { name: 'Allow Travel Diary?' }).waitFor()
     })
 
-    test('revokes all of them', async () => {
+    test('revokes all applications', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       const print = await startClientSite(site.app, { name: 'Photo Print' })

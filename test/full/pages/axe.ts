@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** Less than half of `axe.source`, which every page must parse. */
+/** The minified axe, which is less than half as long as `axe.source`. Every page must parse it. */
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** All rules, with the one of WCAG 2.2 AA that axe omits by default. */
+/** All rules, including the rule of WCAG 2.2 AA that axe omits by default. */
 const everything = { rules: { 'target-size': { enabled: true } }, resultTypes: ['violations'] }
 
 /** Rules that depend on colours. */
@@ -16,8 +16,8 @@ const colours = {
 }
 
 /**
- * The violations that axe finds in a page, light and dark, by rule and element. All collapsed elements are opened
- * before.
+ * Returns the violations that axe finds in a page, in light and dark mode, by rule and element. Opens all collapsed
+ * elements first.
  */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(source)

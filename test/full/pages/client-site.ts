@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import type { TestServer } from '../../support/server.ts'
 import { selfSigned } from './self-signed.ts'
 
-/** The web application of a third party, which uses a client library and has a site of its own. */
+/** The web application of a third party, which uses a client library. */
 export interface ClientSite {
   readonly clientId: string
   readonly name: string
@@ -19,13 +19,13 @@ export interface ClientSite {
 }
 
 export interface ClientSiteOptions extends Partial<ClientInput> {
-  /** The host of an https site; without it, the site is a program on this computer. */
+  /** The host of an https site. Without a host, the client is a program on this computer. */
   readonly host?: string
-  /** The requested scopes, if the link that begins the flow does not name any. */
+  /** The requested scopes, unless the link that begins the flow has scopes. */
   readonly scope?: string
 }
 
-/** A site that answers every request with a page, until the end of the test. @returns its origin */
+/** Starts a site that returns a page for every request, until the end of the test. @returns its origin */
 export const startSite = async (
   pageAt: (url: URL) => Promise<string | URL> | string | URL,
   host?: string,
@@ -60,7 +60,7 @@ export const startClientSite = async (
 ): Promise<ClientSite> => {
   const name = input.name ?? 'Photo Print'
   const tokens: oidc.TokenEndpointResponse[] = []
-  // One flow at a time: the tests need no more.
+  // The tests run one flow at a time.
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const expectedState = oidc.randomState()
 

@@ -6,18 +6,18 @@ import { allow, arrives, begin } from './flow.ts'
 import { logIn, type Person, useSite } from './site.ts'
 import { isWhole, ways } from './ways.ts'
 
-/** The result that the client's page shows. */
+/** Returns the result on the client's page. */
 const result = ({ page }: Person) => page.getByRole('status').textContent()
 
 describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    // Each way tests one of them; `npm run test:nodes` tests both with every way.
+    // Each way tests one kind of client. `npm run test:nodes` tests both kinds with every way.
     const program = ['a program on this computer', undefined] as const
     const website = ['an https site', 'photo-print.example'] as const
     test.each(isWhole ? [program, website] : way.hasScripts ? [program] : [website])(
-      'logs in, allows %s, and arrives there',
+      'logs in, allows %s, and returns to it',
       async (_, host) => {
         const ada = await site.person(way, { isLoggedIn: false })
         const client = await startClientSite(site.app, { ...(host !== undefined && { host }) })
@@ -46,7 +46,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       },
     )
 
-    test('refuses', async () => {
+    test('denies the request', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, { host: 'refused.example' })
       await begin(ada, client)
@@ -56,7 +56,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       expect(client.tokens).toEqual([])
     })
 
-    test('unticks optional scopes', async () => {
+    test('grants only the optional scopes that remain ticked', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, {
         scope: 'notes:read notes:write user:email',
@@ -72,7 +72,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
       expect(await result(ada)).toBe('notes:read user:email')
     })
 
-    test('asks again if more scopes are requested', async () => {
+    test('requests consent again if the client requests more scopes', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app)
       for (const scope of ['notes:read', 'notes:read notes:write']) {

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Person } from './site.ts'
 import type { Way } from './ways.ts'
 
-/** Copies a value from the page: by its copy button if there is one, and otherwise by reading it. */
+/** Copies a value from the page, with its copy button if it has one. */
 export const copied = async (
   { page, press }: Person,
   { hasScripts }: Way,

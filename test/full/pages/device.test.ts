@@ -10,7 +10,7 @@ import { isWhole, usual, ways } from './ways.ts'
 const submit = ({ page, press }: Person, name: string): Promise<void> =>
   press(page.getByRole('button', { name }))
 
-/** The width by which the page exceeds its window, in CSS pixels. */
+/** Returns the width by which the page exceeds its window, in CSS pixels. */
 const overflow = (page: Page): Promise<number> =>
   page
     .locator('html')
@@ -29,7 +29,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
   const site = useSite({ deviceAuthorization: true })
 
   describe.each(ways)('$name', (way) => {
-    test('logs in, enters the code, unticks optional scopes, and allows', async () => {
+    test('logs in, enters the code, unticks optional scopes, and allows the request', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       const { page } = ada
       const device = await newDevice(site)
@@ -52,7 +52,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(await ping(site.app, body.access_token)).toBe(200)
     })
 
-    test('follows the link of the device, and refuses', async () => {
+    test('follows the link of the device, and denies the request', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const device = await newDevice(site)
@@ -65,7 +65,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(refusal(await device.poll(codes))).toBe('400 access_denied')
     })
 
-    test('mistypes the code, and corrects it', async () => {
+    test('corrects a mistyped code', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const { user_code } = await (await newDevice(site)).codes()
@@ -83,7 +83,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
 describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
   const site = useSite({ deviceAuthorization: true })
 
-  // The tour of every page looks at them in English on a desktop.
+  // The tour of every page checks these pages in English on a desktop.
   describe.each([
     ['Arabic', 'ar', 320],
     ['German', 'de', 320],

@@ -18,7 +18,7 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
   { ...options, locale: 'ar' },
 ]
 
-/** Runs both checks on a page while it is open; the browser leaves it for the next one. */
+/** Runs both checks on the open page. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
   const found = [...(await violations(page)), ...(await layoutErrors(page))]
@@ -26,7 +26,7 @@ const look = async (page: Page): Promise<readonly string[]> => {
   return found
 }
 
-// Two tours show every sample, language and device. Four are enough for every pair of them.
+// Two tours cover every sample, language and device. Four cover every pair of them.
 describe.skipIf(await lacks('chromium')).each([
   [
     'ordinary data',

@@ -1,7 +1,7 @@
 import type { ClientSite } from './client-site.ts'
 import type { Person } from './site.ts'
 
-/** Starts the flow at the client's own site. */
+/** Starts the flow at the site of the client. */
 export const begin = async (
   { page, press }: Person,
   { url }: ClientSite,
@@ -11,7 +11,7 @@ export const begin = async (
   await press(page.getByRole('link', { name: 'Log in with Notes' }))
 }
 
-/** Consents on the consent page. */
+/** Allows the request on the consent page. */
 export const allow = ({ page, press }: Person): Promise<void> =>
   press(page.getByRole('button', { name: 'Allow' }))
 

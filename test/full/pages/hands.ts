@@ -3,13 +3,13 @@ import { expect } from 'vitest'
 
 /** The actions of a user on a page, with any input device. */
 export interface InputDevice {
-  /** A button, a link, a summary; a box to tick or untick; a radio button. */
+  /** Presses a button, link, summary, checkbox or radio button. */
   press(target: Locator): Promise<void>
   /** Replaces the text of a field. */
   type(target: Locator, text: string): Promise<void>
-  /** A day such as `2027-01-31`. */
+  /** Enters a day such as `2027-01-31`. */
   typeDay(target: Locator, day: string): Promise<void>
-  /** An option of a list, by its label. */
+  /** Selects an option of a list by its label. */
   choose(target: Locator, option: string): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export const mouse = (page: Page): InputDevice => pointing(page, (target) => tar
 /** A user with a touch screen. */
 export const touch = (page: Page): InputDevice => pointing(page, (target) => target.tap())
 
-/** A user with only a keyboard: every focused element must be visibly focused. */
+/** A user with only a keyboard. Fails if the focus is not visible on a focused element. */
 export const keyboard = (page: Page): InputDevice => {
   const go = async (target: Locator): Promise<void> => {
     await target.waitFor()
@@ -59,7 +59,7 @@ export const keyboard = (page: Page): InputDevice => {
     async typeDay(target, day) {
       await go(target)
       const [year = '', month = '', date = ''] = day.split('-')
-      // In the order of the browser's own language, which is American English.
+      // The order of the parts depends on the language of the browser, which is American English.
       await page.keyboard.type(`${month}${date}${year}`)
     },
     async choose(target, option) {
@@ -100,6 +100,6 @@ const isThere = async (target: Locator): Promise<boolean> => {
       unseen: isShown && isMarked ? undefined : active.outerHTML.slice(0, 200),
     }
   })
-  expect(focus.unseen, 'the focus is where nobody sees it').toBeUndefined()
+  expect(focus.unseen, 'the focused element is not visible').toBeUndefined()
   return focus.isTarget
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Layout errors: on a small screen, with touch input, and with text of twice the size. */
+/** Returns the layout errors on a small screen, with touch input, and with text of twice the size. */
 export const layoutErrors = async (page: Page): Promise<readonly string[]> => {
   await unfold(page)
   await page.setViewportSize({ width: 320, height: 640 })
@@ -26,7 +26,7 @@ const unfold = (page: Page): Promise<void> =>
     for (const details of all) details.open = true
   })
 
-/** Elements that are wider than the screen, or clipped. */
+/** Returns the elements that are wider than the screen, or clipped. */
 const tooWide = async (page: Page): Promise<readonly string[]> => {
   return page.locator('html').evaluate((root) => {
     const screen = root.clientWidth
@@ -40,7 +40,7 @@ const tooWide = async (page: Page): Promise<readonly string[]> => {
   })
 }
 
-/** Controls that are too small for touch input; a link within a sentence may be as high as its line. */
+/** Returns the controls that are too small for touch input. A link within a sentence may be as high as its line. */
 const tooSmall = async (page: Page): Promise<readonly string[]> => {
   return page
     .locator('a, button, summary, select, textarea, input:not([type=hidden])')

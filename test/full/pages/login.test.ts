@@ -26,14 +26,14 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       expect(new URL(page.url()).pathname).toBe('/login')
     })
 
-    test('logs in on the way to another page', async () => {
+    test('logs in on the way to another page, and continues to that page', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       await ada.open(applications)
       await logIn(ada)
       await ada.page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
     })
 
-    test('the error page describes the error and stays at its address', async () => {
+    test('the error page describes the error without a redirect', async () => {
       const { page, open, press } = await site.person(way, { isLoggedIn: false })
       await open('/oauth/authorize?client_id=unknown&response_type=code')
       await page.getByRole('heading', { name: 'This did not work' }).waitFor()
@@ -43,7 +43,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       await page.waitForURL(`${site.app.issuer}/`)
     })
 
-    test('an unknown address shows a 404 page with a link back', async () => {
+    test('an unknown path shows a 404 page with a link back', async () => {
       const ada = await site.person(way)
       const { page, open, press } = ada
       for (const path of [

@@ -16,18 +16,18 @@ import type { Way } from './ways.ts'
 export interface Person extends InputDevice {
   readonly user: User
   readonly page: Page
-  /** Opens an address of the server. */
+  /** Opens a page of the server. */
   open(path: string): Promise<void>
-  /** The same user in a browser without a login. */
+  /** Returns the same user in a browser without a login. */
   elsewhere(options?: BrowserContextOptions): Promise<Person>
 }
 
 /** The objects that the tests of a file share: a server with pages, and a browser. */
 export interface Site {
   readonly app: TestServer
-  /** A new user, logged in by default. */
+  /** Creates a user, who is logged in by default. */
   person(way: Way, as?: Partial<PersonOptions>): Promise<Person>
-  /** A page in a new browser; errors that it reports fail the test. */
+  /** Opens a page in a new browser. Errors on the page make the test fail. */
   newPage(options?: BrowserContextOptions): Promise<Page>
 }
 
@@ -51,19 +51,19 @@ const launchArguments = [
 
 let launched: Promise<Browser> | undefined
 
-/** Returns one browser for all files that share this process. It ends with the process. */
+/** Returns one browser for all test files in this process. The browser ends with the process. */
 const sharedBrowser = async (): Promise<Browser> => {
   if (!(await launched)?.isConnected())
     launched = chromium.launch({ executablePath: chromiumPath, args: launchArguments })
   return launched as Promise<Browser>
 }
 
-/** The settings, below the issuer. */
+/** The path of the settings, relative to the issuer. */
 export const applications = '/account/settings/applications/'
 export const sessions = '/account/settings/sessions/'
 export const administration = '/admin/applications/'
 
-/** Starts the notes application for the tests of a file, and ends it; opens pages in Chromium. */
+/** Starts the notes application and Chromium for the tests of a file, and stops the application after them. */
 export const useSite = (options: TestOptions = {}): Site => {
   let app: TestServer
   let browser: Browser
@@ -126,14 +126,14 @@ export const useSite = (options: TestOptions = {}): Site => {
   }
 }
 
-/** Logs in without the login page, which has tests of its own. */
+/** Creates a session without the login page, which has tests of its own. */
 export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   const cookie = await newSession(server, user.id, { address: '127.0.0.1', userAgent })
   await page.context().addCookies([asBrowserCookie(cookie)])
 }
 
-/** Logs in like a user, from the login page on. */
+/** Logs in on the login page. */
 export const logIn = async (person: Person, typed: string = password): Promise<void> => {
   const { page } = person
   await person.type(page.getByLabel('E-mail address'), person.user.email)

@@ -12,16 +12,16 @@ import { useSite } from './site.ts'
 
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0'
 
-/** All pages of a server with a sample in its database. */
+/** All pages of a server whose database contains a sample. */
 export interface Gallery {
-  /** Opens every page, and collects the findings of the check. @returns each finding after the name of its page */
+  /** Opens every page, and runs the check on it. @returns each finding with the name of its page in front */
   tour(
     options: BrowserContextOptions,
     look: (page: Page) => Promise<readonly string[]>,
   ): Promise<readonly string[]>
 }
 
-/** Starts a server with a sample, and Chromium, for the tests of a file. */
+/** Starts Chromium and a server whose database contains a sample, for the tests of a file. */
 export const useGallery = (fill: FillSample): Gallery => {
   const clock = sampleClock(Date.now())
   const site = useSite(sampleOptions(clock))
@@ -49,7 +49,7 @@ export const useGallery = (fill: FillSample): Gallery => {
       const heard: string[] = []
       for (const { name, as, open } of gallery(site.app.issuer, sample)) {
         await open(pages[as])
-        // The content of a page is there before its stylesheet.
+        // Wait for the stylesheet, which loads after the content of the page.
         await pages[as].waitForLoadState('load')
         const seen = await look(pages[as])
         heard.push(...seen.map((line) => `${name}: ${line}`))

@@ -12,7 +12,7 @@ export interface Way {
 /** A desktop screen. */
 export const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } }
 
-/** A phone, held upright. */
+/** A phone in portrait orientation. */
 export const phone: BrowserContextOptions = {
   viewport: { width: 360, height: 740 },
   deviceScaleFactor: 2,
@@ -39,8 +39,8 @@ const withoutScripts: Way = {
 }
 
 /**
- * Every task on the pages can be done in each of these ways. `npm run test:full` uses the two most demanding ones,
- * which differ in device, input and scripts.
+ * Ways to use the pages. Each way can complete every task. `npm run test:full` tests the two most demanding ways, which
+ * differ in device, input and scripts.
  */
 export const ways: readonly Way[] = [
   byKeyboard,
@@ -48,5 +48,5 @@ export const ways: readonly Way[] = [
   ...(isWhole ? [onDesktop, onPhone] : []),
 ]
 
-/** With a mouse on a desktop, for tests that do not depend on the way. */
+/** A mouse on a desktop, for tests that do not depend on the way. */
 export const usual: Way = onDesktop
