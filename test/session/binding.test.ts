@@ -24,7 +24,7 @@ const counts = async (
   return onPage
 }
 
-describe('SS-09 the machine', () => {
+describe('SS-09 the IP address of a session', () => {
   const owner = '198.51.100.7'
   let app: TestServer
   let session: LoggedIn
@@ -65,7 +65,7 @@ describe('SS-09 the machine', () => {
     ['IPv6 with a zone', 'fe80::1%eth0'],
     ['commas', ',,,'],
   ])(
-    'rejects a replay from %s, and keeps the session of its owner [T643]',
+    'rejects a replay from %s, and does not end the session of its owner [T643]',
     async (_, forwardedFor) => {
       expect(await counts(app, session, from(forwardedFor))).toBe(false)
       expect(await counts(app, session, from(owner))).toBe(true)
@@ -90,7 +90,7 @@ describe('SS-09 the machine', () => {
     expect(JSON.stringify(lines)).not.toContain(session.identifier)
   })
 
-  test('joins several X-Forwarded-For headers into one list', async () => {
+  test('reads several X-Forwarded-For headers as one list', async () => {
     const two = (first: string, second: string): [string, string][] => [
       ['x-forwarded-for', first],
       ['x-forwarded-for', second],
@@ -118,7 +118,7 @@ describe('SS-09 the machine', () => {
   })
 })
 
-describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () => {
+describe('SS-09 X-Forwarded-For from a peer that is not a trusted proxy [T557]', () => {
   test.each([{}, { trustedProxies: ['10.0.0.0/8'] }])('is ignored with %j', async (options) => {
     await using app = await startServer(options)
     const session = await logIn(app, from('198.51.100.7'))
@@ -127,7 +127,7 @@ describe('SS-09 X-Forwarded-For of a peer that is no trusted proxy [T557]', () =
   })
 })
 
-describe('TRUSTED_PROXIES accepts only addresses', () => {
+describe('TRUSTED_PROXIES affects only client addresses', () => {
   test('builds URLs without X-Forwarded-Host and X-Forwarded-Proto [T558]', async () => {
     await using app = await startServer({ trustedProxies: ['127.0.0.1'] })
     const headers = {
@@ -154,7 +154,7 @@ describe('TRUSTED_PROXIES accepts only addresses', () => {
   })
 })
 
-describe('SS-09 the browser', () => {
+describe('SS-09 the browser of a session', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -175,7 +175,7 @@ describe('SS-09 the browser', () => {
     ['8-bit characters', 'caf\xE9', 'caf\xE9', true],
     ['other 8-bit characters', 'caf\xE9', 'caf\xE8', false],
   ])(
-    '%s: counts as it should, and the owner’s session lives [T644]',
+    '%s: is accepted or rejected as expected, and the session of its owner remains valid [T644]',
     async (_, atLogin, later, expected) => {
       const session = await logIn(app, { 'user-agent': atLogin })
       expect(await counts(app, session, { 'user-agent': later })).toBe(expected)
@@ -192,8 +192,8 @@ describe('SS-09 the browser', () => {
   })
 })
 
-describe('SS-09 a thief of the cookie on another machine', () => {
-  test('cannot end the owner’s session by a logout or by logging in', async () => {
+describe('SS-09 an attacker with the cookie on another machine', () => {
+  test('cannot end the session of its owner with a logout or a login', async () => {
     await using app = await startServer()
     const session = await logIn(app)
     const { email } = await app.server.users.create({
@@ -218,7 +218,7 @@ describe('SS-09 a thief of the cookie on another machine', () => {
   })
 })
 
-describe('SS-09 relaxed to a network', () => {
+describe('SS-09 sessions bound to a network instead of an address', () => {
   const at24 = '198.51.100.7'
   const at64 = '2001:db8:0:1::7'
   test.each<
@@ -271,7 +271,7 @@ describe('SS-09 relaxed to a network', () => {
   })
 })
 
-describe('recognizes a machine by every spelling of its address', () => {
+describe('recognizes every spelling of an IP address', () => {
   test.each<[readonly string[], string | undefined, string | null, string]>([
     [[], '127.0.0.1', null, '127.0.0.1'],
     [[], '::1', null, '127.0.0.1'],
@@ -293,7 +293,7 @@ describe('recognizes a machine by every spelling of its address', () => {
     [['10.0.0.0/8'], '10.0.0.1', '198.51.100.7:x', '10.0.0.1'],
     [['10.0.0.0/8'], '10.0.0.1', '[198.51.100.7', '10.0.0.1'],
   ])(
-    'trusting %j: peer %s, forwarded for %s: %s',
+    'with trusted proxies %j: peer %s, forwarded for %s: %s',
     (trustedProxies, peer, forwardedFor, expected) => {
       expect(clientAddress(trustedProxies)(peer, forwardedFor)).toBe(expected)
     },

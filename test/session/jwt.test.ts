@@ -124,7 +124,7 @@ describe('the JWT that pages embed', () => {
     expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(session)
   })
 
-  test('authenticates pages by the cookie only, never by a token in the header', async () => {
+  test('does not authenticate pages, which only the cookie does', async () => {
     const { jwt } = await logIn(app)
     for (const value of [jwt, await app.personalToken()]) {
       const headers = { authorization: `Bearer ${value}` }
@@ -164,7 +164,7 @@ describe('the JWT that pages embed', () => {
 })
 
 describe('OAUTH2SERVER_JWT_EXPIRES_IN', () => {
-  test('expires the JWT without ending the session', async () => {
+  test('sets the lifetime of the JWT, independent of the session', async () => {
     await using app = await startServer({ jwtExpiresIn: 60 })
     const browser = await logIn(app)
     const headers = { authorization: `Bearer ${browser.jwt}` }
@@ -259,7 +259,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
     for (const [sent, expected] of wrong)
       expect(await me(app, browser, sent(browser.jwt))).toEqual(expected)
 
-    // An access token stays in the header of RFC 6750, whatever header the JWT has.
+    // An access token is still sent in the header of RFC 6750.
     const token = { authorization: `Bearer ${await app.personalToken()}` }
     const holder = { status: 200, body: { id: app.user.id, kind: 'personal_token' } }
     expect(await me(app, browser, token)).toEqual(holder)
@@ -323,7 +323,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     })
   })
 
-  test('calls the function only for sessions, not for tokens or anonymous callers', async () => {
+  test('the function is called only for sessions, not for tokens or anonymous callers', async () => {
     const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
     await using app = await startServer({ jwtVeryficationFactory: verify })
     await fetch(`${app.issuer}/api/me`, {
@@ -336,7 +336,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     expect(verify).not.toHaveBeenCalled()
   })
 
-  test('can extend the built-in verification', async () => {
+  test('a function can extend the built-in verification', async () => {
     const verify: VerifyJwt = async (headers, context) => {
       const claims = await jwtVerifyToken(headers, context)
       if (!headers.has('x-proof')) throw new JWTNoAuthorizationError({ errors: ['no proof'] })
@@ -430,7 +430,7 @@ describe('rotated secret keys', () => {
   })
   afterAll(() => app.close())
 
-  test('[new, old] keep sessions, JWTs, CSRF tokens and access tokens valid, and sign new JWTs with the new key', async () => {
+  test('[new, old]: sessions, JWTs, CSRF tokens and access tokens remain valid, and new JWTs are signed with the new key', async () => {
     const browser = await logIn(app)
     const token = await app.personalToken()
     await using rotated = await startServer({

@@ -7,7 +7,7 @@ import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
-/** A browser that stays logged in, for requests that must not change its session. */
+/** A logged-in browser, for requests that must not change its session. */
 let session: LoggedIn
 beforeAll(async () => {
   app = await startServer()
@@ -49,7 +49,7 @@ const isSignedIn = async ({ agent }: Pick<LoggedIn, 'agent'>): Promise<boolean> 
   (await (await agent.fetch(`${app.issuer}/`)).text()).includes('You are logged in')
 
 describe('decision §2 the login form', () => {
-  test('asks for e-mail and password, and contains next and a CSRF token', async () => {
+  test('has fields for e-mail and password, and contains next and a CSRF token', async () => {
     const { page, text, action, hidden } = await loginForm(new UserAgent(), '?next=%2Fx%3Fa%3Db')
     expect(page.status).toBe(200)
     expect(action).toBe('/login')
@@ -72,7 +72,7 @@ describe('decision §2 the login form', () => {
     }
   })
 
-  test('redirects a logged-in user immediately, and asks again with prompt=login', async () => {
+  test('redirects a logged-in user immediately, but not with prompt=login', async () => {
     const { agent } = session
     const on = await agent.fetch(`${app.issuer}/login?next=%2Fx`)
     expect(on.status).toBe(303)
@@ -205,7 +205,7 @@ describe('SS-07 login CSRF', () => {
     expect(await isSignedIn({ agent })).toBe(true)
   })
 
-  test('does not complete a waiting authorization request by another site’s login', async () => {
+  test('does not complete a pending authorization request after a login that another site started', async () => {
     const { clientId } = await app.client()
     const agent = new UserAgent()
     const page = await agent.browse(
@@ -249,7 +249,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('keeps the session of a browser that sent no cookie (SameSite=Lax)', async () => {
+  test('does not end the session of a browser that sent no cookie (SameSite=Lax)', async () => {
     for (const headers of foreign) {
       const answer = await fetch(`${app.issuer}/login`, {
         method: 'POST',
@@ -296,7 +296,7 @@ describe('decision §6.3 forms from other sites', () => {
   })
 })
 
-describe('LR-01 where the login leads', () => {
+describe('LR-01 the redirect after a login', () => {
   const unsafe = [
     'https://evil.example',
     '//evil.example',
@@ -332,7 +332,7 @@ describe('LR-01 where the login leads', () => {
     const failed = await fetch(`${app.issuer}/login`, { method: 'POST', body: params })
     expect(failed.status).toBe(403)
     const afterFailure = formIn(await failed.text()).hidden.next
-    // Node does not accept a longer URL.
+    // Node rejects longer URLs.
     if (params.toString().length > 15_000) return [afterFailure]
     const { hidden } = await loginForm(new UserAgent(), `?${params}`)
     const on = await session.agent.fetch(`${app.issuer}/login?${params}`)
@@ -341,7 +341,7 @@ describe('LR-01 where the login leads', () => {
   }
 
   test.each(unsafe.map((next) => [next.slice(0, 60), next]))(
-    '%j leads to the start page',
+    '%j redirects to the start page',
     async (_, next) => {
       expect(new Set(await leadTo([next]))).toEqual(new Set(['/']))
     },
@@ -399,7 +399,7 @@ describe('LR-01 where the login leads', () => {
   })
 })
 
-describe('LR-03 keeps an authorization request unchanged through the login', () => {
+describe('LR-03 an authorization request is unchanged after the login', () => {
   test.each<[string, string, string?]>([
     ['encoded separators', 'a%26b%3Dc%23d'],
     ['what was encoded twice', 'a%2526%252B%2523'],
@@ -407,7 +407,7 @@ describe('LR-03 keeps an authorization request unchanged through the login', () 
     ['lower case', '%c3%a9%f0%9f%98%80'],
     ['a line break', '%0D%0ASet-Cookie:x=1'],
     ['a byte that is no UTF-8', '%ff'],
-    // These two are equivalent: the URL Standard encodes the one in a query, and paths forbid the other.
+    // A quotation mark is encoded in the query by the URL Standard, which is equivalent.
     ['all that RFC 3986 allows', "AZaz09-._~!$'()*,;:@/?", 'AZaz09-._~!$%27()*,;:@/?'],
     ['what browsers leave as it is', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
     ['2 KiB', 'x'.repeat(2048)],
@@ -430,7 +430,7 @@ describe('LR-03 keeps an authorization request unchanged through the login', () 
     expect(on.headers.get('location')).toBe(target)
   })
 
-  test('decision §4.3 drops a client secret', async () => {
+  test('decision §4.3 except for a client secret, which is removed', async () => {
     const { clientId, clientSecret } = await app.client()
     for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
       const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
@@ -493,7 +493,7 @@ describe('SS-06 session fixation', () => {
     expect((await agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(403)
   })
 
-  test('keeps all sessions after a failed login', async () => {
+  test('does not end a session after a failed login', async () => {
     const { hidden } = await loginForm(session.agent, '?prompt=login')
     const wrong = await post(session.agent, '/login', {
       ...hidden,
@@ -533,7 +533,7 @@ describe('decision §2 /logout', () => {
         /^oauth2server_session=; Max-Age=0; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       ),
     ])
-    // The browser stays known for the account.
+    // The browser remains known for the account.
     expect(await left.agent.jar.getCookieString(app.issuer)).toMatch(/^oauth2server_known=[^;]+$/)
     expect(sessionRows().map(({ id }) => id)).not.toContain(digestOf('session', left.identifier))
     // SS-10: a copied cookie and JWT are invalid.
@@ -562,7 +562,7 @@ describe('decision §2 /logout', () => {
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
-    'SS-03 %s: returns 405 and keeps the session',
+    'SS-03 %s: returns 405, and the session remains valid',
     async (method) => {
       const answer = await session.agent.fetch(
         `${app.issuer}/logout?csrf_token=${session.csrfToken}`,

@@ -35,7 +35,7 @@ describe('the sessions of a user', () => {
   const idsOf = async (user: User) =>
     (await sessions().listByUser(user.id, whole)).items.map(({ id }): string => id)
 
-  test('are listed with browser, address and times, the latest login first, without those of other users', async () => {
+  test('are listed with browser, IP address and times, latest login first, without sessions of other users', async () => {
     const [me, other] = [await account(), await account()]
     const first = await signIn(me, 'Firefox', '2001:db8::1')
     app.advance(5)
@@ -54,7 +54,7 @@ describe('the sessions of a user', () => {
     }
   })
 
-  test('omits sessions that ended, were idle too long or were tampered with', async () => {
+  test('the list omits sessions that ended, were idle too long or were tampered with', async () => {
     await using own = await startServer({ sessionExpiresIn: 600, sessionIdleExpiresIn: 60 })
     const listed = async () =>
       (await own.server.sessions.listByUser(own.user.id, whole)).items.length
@@ -71,7 +71,7 @@ describe('the sessions of a user', () => {
     expect(await listed()).toBe(0)
   })
 
-  test('ends one session by its ID and keeps the others', async () => {
+  test('can be ended one by one by their ID', async () => {
     const me = await account()
     const [one, other] = [await signIn(me), await signIn(me)]
     expect(await sessions().endOne(me.id, one.id)).toBe(true)
@@ -80,7 +80,7 @@ describe('the sessions of a user', () => {
     expect(await sessions().endOne(me.id, one.id)).toBe(false)
   })
 
-  test('does not end an unknown session or one of another user', async () => {
+  test('cannot be ended by another user', async () => {
     const [me, other] = [await account(), await account()]
     const theirs = await signIn(other)
     const mine = await signIn(me)
@@ -90,7 +90,7 @@ describe('the sessions of a user', () => {
     expect([await theirs.isAlive(), await mine.isAlive()]).toEqual([true, true])
   })
 
-  test('ends all other sessions of the user, and keeps those of other users', async () => {
+  test('can be ended except one, without affecting other users', async () => {
     const [me, other] = [await account(), await account()]
     const [one, two, here] = [await signIn(me), await signIn(me), await signIn(me)]
     const theirs = await signIn(other)
@@ -103,7 +103,7 @@ describe('the sessions of a user', () => {
     expect(await here.isAlive()).toBe(true)
   })
 
-  test('ends the codes of an ended session and keeps its tokens', async () => {
+  test('ending one invalidates its codes, but not its tokens', async () => {
     const [here, there] = [
       new UserAgent({ 'user-agent': 'here' }),
       new UserAgent({ 'user-agent': 'there' }),
@@ -124,7 +124,7 @@ describe('the sessions of a user', () => {
     expect((await there.fetch(client.url())).headers.get('location')).toContain('/login')
   })
 
-  test('ends the codes of sessions that were ended together', async () => {
+  test('ending several invalidates their codes', async () => {
     const there = new UserAgent({ 'user-agent': 'there, too' })
     const client = await TestClient.register(app, there)
     const code = await client.code()

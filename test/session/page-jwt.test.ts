@@ -15,7 +15,7 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { jwtVerifyToken } from 'svc-oauth2server/utils'
 import { describe, expect, test, vi } from 'vitest'
 
-// The JWT between a page and the API: its verification, its header, and the script that sends it.
+// The JWT with which a page calls the API: its verification, its header, and the script that sends it.
 
 const start = async (
   options: Partial<AuthorizationServerOptions>,
@@ -143,7 +143,7 @@ describe('the script of a page', () => {
     await server.close()
   })
 
-  test('uses the configured header and type like the guard', async () => {
+  test('uses the configured header and type, as the guard does', async () => {
     const server = await start({ jwtAuthHeader: 'X-Page-JWT', jwtAuthHeaderType: null })
     const jwt = await jwtOf(server)
     const { headersOf } = await browserOf(server, jwt)

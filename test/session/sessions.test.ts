@@ -79,8 +79,8 @@ describe('the cookie', () => {
   })
 })
 
-describe('decision §6.1 at rest', () => {
-  test('stores only a digest of the identifier; neither it, nor the JWT, a CSRF token or the password is in the files or the log', async () => {
+describe('decision §6.1 stored sessions', () => {
+  test('contain a digest of the identifier; the files and the log contain no identifier, JWT, CSRF token or password', async () => {
     await using app = await startServer()
     const { identifier, jwt, csrfToken } = await logIn(app)
     const db = new DatabaseSync(app.database, { readOnly: true })
@@ -98,8 +98,8 @@ describe('decision §6.1 at rest', () => {
   })
 })
 
-describe('how long a session lives', () => {
-  test('ends after a day without a request by default, and the row is swept', async () => {
+describe('the lifetime of a session', () => {
+  test('ends after a day without a request by default, and the sweeper deletes the row', async () => {
     await using app = await startServer()
     const session = await logIn(app)
     app.advance(86_399)
@@ -109,7 +109,7 @@ describe('how long a session lives', () => {
     expect(await app.server.sweep()).toBeGreaterThan(0)
   })
 
-  test('each request restarts the idle time, up to the absolute end', async () => {
+  test('is extended by each request, up to the absolute maximum', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 600, sessionExpiresIn: 3_600 })
     const [used, unused] = [await logIn(app), await logIn(app)]
     for (let at = 400; at < 3_600; at += 400) {
@@ -123,7 +123,7 @@ describe('how long a session lives', () => {
     expect(await isAlive(app, unused)).toBe(false)
   })
 
-  test('also with the minimum idle time', async () => {
+  test('is extended by each request, also with the minimum idle time', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 60 })
     const [used, unused] = [await logIn(app), await logIn(app)]
     for (let times = 0; times < 5; times += 1) {
@@ -135,7 +135,7 @@ describe('how long a session lives', () => {
     expect(await isAlive(app, used)).toBe(false)
   })
 
-  test('keeps a session ended when the clock is set back', async () => {
+  test('does not start again when the clock is set back', async () => {
     await using app = await startServer({ sessionIdleExpiresIn: 600 })
     const session = await logIn(app)
     app.advance(600)
@@ -146,7 +146,7 @@ describe('how long a session lives', () => {
   })
 })
 
-describe('SS-10 what ends a session, on every node with the next request', () => {
+describe('SS-10 a session ends at every node, from the next request on, after', () => {
   let app: TestServer
   let node: TestServer
   beforeAll(async () => {
@@ -170,14 +170,14 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
     Promise.all(sessions.flatMap((session) => [isAlive(app, session), isAlive(node, session)]))
   const all = (value: boolean) => [value, value, value, value]
 
-  test('deactivation of the user', async () => {
+  test('the deactivation of the user', async () => {
     const { user, sessions } = await account('deactivated')
     expect(await alive(sessions)).toEqual(all(true))
     await app.server.users.setActive(user.id, false)
     expect(await alive(sessions)).toEqual(all(false))
   })
 
-  test('decision §5.3 a password change ends all sessions of the user, but no personal token', async () => {
+  test('a password change, which ends all sessions of the user, but no personal token (decision §5.3)', async () => {
     const { user, sessions } = await account('changed')
     const bystander = await logIn(app)
     const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
@@ -191,13 +191,13 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
     expect(await isAlive(node, again)).toBe(true)
   })
 
-  test('deletion of the user', async () => {
+  test('the deletion of the user', async () => {
     const { user, sessions } = await account('deleted')
     await app.server.users.delete(user.id)
     expect(await alive(sessions)).toEqual(all(false))
   })
 
-  test('logout, of one session', async () => {
+  test('a logout, which ends only that session', async () => {
     const { sessions } = await account('gone')
     const [one] = sessions
     const answer = await one.agent.fetch(`${app.issuer}/logout`, {
@@ -209,7 +209,7 @@ describe('SS-10 what ends a session, on every node with the next request', () =>
   })
 })
 
-describe('SS-10 a login that is overtaken', () => {
+describe('SS-10 a login during a concurrent change', () => {
   test.each<[string, (app: TestServer) => Promise<unknown>]>([
     [
       'a password change',
@@ -222,7 +222,7 @@ describe('SS-10 a login that is overtaken', () => {
     await using app = await startServer({
       async aroundStore({ name }, operation) {
         const result = await operation()
-        // The user changes while the password is checked against the row that was read before.
+        // The user changes while the login verifies the password of the row that it read before.
         const work = name === 'users.findByEmail' ? pending : undefined
         if (work) pending = undefined
         await work?.()
@@ -287,7 +287,7 @@ describe('a session row that was written or changed without the key', () => {
     ],
     ['no seal', (s) => inDatabase("update oauth2server_session set seal = '' where id = ?", id(s))],
     [
-      'a seal that is not one',
+      'a malformed seal',
       (s) => inDatabase("update oauth2server_session set seal = 'x.y' where id = ?", id(s)),
     ],
   ])('%s: refused', async (_, alter) => {
@@ -329,7 +329,7 @@ describe('a session row that was written or changed without the key', () => {
     expect(await isAlive(app, two)).toBe(true)
   })
 
-  test('moved to an identifier that the attacker knows is rejected', async () => {
+  test('with a changed identifier that the attacker knows is rejected', async () => {
     const [owner, known] = [await logIn(app), 'K'.repeat(43)]
     inDatabase(
       `insert into oauth2server_session (id, user_id, address, user_agent, created_at, expires_at, last_seen_at, seal)
@@ -344,7 +344,7 @@ describe('a session row that was written or changed without the key', () => {
 })
 
 describe('ST-04 the random source repeats itself', () => {
-  test('gives a second session its own identifier, and keeps the first unchanged', async () => {
+  test('creates another identifier for a second session, and does not change the first', async () => {
     let last: Uint8Array = new Uint8Array()
     let replay: Uint8Array | undefined
     await using app = await startServer({
@@ -372,8 +372,8 @@ describe('ST-04 the random source repeats itself', () => {
   })
 })
 
-describe('DS-03 visitors without an account', () => {
-  test('leave no row behind', async () => {
+describe('DS-03 visitors who are not logged in', () => {
+  test('do not create rows', async () => {
     await using app = await startServer()
     for (const target of [
       '/login',

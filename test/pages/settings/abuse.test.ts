@@ -22,7 +22,7 @@ const signedIn = async (t: { issuer: string; user: never; password: string }) =>
   }
 }
 
-test('§4.5 rejects the rotation of a token with an internal scope: a new value would grant it again', async () => {
+test('§4.5 rejects the rotation of a token with an internal scope, because a new value would grant that scope again', async () => {
   await using t = await startServer()
   const token = await t.server.tokens.createPersonal('Batch', t.user.id, {
     scopes: ['test:scope', 'notes:read'],
@@ -43,7 +43,7 @@ test('rotation extends a lifetime only up to the limit of the application', asyn
   expect(rotated?.token.expires).toBe(t.now() + 3_600_000)
 })
 
-test('verifies only the client that was shown: after a change the form is shown again', async () => {
+test('does not verify a client that changed after it was shown, and shows the form again', async () => {
   await using t = await startServer()
   const { clientId } = await t.client({ name: 'Harmless' })
   await t.server.users.setAdmin(t.user.id, true)
@@ -61,7 +61,7 @@ test('verifies only the client that was shown: after a change the form is shown 
   expect((await t.server.clients.find(clientId))?.isVerified).toBe(true)
 })
 
-test('keeps an unseen secret beyond the next notice and prefetches', async () => {
+test('shows a new secret even after another notice or a prefetch', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const person = await signedIn(t as never)
@@ -84,7 +84,7 @@ test('redirects a page to its trailing slash without the token in the query', as
   expect(answer.headers.get('location')).toBe(`${applications}/?a=b`)
 })
 
-test('rejects a code whose scope was unticked in a later consent', async () => {
+test('rejects a code if a later consent does not include its scope', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const client = await t.server.clients.find(clientId)
@@ -104,7 +104,7 @@ test('rejects a code whose scope was unticked in a later consent', async () => {
   ).rejects.toThrow()
 })
 
-test('never repeats a completed form, even if its notice could not be stored', async () => {
+test('does not repeat a completed form, even if its notice could not be stored', async () => {
   let failing = false
   await using t = await startServer({
     aroundStore: (operation, run) => {
@@ -119,7 +119,7 @@ test('never repeats a completed form, even if its notice could not be stored', a
   failing = true
   expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(200)
   failing = false
-  // It waits for the first one; the test only requires that it changes nothing.
+  // The second request waits for the first one. The test only requires that it changes nothing.
   const again = person.post(`${applications}/tokens/new/`, fields)
   expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
   expect(await tokens()).toBe(1)

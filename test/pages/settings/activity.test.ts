@@ -14,7 +14,7 @@ afterAll(() => app.close())
 
 const linesOf = (page: Page): readonly string[] => page.items.map(textOf)
 
-/** The event and the subject of each line. */
+/** Returns the event and the subject of each line. */
 const eventsOf = (page: Page): readonly string[] =>
   linesOf(page).map((line) => line.replace(/ When .*/, ''))
 
@@ -31,7 +31,7 @@ const asJson = async (somebody: Person, path: string): Promise<Json> => {
 }
 
 describe('recent activity', () => {
-  test('shows the actions of the user and on the account, latest first, and of no other user', async () => {
+  test('shows the actions of the user and the actions on the account, latest first, and nothing of other users', async () => {
     const [one, other] = [await Person.stranger(app), await Person.stranger(app)]
     app.advance(60)
     await one.post(at.newToken, { name: 'Backup' })
@@ -48,7 +48,7 @@ describe('recent activity', () => {
     expect(shown.html).not.toContain(other.user.email)
   })
 
-  test('shows a failed login with its address', async () => {
+  test('shows a failed login with its IP address', async () => {
     const somebody = await Person.stranger(app)
     app.advance(1)
     await app.server.users.withPassword(somebody.user.email, 'a wrong password')
@@ -61,7 +61,7 @@ describe('recent activity', () => {
     )
   })
 
-  test('shows actions of administrators without their name and address', async () => {
+  test('shows actions of administrators without their names and IP addresses', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Judged', userId: somebody.user.id })
     await admin.post(at.admin, { client_id: clientId, act: 'disable' })
@@ -97,7 +97,7 @@ describe('recent activity', () => {
     const shown = await somebody.get(at.activity)
     expect(shown.html).not.toContain('Hidden')
     expect(eventsOf(shown)[0]).toBe(`${en.events['client.created']} Client`)
-    // Administrators see them.
+    // Administrators see internal tokens.
     const routine = async () => {
       const all = await asJson(admin, `${at.adminActivity}?user=${somebody.user.id}`)
       return all.events.filter(({ is_routine }) => is_routine).map(({ event }) => event)
@@ -128,14 +128,14 @@ describe('recent activity', () => {
       if (next !== null) expect(page.html).toContain(`href="${next}"`)
       path = next
     }
-    // The login and the user itself come last.
+    // The last lines are the login and the creation of the user.
     const expected = Array.from({ length: 28 }, (_, index) => `Number ${27 - index}`)
     expect(names).toEqual([...expected, '', ''])
   })
 })
 
 describe('the activity of all users', () => {
-  test('is for administrators; others get 404', async () => {
+  test('returns 404 to users who are not administrators', async () => {
     const somebody = await Person.stranger(app)
     expect((await somebody.get(at.adminActivity)).status).toBe(404)
     expect((await admin.get(at.adminActivity)).status).toBe(200)
@@ -152,7 +152,7 @@ describe('the activity of all users', () => {
       expect(line).toContain(word)
   })
 
-  test('is filtered by event, user and client with exact matching', async () => {
+  test('can be filtered by event, user and client with exact matching', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Sought', userId: somebody.user.id })
     const { token } = await authorizationOf(app, clientId)

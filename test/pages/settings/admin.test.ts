@@ -20,11 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The page, filtered by one client or token. */
+/** Returns the page for a search for a client or a token. */
 const search = (fields: Record<string, string>): Promise<Page> =>
   admin.get(`${at.admin}?${new URLSearchParams(fields)}`)
 
-/** The form of the client that was found: its buttons, or the one that deletes. */
+/** Returns a form of the listed client: the form with its buttons, or the form for the deletion. */
 const formOf = (page: Page, clientId: string, field?: string): Form => {
   const forms = page.forms.filter(
     ({ fields }) => fields.client_id?.[0] === clientId && (field === undefined || field in fields),
@@ -32,7 +32,7 @@ const formOf = (page: Page, clientId: string, field?: string): Form => {
   return forms[0] as Form
 }
 
-/** Submits a button of a client, like an administrator. */
+/** Presses a button of a client as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
   admin.send(formOf(await search({ client: clientId }), clientId), { act })
 
@@ -43,7 +43,7 @@ const acts = async (): Promise<readonly Record<string, unknown>[]> =>
     order by at desc, id desc`,
   )
 
-describe('the administration for other users', () => {
+describe('the administration page for users who are not administrators', () => {
   test('answers every method, form and token with 404, and changes nothing', async () => {
     const { clientId } = await app.client()
     const before = written(app)
@@ -66,7 +66,7 @@ describe('the administration for other users', () => {
     expect((await owner.get(at.list)).html).not.toContain(at.admin)
   })
 
-  test('is available to an administrator until the mark is removed', async () => {
+  test('is available to a user while the user is an administrator', async () => {
     const person = await Person.stranger(app, { isAdmin: true })
     expect((await person.get(at.list)).html).toContain(`href="${at.admin}"`)
     expect((await person.get(at.admin)).status).toBe(200)
@@ -100,7 +100,7 @@ describe('searching', () => {
     expect(box).toContain(` value="${text().trim()}"`)
   })
 
-  test('says that nothing was found, and links back to all', async () => {
+  test('reports an empty result, and links to the whole list', async () => {
     const page = await search({ client: 'nothing at all', token: 'nothing' })
     expect(page.text).toContain(en.admin.noClients)
     expect(page.text).toContain(en.admin.noTokens)
@@ -108,7 +108,7 @@ describe('searching', () => {
     expect(page.html).toContain(`href="${at.admin}?client=nothing+at+all"`)
   })
 
-  test('finds tokens by user, by client and by their ID; rows of previous values are not listed', async () => {
+  test('finds tokens by user, client and ID, without the rows of previous values', async () => {
     const { id } = await app.server.tokens.createPersonal('Laptop', someone.user.id)
     await app.server.personalTokens.rotate(id, { overlap: 600 })
     const { token } = await authorizationOf({ ...app, user: someone.user } as TestServer, clientId)
@@ -122,7 +122,7 @@ describe('searching', () => {
     expect(await found(`${id}`)).toEqual([`${id}`])
   })
 
-  test('lists internal tokens; lists no clients of personal tokens as applications', async () => {
+  test('lists internal tokens, but not the clients of personal tokens', async () => {
     const { id, clientId } = await app.server.tokens.createPersonal('For itself', app.user.id, {
       isInternal: true,
     })
@@ -157,7 +157,7 @@ describe('searching', () => {
 })
 
 describe('every operation takes effect at the next request', () => {
-  /** An application with a user, live tokens and credentials of its own. */
+  /** Creates an application with a user, valid tokens and credentials. */
   const newApplication = async () => {
     const client = await TestClient.register(app, owner.session.agent, {
       name: 'Watched',
@@ -170,7 +170,7 @@ describe('every operation takes effect at the next request', () => {
   const credentials = async (client: TestClient): Promise<number> =>
     (await client.token({ grant_type: 'client_credentials' })).status
 
-  test('disable: authorization page, token endpoint and API reject it; enable: everything works as before', async () => {
+  test('disable: the authorization page, token endpoint and API reject the client; enable: they accept it again', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const code = await client.code()
     const sent = await press(client.clientId, 'disable')
@@ -194,7 +194,7 @@ describe('every operation takes effect at the next request', () => {
     expect(answerTo(client, answer).code).toBeDefined()
   })
 
-  test('after quick repeated switching the last operation wins', async () => {
+  test('after several operations in quick succession, the last one applies', async () => {
     const { client, access_token } = await newApplication()
     for (const act of ['disable', 'enable', 'disable', 'enable', 'disable']) {
       await press(client.clientId, act)
@@ -202,7 +202,7 @@ describe('every operation takes effect at the next request', () => {
     }
   })
 
-  test('verify: the consent page warns no more; unverify: it warns again', async () => {
+  test('verify: the consent page shows no warning; unverify: it shows the warning again', async () => {
     const { client } = await newApplication()
     const asked = async (): Promise<Page> => owner.get(client.url({ prompt: 'consent' }))
     const warning = en.consent.unverified(new URL(app.issuer).host)
@@ -218,7 +218,7 @@ describe('every operation takes effect at the next request', () => {
     expect((await asked()).text).toContain(warning)
   })
 
-  test('verify answers 400 if the client has changed since it was shown, and changes nothing', async () => {
+  test('verify returns 400 and changes nothing if the client changed after it was shown', async () => {
     const { client } = await newApplication()
     for (const changes of [
       { name: 'Your Bank' },
@@ -232,13 +232,13 @@ describe('every operation takes effect at the next request', () => {
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
       expect(written(app)).toEqual(before)
-      // Whatever its name now is, it can be disabled.
+      // A client that changed can still be disabled.
       expect((await admin.send(form, { act: 'disable' })).status).toBe(303)
     }
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
-  test('delete, with the name typed: removes the client and its tokens', async () => {
+  test('delete, with the typed name: deletes the client and its tokens', async () => {
     const { client, access_token } = await newApplication()
     const page = await search({ client: client.clientId })
     const form = formOf(page, client.clientId, 'confirm_name')
@@ -256,7 +256,7 @@ describe('every operation takes effect at the next request', () => {
     expect((await owner.get(at.client(client.clientId))).status).toBe(404)
   })
 
-  test('delete a token: ends that authorization, and no other', async () => {
+  test('delete a token: revokes its authorization, and no others', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const other = await authorizationOf(app, client.clientId)
     const page = await search({ token: client.clientId })
@@ -269,7 +269,7 @@ describe('every operation takes effect at the next request', () => {
     expect(await statusOf(app, other.accessToken)).toBe(200)
   })
 
-  test('delete a personal token, an internal one, and one of a client itself', async () => {
+  test('deletes a personal token, an internal token, and a token of client_credentials', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const own = await tokenRequest(
       app.issuer,
@@ -289,7 +289,7 @@ describe('every operation takes effect at the next request', () => {
     }
   })
 
-  test('disables an internal application, too', async () => {
+  test('disables an internal application', async () => {
     const { clientId } = await app.client({ isInternal: true })
     const { accessToken } = await authorizationOf(app, clientId)
     await press(clientId, 'disable')
@@ -298,7 +298,7 @@ describe('every operation takes effect at the next request', () => {
 })
 
 describe('every operation is recorded', () => {
-  test('with actor, action, subject, address and time, and shown latest first', async () => {
+  test('with actor, action, subject, IP address and time, and is listed latest first', async () => {
     const { clientId } = await app.client({ name: 'Recorded' })
     const { token } = await authorizationOf(app, clientId)
     app.advance(60)
@@ -371,7 +371,7 @@ describe('every operation is recorded', () => {
   })
 })
 
-describe('values from others are shown as text', () => {
+describe('values from other users are escaped', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
     const page = async (name: string): Promise<Page> => {

@@ -18,7 +18,7 @@ type Pages = Promise<readonly (readonly [string, Page])[]>
 
 const opened = new Map<Language, Pages>()
 
-/** The pages that a link leads to. */
+/** Returns the pages that can be opened by a link. */
 const linked = (language: Language): Pages => {
   const pages =
     opened.get(language) ??
@@ -46,7 +46,7 @@ const checkPage = (name: string, { headers, html, title }: Page, language: Langu
 }
 
 describe.each(codes)('in %s', (language) => {
-  test('every page exists, and declares its language', async () => {
+  test('every page exists and declares its language', async () => {
     const pages = await linked(language)
     expect(pages.map(([name, { status }]) => [name, status])).toEqual(
       world.pages.map(({ name, status }) => [name, status]),
@@ -54,7 +54,7 @@ describe.each(codes)('in %s', (language) => {
     for (const [name, page] of pages) checkPage(name, page, language)
   })
 
-  test('every response to a form is translated too: errors and successes', async () => {
+  test('every response to a form is translated, for errors and successes', async () => {
     const { problems, done, problem } = languages[language]
     const pages = await afterForms(world, asking(language))
     for (const [name, page] of pages) checkPage(name, page, language)
@@ -90,9 +90,9 @@ describe.each(codes)('in %s', (language) => {
     }
   })
 
-  test('a page has the same parts and the same forms as in English', async () => {
+  test('every page has the same elements and forms as in English', async () => {
     const [pages, english] = [await linked(language), new Map(await linked('en'))]
-    // A text may place a name elsewhere, and with it the element around it.
+    // A translation may move a name, together with the element around it.
     const parts = (page: Page | undefined): readonly string[] =>
       skeleton(page?.html ?? '')
         .filter((tag) => !/^<\/?(?:bdi|strong|time)\b/.test(tag))
@@ -107,7 +107,7 @@ describe.each(codes)('in %s', (language) => {
 })
 
 describe('no text of a page is only in English', () => {
-  /** The Latin letters that a page may contain in any language. */
+  /** Returns whether a line may contain Latin letters in any language. */
   const isData = (line: string): boolean =>
     [
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
@@ -124,7 +124,7 @@ describe('no text of a page is only in English', () => {
     ].some((pattern) => pattern.test(line))
 
   test.each<Language>(['ar', 'ja', 'zh'])(
-    'all Latin letters that %s shows are data',
+    'in %s, all Latin letters on the pages are data',
     async (language) => {
       const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
       const english = pages.flatMap(([name, { html }]) =>
@@ -143,7 +143,7 @@ describe('no text of a page is only in English', () => {
     },
   )
 
-  test('attributes that are read aloud are translated, too', async () => {
+  test('attributes that screen readers announce are translated', async () => {
     const attributes = (page: Page): readonly string[] =>
       [
         ...page.html.matchAll(
@@ -159,7 +159,7 @@ describe('no text of a page is only in English', () => {
   })
 })
 
-describe('which language', () => {
+describe('the language of a page', () => {
   test.each<[string, string, Language]>([
     ['', 'de', 'de'],
     ['', 'fr-CH, de;q=0.5', 'fr'],

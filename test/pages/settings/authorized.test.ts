@@ -20,7 +20,7 @@ afterAll(() => app.close())
 
 let users = 0
 
-/** A user with two browsers. */
+/** Creates a user with two browsers. */
 const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
   users += 1
   const user = await app.newUser({ email: `owner-${users}@example.org` })
@@ -29,11 +29,11 @@ const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
   return { laptop: await logIn(chrome), desktop: await logIn(firefox) }
 }
 
-/** The client in that user's browser. */
+/** Returns the client as used in the browser of this person. */
 const inBrowser = (client: TestClient, { session }: Person): TestClient =>
   new TestClient(app, session.agent, client, client.clientSecret === '' ? 'none' : 'basic')
 
-/** An application that the user authorized on both devices, through the whole flow. */
+/** Creates an application that the user authorized on both devices with the whole flow. */
 const newApplication = async (
   { laptop, desktop }: { laptop: Person; desktop: Person },
   input: Partial<ClientInput> = {},
@@ -46,7 +46,7 @@ const newApplication = async (
   return { onLaptop, onDesktop, clientId: onLaptop.clientId, first, second, devices }
 }
 
-/** The IDs of the devices of an application, latest first, from the links of the list. */
+/** Returns the IDs of the devices of an application, latest first, from the links of the list. */
 const devicesOf = async (person: Person, clientId: string): Promise<readonly string[]> => {
   const item = (await person.get(at.list)).items.find((html) =>
     html.includes(`"${at.revokeApplication(clientId)}"`),
@@ -78,7 +78,7 @@ describe('applications that the user authorized', () => {
     expect(item).not.toContain(clientId.repeat(2))
   })
 
-  test('show when they were last used, and from where', async () => {
+  test('show the time and the IP address of their last use', async () => {
     const user = await newUser()
     const { first } = await newApplication(user)
     const before = textOf((await user.laptop.get(at.list)).item('Diary'))
@@ -88,13 +88,13 @@ describe('applications that the user authorized', () => {
     const at0 = new Date(app.now()).toISOString()
     await statusOf(app, first.access_token)
     const after = (await user.laptop.get(at.list)).item('Diary')
-    // The application as a whole, and the one device of it that was used.
+    // The time appears twice: for the application, and for the device that was used.
     expect(after.split(`<time datetime="${at0}" data-time="minute">`)).toHaveLength(3)
     expect(textOf(after)).toContain(en.facts.from('127.0.0.1'))
     expect(textOf(after)).toContain(en.facts.neverUsed)
   })
 
-  test('are those of the user only, each once', async () => {
+  test('include only applications of the user, each once', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, onLaptop } = await newApplication(user)
     expect((await other.laptop.get(at.list)).html).not.toContain(clientId)
@@ -104,7 +104,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).names).toEqual(['Diary'])
   })
 
-  test('include neither a personal token nor a client that acts for itself', async () => {
+  test('do not include personal tokens, or clients that act on their own behalf', async () => {
     const owner = await Person.stranger(app)
     const { clientId, clientSecret } = await app.client({ userId: owner.user.id, name: 'Machine' })
     await app.server.tokens.createPersonal('Laptop', owner.user.id)
@@ -120,7 +120,7 @@ describe('applications that the user authorized', () => {
     expect(html).not.toContain('/view/')
   })
 
-  test('show no device whose tokens have expired', async () => {
+  test('do not show a device whose tokens have expired', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user, { name: 'Ends' })
     await app.server.consents.find(user.laptop.user.id, clientId)
@@ -129,7 +129,7 @@ describe('applications that the user authorized', () => {
     expect(await devicesOf(later, clientId)).toEqual([])
   })
 
-  test('show the mark of an administrator', async () => {
+  test('show that an administrator verified the application', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user)
     expect((await user.laptop.get(at.list)).item('Diary')).not.toContain(en.facts.verified)
@@ -137,7 +137,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).item('Diary')).toContain(en.facts.verified)
   })
 
-  test('XS-01 show external names as text', async () => {
+  test('XS-01 escape names from other users', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user)
     const shown = async (name: string) => {
@@ -157,7 +157,7 @@ describe('applications that the user authorized', () => {
     }
   })
 
-  test('show a user agent with markup as text, too', async () => {
+  test('escape a user agent with markup', async () => {
     const user = await app.newUser({ email: 'odd@example.org' })
     const headers = { 'user-agent': 'Mozilla/5.0 <script>alert(1)</script> Chrome/"><b>' }
     const person = await Person.logIn(app, { user, headers })
@@ -190,7 +190,7 @@ describe('the page of one authorization', () => {
 })
 
 describe('revoking', () => {
-  test('one device ends the tokens of that device, and no others', async () => {
+  test('one device revokes only the tokens of that device', async () => {
     const user = await newUser()
     const { devices, clientId, first, second, onLaptop } = await newApplication(user)
     const page = await user.desktop.get(at.view(devices[1] ?? ''))
@@ -205,7 +205,7 @@ describe('revoking', () => {
     expect((await user.desktop.post(at.revoke(devices[1] ?? ''))).status).toBe(404)
   })
 
-  test('an application ends it on all devices: tokens, pending codes and the consent [T735]', async () => {
+  test('an application revokes its tokens, pending codes and consent on all devices [T735]', async () => {
     const user = await newUser()
     const other = await newUser()
     const { clientId, first, second, onLaptop, onDesktop } = await newApplication(user)
@@ -222,13 +222,13 @@ describe('revoking', () => {
     expect(await statusOf(app, personal.accessToken)).toBe(200)
     const redeemed = await onDesktop.redeem(code)
     expect([redeemed.status, redeemed.body.error]).toEqual([400, 'invalid_grant'])
-    // It must request consent again.
+    // The application must request consent again.
     const again = await user.laptop.session.agent.fetch(onLaptop.url({ scope: 'notes:read' }))
     expect(again.status).toBe(200)
     expect(await again.text()).toContain('name="authorization_request"')
   })
 
-  test('all applications keeps personal tokens and everything of other users', async () => {
+  test('all applications does not affect personal tokens or other users', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const one = await newApplication(user)
     const two = await newApplication(user, { name: 'Second' })
@@ -251,10 +251,10 @@ describe('revoking', () => {
     expect((await two.onLaptop.redeem(code)).status).toBe(400)
   })
 
-  test('an application that was authorized again lists it again, and it can be revoked again', async () => {
+  test('an application can be repeated after the user authorized it again', async () => {
     const user = await newUser()
     const { clientId, onLaptop } = await newApplication(user)
-    // The same click as before, a moment later, is a new request and is carried out.
+    // The same click, a moment later, is a new request and has an effect.
     for (let round = 0; round < 3; round += 1) {
       const list = await user.laptop.get(at.list)
       const sent = await user.laptop.send(list.form(at.revokeApplication(clientId)))
@@ -265,7 +265,7 @@ describe('revoking', () => {
     }
   })
 
-  test('SS-04 requires POST: GET and HEAD answer 405', async () => {
+  test('SS-04 requires POST; GET and HEAD return 405', async () => {
     const user = await newUser()
     const { clientId, devices, first, second } = await newApplication(user)
     const before = written(app)
@@ -284,7 +284,7 @@ describe('revoking', () => {
     expect(await live([first, second])).toEqual([true, true])
   })
 
-  test('an object of another user, or an unknown one, answers 404 on every address', async () => {
+  test('returns 404 at every URL for an object of another user and for an unknown object', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, devices, first, second } = await newApplication(user)
     const own = await newApplication(other, { name: 'Own' })
@@ -302,7 +302,7 @@ describe('revoking', () => {
     expect(await live([first, second, own.first, own.second])).toEqual([true, true, true, true])
   })
 
-  test('is possible for the user, not for the owner of the application', async () => {
+  test('is possible for the user, but not for the owner of the application', async () => {
     const user = await newUser()
     const owner = await Person.logIn(app)
     const { clientId, devices, first } = await newApplication(user)
@@ -312,7 +312,7 @@ describe('revoking', () => {
     expect(await live([first])).toEqual([true])
   })
 
-  test('lists a consent without tokens, and revokes it', async () => {
+  test('also works for a listed consent without tokens', async () => {
     const user = await newUser()
     const { clientId } = await app.client({ name: 'Only agreed' })
     await app.server.consents.grant(user.laptop.user.id, clientId, ['notes:read'])
@@ -324,7 +324,7 @@ describe('revoking', () => {
 })
 
 describe('long lists', () => {
-  test('are paged; each item is listed once, and each page links back', async () => {
+  test('are paged, list each item once, and link back', async () => {
     const person = await Person.stranger(app)
     const userId = person.user.id
     for (let index = 0; index < 30; index += 1) {
@@ -350,7 +350,7 @@ describe('long lists', () => {
     expect(page.html).toContain(`<a class="button quiet" href="${at.list}?`)
   })
 
-  test('count the devices beyond those that are shown', async () => {
+  test('show the number of further devices', async () => {
     const person = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Everywhere' })
     const asPerson = { ...app, user: person.user } as TestServer

@@ -61,7 +61,7 @@ describe('editing a client', () => {
     const before = { ...(await clientOf(app, clientId)) }
     const sent = await edit(clientId, changes)
     expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
-    // A client that became public has another key: it has lost all its grants.
+    // A client that becomes public gets another key, since its grants are revoked.
     const clientKey = 'isConfidential' in after ? expect.any(Number) : before.clientKey
     expect({ ...(await clientOf(app, clientId)) }).toEqual({ ...before, ...after, clientKey })
     expect((await person.follow(sent)).done).toBe(en.done.clientSaved)
@@ -85,7 +85,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('keeps fields that a form does not send; boxes and the type follow decision §2', async () => {
+  test('does not change fields that a form does not send, except checkboxes and the type (decision §2)', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     expect((await person.post(at.client(clientId), { name: 'Only a name' })).status).toBe(303)
     expect(await clientOf(app, clientId)).toMatchObject({
@@ -99,7 +99,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('answers an invalid field with 400 and all typed values, and changes nothing', async () => {
+  test('returns 400 with all typed values for an invalid field, and changes nothing', async () => {
     const { clientId } = await app.client(full)
     const before = written(app)
     const typed = {
@@ -139,7 +139,7 @@ describe('editing a client', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('SC-01 does not show an internal scope that code granted, and keeps it', async () => {
+  test('SC-01 neither shows nor removes an internal scope that code granted', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'test:scope'] })
     const page = await person.get(at.client(clientId))
     expect(page.html).not.toContain('test:scope')
@@ -147,7 +147,7 @@ describe('editing a client', () => {
     expect((await clientOf(app, clientId)).defaultScopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('removes a scope that is no longer registered, without an error', async () => {
+  test('removes a scope that is no longer registered without an error', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'notes:write'] })
     const scopes = testScopes.filter(({ id }) => id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -163,7 +163,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('keeps the mark of an administrator while the checked fields are unchanged', async () => {
+  test('remains verified while the fields that an administrator checked are unchanged', async () => {
     const { clientId } = await app.client(full)
     const isVerified = async (changes: Fields): Promise<boolean> => {
       await app.server.clients.mark(clientId, { isVerified: true })
@@ -180,7 +180,7 @@ describe('editing a client', () => {
 })
 
 describe('a client that becomes public', () => {
-  test('loses the grants that it received while it could authenticate', async () => {
+  test('loses the authorizations from when it was confidential', async () => {
     const agent = new UserAgent({ 'user-agent': browser })
     const client = await TestClient.register(app, agent, full)
     const { access_token, refresh_token } = await client.tokens()
@@ -211,14 +211,14 @@ describe('a client that becomes public', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('loses nothing if its type does not change', async () => {
+  test('keeps its authorizations if its type does not change', async () => {
     const { clientId } = await app.client(full)
     const { accessToken } = await authorizationOf(app, clientId)
     await edit(clientId, { name: 'Other', redirect_uris: 'https://other.example' })
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('gets a secret, shown once, if it becomes confidential', async () => {
+  test('gets a secret, which is shown once, if it becomes confidential', async () => {
     const { clientId, clientSecret } = await app.client({ ...full, isConfidential: false })
     const page = await person.follow(await edit(clientId, { is_confidential: 'true' }))
     expect(await areValid(clientId, page.copied('client-secret') ?? '')).toBe(true)
@@ -288,7 +288,7 @@ describe('resetting the secret', () => {
     expect(await areValid(clientId, clientSecret)).toBe(true)
   })
 
-  test('a second reset ends the older of two previous secrets', async () => {
+  test('a second reset invalidates the older of two previous secrets', async () => {
     const { clientId, clientSecret } = await app.client(full)
     const second = await person.follow(await reset(clientId, { overlap: '3600' }))
     app.advance(11)
@@ -298,7 +298,7 @@ describe('resetting the secret', () => {
     for (const secret of secrets) expect(await areValid(clientId, secret)).toBe(true)
   })
 
-  test('answers 400 for a public client, which has no secret', async () => {
+  test('returns 400 for a public client, which has no secret', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     const before = written(app)
     const page = await person.post(at.reset(clientId))
@@ -306,7 +306,7 @@ describe('resetting the secret', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('keeps its tokens valid', async () => {
+  test('does not affect the tokens of the client', async () => {
     const { clientId } = await app.client(full)
     const { accessToken } = await authorizationOf(app, clientId)
     await reset(clientId)
@@ -332,7 +332,7 @@ describe('deleting a client', () => {
     ['without its space', 'PrinterÀÉ'],
     ['a regular expression', '.*'],
   ])(
-    'confirm_name %s: answers 400 with the form, and keeps the client',
+    'confirm_name %s: returns 400 with the form, and does not delete the client',
     async (_, confirm_name) => {
       const { clientId } = await app.client({ ...full, name: 'Printer ÀÉ' })
       const before = written(app)
@@ -388,14 +388,14 @@ describe('deleting a client', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer' })
   })
 
-  test('ignores fields of the edited form that are sent too', async () => {
+  test('ignores other fields of the form', async () => {
     const { clientId } = await app.client(full)
     await remove(clientId, { confirm_name: 'wrong', name: 'Renamed', website: '' })
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer', website: full.website })
   })
 })
 
-describe('answers 404 for a client of another user on every address, with any method', () => {
+describe('a client of another user: returns 404 at every URL for any method', () => {
   const kinds: Record<string, () => Promise<string>> = {
     'somebody else’s': async () => {
       const { user } = await Person.stranger(app)
@@ -425,7 +425,7 @@ describe('answers 404 for a client of another user on every address, with any me
       await person.post(at.client(clientId), { delete: 'yes' }),
       await person.post(at.reset(clientId), { overlap: '3600' }),
       await person.post(at.reset(clientId), { overlap: 'x' }),
-      // A rejected form does not reveal that the client exists, either.
+      // A rejected form must not reveal that the client exists.
       ...(await Promise.all(paths.map((path) => person.postRaw(path, fields)))),
     ]
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
@@ -437,7 +437,7 @@ describe('answers 404 for a client of another user on every address, with any me
     expect((await person.get(at.list)).html).not.toContain(`/${clientId}/`)
   })
 
-  test('answers 404 to an administrator on those addresses too', async () => {
+  test('returns 404 to an administrator at these URLs', async () => {
     const admin = await Person.stranger(app, { isAdmin: true })
     const { clientId } = await app.client(full)
     expect((await admin.get(at.client(clientId))).status).toBe(404)
@@ -464,7 +464,7 @@ describe('the page of a client', () => {
     expect((await person.get(at.list)).item(clientId)).toContain('<dd>2</dd>')
   })
 
-  test('“try it” starts the flow, and its command redeems the code', async () => {
+  test('the link of “try it” starts the flow, and its command redeems the code', async () => {
     for (const isConfidential of [true, false]) {
       const uri = "https://client.example/cb?a='b'&c=$(d)"
       const { clientId, clientSecret } = await app.client({
@@ -488,7 +488,7 @@ describe('the page of a client', () => {
     }
   })
 
-  test('omits “try it” if it cannot work', async () => {
+  test('omits “try it” if the client cannot use the flow', async () => {
     for (const input of [{ redirectUris: [] }, { responseTypes: ['token'] }, { grantTypes: [] }]) {
       const { clientId } = await app.client(input)
       expect((await person.get(at.client(clientId))).copied('try-it')).toBeUndefined()

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizeUrl, newPkce } from '../../support/user-agent.ts'
 import { at, type Fields, idIn, type Page, Person } from './support.ts'
 
-// Users read the values from the owner's form before they decide.
+// The values that the owner entered appear on the consent page.
 
 const { consent } = en
 
@@ -59,7 +59,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(page.html).not.toContain(`href="${at.list}"`)
   })
 
-  test('requests its default scopes, with the optional ones as boxes', async () => {
+  test('requests the default scopes, with the optional ones as checkboxes', async () => {
     const page = await ask(await register())
     expect(page.text).toContain('Read your notes notes:read')
     expect(page.text).toContain('user:email')
@@ -75,7 +75,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual([])
   })
 
-  test('shows an edit at the next request, also to users who consented before', async () => {
+  test('shows changed values at the next request, also to users who consented before', async () => {
     const clientId = await register()
     await user.send((await ask(clientId)).form('/oauth/authorize'), { confirm: 'yes' })
     await owner.fill(at.client(clientId), {
@@ -92,7 +92,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual(['notes:read', 'user:email'])
   })
 
-  test('an edit while the user decides: rejects the decision, and grants nothing', async () => {
+  test('rejects the decision of the user if the application changed after the page was shown', async () => {
     const clientId = await register()
     const form = (await ask(clientId)).form('/oauth/authorize')
     await owner.fill(at.client(clientId), { optional_scopes: undefined })
@@ -102,7 +102,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
   })
 
-  test('rejects a name with another writing direction or mixed alphabets', async () => {
+  test('rejects a name with bidirectional characters or mixed alphabets', async () => {
     const hebrew = await ask(await register({ name: 'שלום' }))
     expect(hebrew.html).toContain('<bdi>שלום</bdi>')
     const mixed = await ask(await register({ name: 'Nоte Reader' }))

@@ -28,7 +28,7 @@ afterAll(() => app.close())
 interface Case {
   readonly path: () => string
   readonly typed: Fields
-  /** The form that is shown again with the typed values, or undefined if the page is another one. */
+  /** Returns the form that is shown again with the typed values, or undefined if another page is shown. */
   readonly again?: (page: Page) => Form
   readonly who?: () => Person
 }
@@ -87,26 +87,26 @@ const tokens: readonly (readonly [string, Sent])[] = [
   ['empty', (who, path, typed) => who.post(path, { ...typed, csrf_token: '' })],
   ['made up', (who, path, typed) => who.post(path, { ...typed, csrf_token: 'x'.repeat(43) })],
   [
-    'another session’s',
+    'of another session',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: other.session.csrfToken }),
   ],
   [
-    'doubled',
+    'repeated',
     (who, path, typed) => {
       const { csrfToken } = who.session
       return who.post(path, { ...typed, csrf_token: [csrfToken, csrfToken] })
     },
   ],
   [
-    'doubled, one of them wrong',
+    'repeated with a wrong value',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: [who.session.csrfToken, 'x'] }),
   ],
   [
-    'with something behind it',
+    'with an appended character',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: `${who.session.csrfToken}\n` }),
   ],
   [
-    'in the address',
+    'in the query',
     (who, path, typed) => who.postRaw(`${path}?csrf_token=${who.session.csrfToken}`, typed),
   ],
   [
@@ -114,14 +114,14 @@ const tokens: readonly (readonly [string, Sent])[] = [
     (who, path, typed) => who.postRaw(path, typed, { 'x-csrf-token': who.session.csrfToken }),
   ],
   [
-    'the JWT of the session',
+    'replaced by the JWT of the session',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: who.session.jwt }),
   ],
 ]
 
 describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = () => person }) => {
   test.each(tokens)(
-    'with a CSRF token that is %s: answers 403 with the typed values and an error text, and changes nothing',
+    'CSRF token %s: returns 403 with the typed values and an error text, and changes nothing',
     async (_, send) => {
       const before = written(app)
       const page = await send(who(), path(), typed)
@@ -211,7 +211,7 @@ test.each<[string, Record<string, string>]>([
   expect(sent.status).toBe(303)
 })
 
-test('succeeds when the returned form is sent again', async () => {
+test('accepts the returned form when it is sent again', async () => {
   const typed = { name: 'Second try', redirect_uris: 'https://a.example', is_confidential: 'false' }
   const page = await person.postRaw(at.newClient, typed)
   const sent = await person.send(page.form(at.newClient))
@@ -224,7 +224,7 @@ test('succeeds when the returned form is sent again', async () => {
   })
 })
 
-test('shows typed values as text, also here', async () => {
+test('escapes the typed values', async () => {
   const name = '"><script>alert(1)</script>'
   const page = await person.postRaw(at.newClient, { name, redirect_uris: '</textarea><b>' })
   expect(page.form(at.newClient).fields).toMatchObject({
@@ -234,7 +234,7 @@ test('shows typed values as text, also here', async () => {
   expect(page.html).not.toMatch(/<script>|<b>/)
 })
 
-test('after a login in the same browser rejects forms of the previous session', async () => {
+test('rejects forms of the previous session after a login in the same browser', async () => {
   const reader = await Person.stranger(app)
   const form = (await reader.get(at.newToken)).form(at.newToken)
   const login = await reader.session.agent.browse(`${app.issuer}/login?prompt=login`)

@@ -21,7 +21,7 @@ const form = async (path: string): Promise<Form> => (await person.get(path)).for
 const times = (number: number, work: () => Promise<Page>): Promise<Page[]> =>
   Promise.all(Array.from({ length: number }, work))
 
-/** The common target of all responses. */
+/** Returns the common redirect target of all responses. */
 const oneOf = (pages: readonly Page[]): string => {
   expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 303))
   const [first, ...others] = new Set(pages.map(({ location }) => location))
@@ -33,7 +33,7 @@ describe.each<[string, string, () => number, Fields]>([
   ['a client', at.newClient, clients, { name: 'Once' }],
   ['a personal token', at.newToken, tokens, { name: 'Once', scopes: 'notes:read' }],
 ])('the form that makes %s', (_name, path, number, fields) => {
-  test('sent twice concurrently creates one, and both answers lead to it', async () => {
+  test('creates one object if it is sent twice concurrently, and both responses redirect to it', async () => {
     for (const parallel of [2, 8]) {
       const shown = await form(path)
       const before = number()
@@ -47,7 +47,7 @@ describe.each<[string, string, () => number, Fields]>([
     }
   })
 
-  test('sent twice in a row creates one; the second answer shows no secret', async () => {
+  test('creates one object if it is sent twice in a row, and the second response shows no secret', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -64,7 +64,7 @@ describe.each<[string, string, () => number, Fields]>([
     ])
   })
 
-  test('creates two from two forms with equal values', async () => {
+  test('creates two objects from two forms with equal values', async () => {
     const [one, two] = [await form(path), await form(path)]
     const before = number()
     const pages = await Promise.all([person.send(one, fields), person.send(two, fields)])
@@ -72,7 +72,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates one from a form that is changed after going back', async () => {
+  test('creates one object from a form that is changed after going back', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -81,7 +81,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('sent twice with an error, then corrected: is rejected twice, and then creates one', async () => {
+  test('creates one object after it was sent twice with an error', async () => {
     const shown = await form(path)
     const before = number()
     const wrong = await times(2, () => person.send(shown, { ...fields, name: '' }))
@@ -92,7 +92,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 1)
   })
 
-  test('without form_id: creates one if repeated concurrently or within a moment; later, two', async () => {
+  test('without form_id, creates one object if it is repeated concurrently or shortly after, and two if later', async () => {
     const before = number()
     const send = () => person.post(path, { ...fields, name: 'By hand' })
     const location = oneOf(await times(2, send))
@@ -103,7 +103,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates another in another session, or for another user, with the same form_id', async () => {
+  test('creates another object with the same form_id in another session or for another user', async () => {
     const [again, other] = [await Person.logIn(app), await Person.stranger(app)]
     const { form_id } = (await form(path)).fields
     const before = number()
@@ -112,7 +112,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 3)
   })
 
-  test('creates one on two nodes concurrently', async () => {
+  test('creates one object if it is sent to two nodes concurrently', async () => {
     await using beside = await startServer({ beside: app })
     const there = new Person(beside, person.session, person.user)
     const shown = await form(path)
@@ -186,7 +186,7 @@ describe('a form that changes something', () => {
     expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
   })
 
-  test('after quick repeated switching the last form wins', async () => {
+  test('after several forms in quick succession, the last one applies', async () => {
     const { clientId } = await app.client({ name: 'A' })
     for (const name of ['B', 'A', 'B', 'A', 'B']) {
       await person.fill(at.client(clientId), { name })
@@ -194,7 +194,7 @@ describe('a form that changes something', () => {
     }
   })
 
-  test('in two tabs the form that is sent last wins', async () => {
+  test('in two tabs, the form that is sent last applies', async () => {
     const { clientId } = await app.client({ name: 'A', description: 'x' })
     const [one, two] = [await form(at.client(clientId)), await form(at.client(clientId))]
     const first = await person.send(one, { name: 'One' })

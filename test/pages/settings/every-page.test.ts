@@ -96,7 +96,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('shows no secret, digest, session or token, except new ones', () => {
+  test('shows no secret, digest, session or token, except a new one', () => {
     const { session } = world.person
     for (const [name, { html }] of pages) {
       expect(html, name).not.toContain(session.identifier)
@@ -106,7 +106,7 @@ describe('decision §6.3 every page, whatever its status', () => {
   })
 })
 
-describe('answers HEAD like GET without a body', () => {
+describe('returns the same for HEAD as for GET, without a body', () => {
   test('on every page: with the same status and headers, and without a change', async () => {
     const before = written(world.app)
     const compared = [
@@ -125,7 +125,7 @@ describe('answers HEAD like GET without a body', () => {
         expect([name, header, head.headers.get(header)]).toEqual([
           name,
           header,
-          // HEAD of a page that answers 405 is not tested.
+          // Skip pages that return 405.
           get.headers.get(header),
         ])
     }
@@ -133,7 +133,7 @@ describe('answers HEAD like GET without a body', () => {
   })
 })
 
-/** Every address of the settings with its methods. */
+/** Returns every path of the settings with its methods. */
 const addresses = (): readonly (readonly [string, allow: string, who: Person])[] => {
   const { person, admin, clientId, tokenId } = world
   return [
@@ -187,7 +187,7 @@ describe('invalid requests', () => {
     }
   })
 
-  test('unknown query parameters change nothing', async () => {
+  test('unknown query parameters have no effect', async () => {
     for (const query of [
       'a=b',
       'delete=yes&others=yes&act=delete&confirm=yes',
@@ -210,7 +210,7 @@ describe('invalid requests', () => {
       }
   })
 
-  test('an invalid cursor: answers with the first page, or an empty one', async () => {
+  test('an invalid cursor: returns the first page, or an empty one', async () => {
     const lists = [
       ...['clients_after', 'tokens_after', 'authorized_after'].map((name) => [at.list, name]),
       [at.sessions, 'after'],
@@ -242,7 +242,7 @@ describe('invalid requests', () => {
     expect(twice.status).toBe(200)
   })
 
-  test('a query that is too long: answers 414 or 431, and serves the next request', async () => {
+  test('a query that is too long: returns 414 or 431, and handles the next request', async () => {
     const { cookie } = world.person.session
     for (const path of [at.list, at.sessions, at.newClient]) {
       const { status } = await rawHttp(world.app, {
@@ -251,7 +251,7 @@ describe('invalid requests', () => {
       })
       expect([414, 431]).toContain(status)
     }
-    // As a host with a higher limit would pass it on.
+    // An application with a higher limit would pass this request to the server.
     const long = new Request(`${world.app.issuer}${at.list}?${'x'.repeat(17_000)}`, {
       headers: { cookie, 'user-agent': browser },
     })
@@ -271,10 +271,10 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('accepts 2,000 fields, for many scopes; one more answers 400 and changes nothing', async () => {
+  test('accepts 2,000 fields, for many scopes; returns 400 for one more, and changes nothing', async () => {
     const { person, app } = world
     const before = written(app)
-    // Besides them: the CSRF token and the name.
+    // The form also has the CSRF token and the name.
     const many = (count: number) => ({ a: Array.from({ length: count }, () => 'b'), name: 'Many' })
     expect((await person.post(at.newClient, many(1_999))).status).toBe(400)
     const scopes = Array.from({ length: 5_000 }, () => 'x')
@@ -283,7 +283,7 @@ describe('invalid requests', () => {
     expect((await person.post(at.newClient, many(1_998))).status).toBe(303)
   })
 
-  test('an empty body, and fields that are no text: answers 4xx', async () => {
+  test('an empty body, or a field that is not text: returns 4xx', async () => {
     const { person } = world
     const send = (body: string) =>
       person.request(at.newClient, {
@@ -353,7 +353,7 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  // A guard that the host puts before a path must not be bypassed by an alternative path (docs/security.md).
+  // An alternative path must not bypass a guard that the application puts before a path (docs/security.md).
   test.each([
     '/account/settings/applications/./clients/new/',
     '/account/settings/applications/clients/../',
@@ -364,7 +364,7 @@ describe('invalid requests', () => {
     expect((await rawHttp(world.app, { target, headers })).status).toBe(404)
   })
 
-  test('HTTP/1.0, another Host and an absolute request target change no link and no redirect', async () => {
+  test('HTTP/1.0, another Host and an absolute request target do not change links and redirects', async () => {
     const path = at.list
     for (const headers of [
       ['Host: evil.example'],
@@ -395,8 +395,8 @@ describe('invalid requests', () => {
   })
 })
 
-describe('a server under a path, with prefixes of its own', () => {
-  test('every link and every form of every page is below it', async () => {
+describe('a server under a path, with other prefixes', () => {
+  test('has that path in every link and form of every page', async () => {
     await using app = await startServer({
       basePath: '/auth/v2',
       settingsPrefix: '/me',

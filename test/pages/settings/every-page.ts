@@ -18,7 +18,7 @@ const translated = (id: string): Scope =>
     ),
   })
 
-/** A server with an object of every kind that a page can show. */
+/** A server with an object of each type that a page can show. */
 export interface World extends AsyncDisposable {
   readonly app: TestServer
   readonly person: Person
@@ -148,7 +148,7 @@ export const newWorld = async (): Promise<World> => {
   }
 }
 
-/** The pages that forms lead to: rejected, stale, foreign and successful ones. */
+/** Submits forms that are rejected, stale, foreign or successful, and returns the resulting pages. */
 export const afterForms = async (
   world: World,
   headers: Record<string, string> = {},

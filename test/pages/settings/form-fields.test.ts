@@ -14,7 +14,7 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-// Every form has these fields, and the schemas describe only the fields of their own form.
+// Every form has these fields, which the schemas do not describe.
 const common = ['csrf_token', 'form_id']
 
 const namesIn = (html: string): readonly string[] =>

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Addresses of pages, and those that accept only forms. */
+/** Returns the paths of all pages. */
 const shown = (): readonly string[] => [
   at.list,
   at.newClient,
@@ -62,7 +62,7 @@ const form = (headers: Record<string, string> = {}): RequestInit => ({
 })
 
 describe('decision §2 logged out: 303 to the login', () => {
-  test('for every page, by GET and HEAD', async () => {
+  test('redirects GET and HEAD of every page', async () => {
     for (const path of shown()) {
       for (const method of ['GET', 'HEAD'])
         expect(await open(path, { method }), path).toEqual({
@@ -73,12 +73,12 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('with the address and its query', async () => {
+  test('redirects with the path and its query', async () => {
     const path = `${at.list}?clients_after=1.x&ui_locales=de`
     expect((await open(path)).location).toBe(loginWith(path))
   })
 
-  test('for every form, which changes nothing; the login leads to the page of the form', async () => {
+  test('redirects every form without a change, so that the login returns to the page of the form', async () => {
     const before = written(app)
     for (const path of posted())
       expect(await open(path, form()), path).toMatchObject({
@@ -93,13 +93,13 @@ describe('decision §2 logged out: 303 to the login', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('for unknown IDs too, so that existing ones are not revealed', async () => {
+  test('redirects for unknown IDs, so that existing IDs are not revealed', async () => {
     for (const path of [at.client('absent'), at.token(999), at.view(999)])
       expect((await open(path)).location).toBe(loginWith(path))
     expect((await open(at.reset('absent'), form())).location).toBe(loginWith(at.list))
   })
 
-  test('the login leads back to the page', async () => {
+  test('returns to the page after the login', async () => {
     for (const path of [
       ...shown().filter((path) => path !== at.admin),
       `${at.list}?tokens_after=9.`,
@@ -113,7 +113,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('the login after a form leads to the page of the form', async () => {
+  test('returns to the page of the form after a login that a form started', async () => {
     for (const [path, back] of [
       [at.newClient, at.newClient],
       [at.rotate(tokenId), at.list],
@@ -128,7 +128,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('an address without its trailing slash redirects there, with the form', async () => {
+  test('redirects a path without its trailing slash, with the form', async () => {
     for (const path of [...shown(), ...onlyPosted()]) {
       const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
       expect([status, location], path).toEqual([308, `${path}?a=b`])
@@ -136,7 +136,7 @@ describe('decision §2 logged out: 303 to the login', () => {
   })
 })
 
-describe('pages authenticate by the cookie only', () => {
+describe('pages authenticate users only by the cookie', () => {
   const tokens = async (): Promise<readonly string[]> => {
     const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
     const { accessToken } = await authorizationOf(app, clientId)
@@ -154,7 +154,7 @@ describe('pages authenticate by the cookie only', () => {
           status: 303,
           location: loginWith(path),
         })
-        // The token is not passed on, not even to our own login.
+        // The token is not passed on, even to the login of this server.
         expect((await open(withQuery)).location).toBe(loginWith(path))
       }
       for (const path of [...posted(), ...onlyPosted()]) {
@@ -167,7 +167,7 @@ describe('pages authenticate by the cookie only', () => {
     }
   })
 
-  test('uses the user of the cookie, whatever token is sent with it', async () => {
+  test('uses the user of the cookie and ignores a token of another user', async () => {
     const person = await Person.stranger(app)
     for (const token of [...(await tokens()), 'nonsense', 'a.b.c']) {
       const page = await person.get(`${at.list}?access_token=${encodeURIComponent(token)}`, {
@@ -179,7 +179,7 @@ describe('pages authenticate by the cookie only', () => {
     }
   })
 
-  test('accepts no token in place of a CSRF token', async () => {
+  test('does not accept a token instead of a CSRF token', async () => {
     const person = await Person.logIn(app)
     const [personal = ''] = await tokens()
     const before = written(app)
@@ -199,7 +199,7 @@ describe('pages authenticate by the cookie only', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, loginWith(at.list)])
   })
 
-  test('treats a session that ended, was moved, or whose user is inactive as logged out', async () => {
+  test('treats an ended session, a session from another browser, and a session of an inactive user as logged out', async () => {
     const person = await Person.stranger(app)
     const { cookie } = person.session
     const elsewhere = await fetch(`${app.issuer}${at.list}`, {

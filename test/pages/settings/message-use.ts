@@ -8,10 +8,10 @@ interface Node {
   readonly [field: string]: unknown
 }
 
-/** A place in the messages: the names on the path to it. */
+/** A position in the messages: the names on the path to it. */
 interface Place {
   readonly names: readonly string[]
-  /** One of the names, if it is not a literal but a value, such as an error code. */
+  /** The expression of a name that is computed, such as an error code. */
   readonly chosen?: string
 }
 
@@ -41,16 +41,16 @@ const keyOf = ({ names }: Place): string => names.join('/')
 
 const root: readonly Place[] = [{ names: [] }]
 
-/** Every text, by the names on its path, such as `login/title`. */
+/** Returns every text as the names on its path, such as `login/title`. */
 export const leavesOf = (value: unknown = en, names: readonly string[] = []): readonly string[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...names, key]))
     : [names.join('/')]
 
 interface Uses {
-  /** Texts that are used by a literal name. */
+  /** Texts that are accessed with a literal name. */
   readonly named: Set<string>
-  /** Texts that are selected by a computed name, with the expression. */
+  /** Texts that are accessed with a computed name, each with the expression. */
   readonly chosen: Map<string, string>
 }
 
@@ -127,12 +127,12 @@ const follow = (program: Node, uses: Uses): void => {
   for (const node of nodes) {
     if (node.type === 'MemberExpression') note(placesOf(node))
     if (node.type !== 'CallExpression' || !Array.isArray(node.arguments)) continue
-    // A group that is passed on: the receiver may use any of its texts.
+    // If a group is passed to a function, the function may use any of its texts.
     for (const argument of node.arguments) note(anyOf(placesOf(argument)))
   }
 }
 
-/** The string literals of a program, without those in types. */
+/** Returns the string literals of a program, except in types. */
 const stringsIn = (node: Node): readonly string[] => {
   if (/^TS(?:Type|Interface)/.test(node.type)) return []
   if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
@@ -144,7 +144,7 @@ const sizeOf = (known: ReadonlyMap<string, ReadonlyMap<string, Place>>): number 
 
 const src = resolve(import.meta.dirname, '../../../src')
 
-/** The sources that may use a message: all except the messages themselves. */
+/** Returns all source files except the messages. */
 const readSources = (): readonly string[] =>
   readdirSync(src, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -152,8 +152,8 @@ const readSources = (): readonly string[] =>
     .map((path) => readFileSync(`${src}/${path}`, 'utf8'))
 
 /**
- * The texts that nothing in `src` uses: neither a path from `texts` leads to them, nor is their name a string literal
- * somewhere while their group is accessed by computed names.
+ * Returns the texts that no source uses. A text is used if a source accesses it with literal names, or if a source
+ * accesses its group with a computed name and contains the name of the text as a string literal.
  */
 export const unusedMessages = (sources: readonly string[] = readSources()): readonly string[] => {
   const uses: Uses = { named: new Set(), chosen: new Map() }

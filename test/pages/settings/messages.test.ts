@@ -14,7 +14,7 @@ type Text = (...given: readonly unknown[]) => string
 
 const marker = '⟦marker⟧'
 
-/** Arguments of a text: numbers for parameters that are counted, else texts. */
+/** Returns sample arguments of a text: numbers for counts, and strings for all others. */
 const samplesOf = (text: Text): readonly (readonly unknown[])[] => {
   if (text.length === 2) return [[7, marker]]
   const isCounted = /NaN/.test(text(marker)) || !text(marker).includes(marker)
@@ -25,7 +25,7 @@ const shown = (language: Language, value: unknown): string =>
   typeof value === 'number' ? value.toLocaleString(language) : String(value)
 
 describe('every language has every text', () => {
-  test('including those that the requirements name', () => {
+  test('including the texts that the requirements list', () => {
     expect(codes.toSorted()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'])
   })
 
@@ -66,7 +66,7 @@ describe('every language has every text', () => {
 })
 
 /**
- * Texts that are equal in both languages: technical terms, or words with the same spelling. Review each one before you
+ * Texts that are the same as in English: technical terms, or words with the same spelling. Review each text before you
  * add it.
  */
 const alike: Readonly<Record<Language, readonly string[]>> = {
@@ -132,18 +132,18 @@ describe('every text is translated', () => {
     }
   })
 
-  test('no two languages have the same file', () => {
+  test('no two languages use the same file', () => {
     const texts = codes.map((code) => leaves.map((leaf) => String(textAt(code, leaf))).join('\n'))
     expect(new Set(texts).size).toBe(codes.length)
   })
 })
 
-describe('no text is unused', () => {
-  test('each is used in the sources', () => {
+describe('every text is used', () => {
+  test('by a source file', () => {
     expect(unusedMessages()).toEqual([])
   })
 
-  test('the search detects an unused text', () => {
+  test('and the search detects an unused text', () => {
     expect(unusedMessages(['']).toSorted()).toEqual(leaves.toSorted())
     const source = `
       export const page = (view: View, frame: Frame) => {

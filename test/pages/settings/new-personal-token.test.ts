@@ -46,7 +46,7 @@ const refused = async (changes: Fields, as = person): Promise<Page> => {
 }
 
 describe('creating a personal token', () => {
-  test('offers scopes under their groups with their help texts, without internal ones', async () => {
+  test('lists the scopes by group with their help texts, without internal ones', async () => {
     const { html } = await person.get(at.newToken)
     const groups = [
       ...html.matchAll(
@@ -67,7 +67,7 @@ describe('creating a personal token', () => {
     expect(html).not.toMatch(/name="scopes"[^>]* checked/)
   })
 
-  test('needs only a name: no scope, no expiry, and the kind of token that the specification defines', async () => {
+  test('requires only a name, and then creates a token without scopes and expiry, as specified', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')
     expect(token).toMatchObject({
@@ -102,7 +102,7 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('counts a repeated scope once; treats no box and an empty box as no scope', async () => {
+  test('accepts a repeated scope once, and treats an empty value as no scope', async () => {
     expect((await created({ scopes: ['plain', 'plain'] })).token.scopes).toEqual(['plain'])
     expect((await created({ scopes: ['', ''] })).token.scopes).toEqual([])
   })
@@ -117,7 +117,7 @@ describe('creating a personal token', () => {
     ['a name from the pages', 'constructor', 'constructor'],
     ['markup', '<b>x</b>', '<b>x</b>'],
   ])(
-    'SC-01 scope by hand, %s: answers 400 with the form, and stores nothing',
+    'SC-01 a scope that the form does not offer, %s: returns 400 with the form, and stores nothing',
     async (_, scopes, wrong) => {
       const page = await refused({ scopes, expires: '2027-01-31' })
       expect(page.wrong('scopes')?.replaceAll(/\s+/g, ' ')).toBe(
@@ -137,7 +137,7 @@ describe('creating a personal token', () => {
     ['with a mark of direction', 'a\u200Eb', problems.unseenCharacter],
     ['with NUL', 'a\u0000', problems.unseenCharacter],
   ])(
-    'a name, %s: answers 400 with the typed form, and stores nothing',
+    'a name, %s: returns 400 with the typed values, and stores nothing',
     async (_, name, sentence) => {
       const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
       expect(page.wrong('name')).toBe(sentence)
@@ -153,7 +153,7 @@ describe('creating a personal token', () => {
   )
 
   test.each(['name', 'expires'])(
-    '%s that is repeated: answers 400, and stores nothing',
+    'a repeated %s: returns 400, and stores nothing',
     async (field) => {
       await refused({ [field]: ['2027-01-31', '2027-01-31'] })
       await refused({ [field]: ['2027-01-31', '2027-02-28'] })
@@ -180,7 +180,7 @@ describe('creating a personal token', () => {
     expect(value).not.toContain('mine')
   })
 
-  test.each(hostileTexts)('XS-01 shows its name as text everywhere: %s', async (text) => {
+  test.each(hostileTexts)('XS-01 escapes its name on every page: %s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
     const wrong = await create({ name, scopes: text, expires: text }, owner)
@@ -199,7 +199,7 @@ describe('the expiry', () => {
   const dayAfter = (days: number): string =>
     new Date(Date.parse(today) + days * day * 1000).toISOString().slice(0, 10)
 
-  test('offers the days from today, without a last one', async () => {
+  test('can be any day from today on', async () => {
     const { html } = await person.get(at.newToken)
     const field = /<input id="expires"[^>]*>/.exec(html)?.[0] ?? ''
     expect(field).toContain(` min="${dayAfter(0)}"`)
@@ -221,7 +221,7 @@ describe('the expiry', () => {
     else expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
   })
 
-  test('accepts the token until then, and not a second longer', async () => {
+  test('ends the validity of the token exactly at that time', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     own.advance(day / 2)
@@ -250,7 +250,7 @@ describe('the expiry', () => {
     ['in other digits', '٢٠٢٧-٠١-٣١', 'expiresInvalid'],
     ['negative', '-2027-01-31', 'expiresInvalid'],
   ])(
-    'expires %s: answers 400 with the typed form, and stores nothing',
+    'expires %s: returns 400 with the typed values, and stores nothing',
     async (_, expires, problem) => {
       const page = await refused({ expires, scopes: ['plain'] })
       expect(page.wrong('expires')).toBe(problems[problem])
@@ -281,7 +281,7 @@ describe('the expiry', () => {
     })
     afterAll(() => strict.close())
 
-    test('offers no later day, and requires one', async () => {
+    test('requires a day within the maximum lifetime', async () => {
       const field = /<input id="expires"[^>]*>/.exec((await owner.get(at.newToken)).html)?.[0]
       expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}" required`)
     })
@@ -314,7 +314,7 @@ describe('the expiry', () => {
 })
 
 describe('shows the value once', () => {
-  test('on the target page of the form, with a curl command that works unchanged [T662]', async () => {
+  test('on the page after the redirect, with a curl command that works unchanged [T662]', async () => {
     const { page, value, id } = await created({ scopes: ['notes:read'] })
     expect(page.done).toBe(en.done.tokenCreated)
     expect(page.text).toContain(en.token.once)
@@ -330,7 +330,7 @@ describe('shows the value once', () => {
     }
   })
 
-  test('with a curl command that works for a server under a path, too', async () => {
+  test('with a curl command that also works for a server under a path', async () => {
     await using below = await startServer({ basePath: '/auth', oauthPrefix: '/o' })
     const owner = await Person.logIn(below)
     const page = await owner.fill('/auth/account/settings/applications/tokens/new/', { name: 'x' })
@@ -338,7 +338,7 @@ describe('shows the value once', () => {
     expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
   })
 
-  test('for that token, and only in the session that created it', async () => {
+  test('only on the page of that token, and in the session that created it', async () => {
     const other = await Person.logIn(app)
     const first = await create({ name: 'First' })
     const second = await create({ name: 'Second' })
@@ -353,7 +353,7 @@ describe('shows the value once', () => {
     ])
   })
 
-  test('even after HEAD requests and rejected forms', async () => {
+  test('even after HEAD requests and rejected forms in between', async () => {
     const sent = await create({ name: 'Laptop' })
     const path = sent.location ?? ''
     expect((await person.request(path, { method: 'HEAD' })).html).toBe('')
@@ -368,7 +368,7 @@ describe('shows the value once', () => {
     expect(valueOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('for at most five minutes; the token stays, and can be rotated', async () => {
+  test('for at most five minutes, after which the token is valid and can be rotated', async () => {
     const sent = await create({ name: 'Laptop' })
     app.advance(300)
     expect(valueOn(await person.follow(sent))).toBeUndefined()
@@ -377,7 +377,7 @@ describe('shows the value once', () => {
     expect(valueOn(await person.follow(rotated))).toMatch(/^\w{60}$/)
   })
 
-  test('and puts it in no address and no log', async () => {
+  test('without writing it to a URL or to the log', async () => {
     const { value, id } = await created({ name: 'Quiet' })
     await person.get(at.token(id))
     expect(JSON.stringify(app.log)).not.toContain(value)
@@ -385,7 +385,7 @@ describe('shows the value once', () => {
 })
 
 describe('with a prefix', () => {
-  test('the value begins with it, ends with its checksum, and works; one with a bad checksum does not', async () => {
+  test('the value has the prefix and a checksum, and a value with a wrong checksum is rejected', async () => {
     await using own = await startServer({ tokenPersonalPrefix: 'notes_' })
     const owner = await Person.logIn(own)
     const { value, page, id } = await created({ scopes: ['notes:read'] }, owner)

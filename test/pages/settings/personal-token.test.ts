@@ -27,7 +27,7 @@ const found = async (id: number) => {
   return managed
 }
 
-/** Returns the answer to an API call with that token. */
+/** Returns the status of an API call with this token. */
 const call = async (path: string, token: string, init: RequestInit = {}): Promise<number> => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${app.issuer}${path}`, { ...init, headers })
@@ -65,7 +65,7 @@ describe('editing a personal token', () => {
     expect(await notes(accessToken)).toBe(200)
   })
 
-  test('applies other scopes from the next API call on, added and removed ones', async () => {
+  test('applies added and removed scopes from the next API call on', async () => {
     const { id, accessToken } = await newToken(['notes:read'])
     expect([await notes(accessToken), await newNote(accessToken)]).toEqual([200, 403])
     await person.fill(at.token(id), { scopes: ['notes:read', 'notes:write'] })
@@ -78,7 +78,7 @@ describe('editing a personal token', () => {
     expect((await found(id)).token.scopes).toEqual([])
   })
 
-  test('applies them at the very next call on another node, too', async () => {
+  test('applies other scopes from the next API call at another node on', async () => {
     await using beside = await startServer({ beside: app })
     const { id, accessToken } = await newToken(['notes:read'])
     const there = async () => {
@@ -90,7 +90,7 @@ describe('editing a personal token', () => {
     expect(await there()).toBe(403)
   })
 
-  test('SC-01 does not show an internal scope that code granted, and keeps it', async () => {
+  test('SC-01 neither shows nor removes an internal scope that code granted', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const page = await person.get(at.token(id))
     expect(page.form(at.token(id), 'name').fields.scopes).toEqual(['notes:read'])
@@ -103,7 +103,7 @@ describe('editing a personal token', () => {
     expect((await person.get(at.list)).html).not.toContain('test:scope')
   })
 
-  test('removes a scope that is no longer registered, without an error', async () => {
+  test('removes a scope that is no longer registered without an error', async () => {
     const { id } = await newToken(['notes:read', 'notes:write'])
     const scopes = testScopes.filter((scope) => scope.id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -208,7 +208,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('keeps name, scopes and lifetime; a concurrent edit changes both values', async () => {
+  test('does not change name, scopes and lifetime; a concurrent edit applies to both values', async () => {
     const options = { name: 'Rotated', expiresIn: 86_400 }
     const { id, accessToken } = await newToken(['notes:read'], options)
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
@@ -221,7 +221,7 @@ describe('rotating a personal token', () => {
     expect((await person.get(at.list)).names.filter((name) => name === 'Rotated')).toHaveLength(1)
   })
 
-  test('decision §4.5 rejects one with an internal scope: only code may grant such a value', async () => {
+  test('decision §4.5 rejects a token with an internal scope, which only code may grant', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const before = written(app)
     const page = await rotate(id, { overlap: '3600' })
@@ -231,7 +231,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('limits the new value to a maximum lifetime that was configured since', async () => {
+  test('limits the lifetime of the new value to a maximum that was configured later', async () => {
     const { id } = await newToken()
     await using strict = await startServer({ beside: app, tokenPersonalMaxExpiresIn: 86_400 })
     const owner = await Person.logIn(strict)
@@ -239,7 +239,7 @@ describe('rotating a personal token', () => {
     expect((await found(id)).token.expires).toBe(app.now() + 86_400_000)
   })
 
-  test('deletion within the overlap ends both values', async () => {
+  test('a deletion within the overlap invalidates both values', async () => {
     const { id, accessToken } = await newToken()
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
     await person.send((await person.get(at.token(id))).form(at.token(id), 'delete'))
@@ -248,7 +248,7 @@ describe('rotating a personal token', () => {
 })
 
 describe('deleting a personal token', () => {
-  test('ends it immediately, and leaves neither it nor its client [T736]', async () => {
+  test('invalidates it immediately, and deletes the token and its client [T736]', async () => {
     const { id, accessToken, clientId } = await newToken(['notes:read'], { name: 'To be deleted' })
     const page = await person.get(at.token(id))
     const sent = await person.send(page.form(at.token(id), 'delete'))
@@ -276,7 +276,7 @@ describe('deleting a personal token', () => {
 })
 
 describe('the last use of a token', () => {
-  test('is shown, at most a minute late', async () => {
+  test('is shown with a delay of at most a minute', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     const { id, accessToken } = await own.server.tokens.createPersonal('Laptop', own.user.id)
@@ -302,7 +302,7 @@ describe('the last use of a token', () => {
   })
 })
 
-describe('answers 404 for anything but a personal token of the user, on every address with any method', () => {
+describe('returns 404 for anything but a personal token of the user, at every URL for any method', () => {
   const kinds: Record<string, () => Promise<number | string>> = {
     'somebody else’s': async () => {
       const { user } = await Person.stranger(app)

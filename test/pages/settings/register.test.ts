@@ -130,7 +130,7 @@ describe('a valid form registers a client of the user', () => {
     expect(client.clientId).toHaveLength(40)
   })
 
-  test('never reads the query in place of the form', async () => {
+  test('never reads the query instead of the form', async () => {
     const before = written(app)
     const { csrfToken } = person.session
     const query = new URLSearchParams({ csrf_token: csrfToken, name: 'x' })
@@ -191,7 +191,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('keeps it while the user opens other pages', async () => {
+  test('even after the user opened other pages', async () => {
     const first = await register(named)
     const second = await register({ ...named, name: 'Other' })
     await person.get(at.list)
@@ -201,7 +201,7 @@ describe('shows the client secret once', () => {
     expect(secrets[0]).not.toBe(secrets[1])
   })
 
-  test('even after HEAD requests, rejected forms and JSON requests', async () => {
+  test('even after HEAD requests, rejected forms and JSON requests in between', async () => {
     const sent = await register(named)
     const path = sent.location ?? ''
     const head = await person.request(path, { method: 'HEAD' })
@@ -430,7 +430,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     },
   )
 
-  describe('redirect URIs: names the invalid line by its number', () => {
+  describe('redirect URIs: reports the number of the invalid line', () => {
     test.each<[string, string, line: number, wrong: string]>([
       ['the only one', 'ftp://x', 1, 'ftp://x'],
       ['the last one', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],

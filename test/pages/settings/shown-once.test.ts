@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
 import { at, Person } from './support.ts'
 
-/** A store that fails every operation after the first committed transaction. */
+/** Returns a store that fails every operation after the first committed transaction. */
 const failingAfterCommit = () => {
   const state = { isArmed: false, isDown: false, depth: 0 }
   const aroundStore: AroundStore = async ({ name }, run) => {
@@ -24,7 +24,7 @@ const failingAfterCommit = () => {
 
 interface Case {
   readonly name: string
-  /** Creates the object to change. @returns its address and fields */
+  /** Creates the object to change. @returns the path and fields of the form */
   readonly prepare: (
     app: TestServer,
   ) => Promise<{ readonly path: string; readonly fields: Record<string, string> }>
@@ -99,7 +99,7 @@ describe('a secret that is shown once, if the store fails right after the commit
       expect(await app.server.tokens.find({ accessToken: value })).toBeDefined()
   })
 
-  test('is created in the transaction in which a public client becomes confidential', async () => {
+  test('is generated in the transaction that makes a public client confidential', async () => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -114,7 +114,7 @@ describe('a secret that is shown once, if the store fails right after the commit
   })
 })
 
-test('redirects after a form without a secret whose notice cannot be stored, since it is complete', async () => {
+test('a completed form without a secret redirects even if its notice cannot be stored', async () => {
   const { state, aroundStore } = failingAfterCommit()
   await using app = await startServer({ aroundStore })
   const person = await Person.logIn(app)
@@ -126,7 +126,7 @@ test('redirects after a form without a secret whose notice cannot be stored, sin
   expect((await app.server.clients.find(clientId))?.name).toBe('Other')
 })
 
-test('is kept for the next attempt if a page cannot be read', async () => {
+test('is shown at the next attempt if the page could not be loaded', async () => {
   let failing = false
   const aroundStore: AroundStore = ({ name }, run) =>
     failing && name === 'clients.countUsers' ? Promise.reject(new StoreUnavailable(name)) : run()

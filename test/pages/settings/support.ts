@@ -6,7 +6,7 @@ import { type LoggedIn, logIn } from '../../support/session.ts'
 
 const list = '/account/settings/applications/'
 
-/** The addresses of the settings pages (decision §2). */
+/** The paths of the settings pages (decision §2). */
 export const at = {
   list,
   newClient: `${list}clients/new/`,
@@ -28,7 +28,7 @@ export const at = {
 /** The fields of a form: a list is a repeated field, and an undefined field is not sent. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The body that a browser encodes: line breaks are CRLF. */
+/** Encodes a form like a browser, with CRLF as line breaks. */
 export const body = (fields: Fields): URLSearchParams =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, value = []]) =>
@@ -67,12 +67,12 @@ export class Page {
     return textOf(/<body>[\s\S]*<\/body>/.exec(this.html)?.[0] ?? '')
   }
 
-  /** The announced error. */
+  /** The error message of the page. */
   get alert(): string {
     return textOf(/<p class="notice" role="alert">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** The announced success. */
+  /** The success message of the page. */
   get done(): string {
     return textOf(/<p class="notice" role="status">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
@@ -91,24 +91,24 @@ export class Page {
     return value === undefined ? undefined : unescaped(value.replaceAll(/<\/?code>/g, ''))
   }
 
-  /** The value of a term. */
+  /** The value for a term of a description list. */
   fact(term: string): string | undefined {
     const found = this.html.split(`<dt>${term}</dt><dd>`)[1]
     return found === undefined ? undefined : textOf(found.split('</dd>')[0] ?? '')
   }
 
-  /** The items of its lists, each as markup. */
+  /** The HTML of each list item. */
   get items(): readonly string[] {
     const [, ...items] = this.html.split(/<li>(?=<div class="name">\s*<h[23]>)/)
     return items.map((item) => item.split(/<\/section>|<\/main>/)[0] ?? '')
   }
 
-  /** The names of its items. */
+  /** The names of the list items. */
   get names(): readonly string[] {
     return this.items.map((item) => textOf(/<h[23]>([\s\S]*?)<\/h[23]>/.exec(item)?.[1] ?? ''))
   }
 
-  /** The one item that contains that text. */
+  /** Returns the HTML of the only item that contains this text. */
   item(text: string): string {
     const found = this.items.filter((item) => textOf(item).includes(text))
     if (found.length !== 1) throw new Error(`${found.length} items contain ${text}.`)
@@ -119,7 +119,7 @@ export class Page {
     return formsIn(this.html)
   }
 
-  /** The one form with that target and, if given, that field. */
+  /** Returns the only form with this action and, if given, this field. */
   form(action: string, field?: string): Form {
     const found = this.forms.filter(
       (form) => form.action === action && (field === undefined || field in form.fields),
@@ -129,7 +129,7 @@ export class Page {
   }
 }
 
-/** The visible text of a piece of markup, as one line. */
+/** Returns the visible text of HTML as one line. */
 export const textOf = (html: string): string =>
   unescaped(html.replaceAll(/<\/?(?:bdi|strong)>/g, '').replaceAll(/<(?:"[^"]*"|[^">])*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
@@ -140,7 +140,7 @@ const attribute = (tag: string, name: string): string | undefined => {
   return value === undefined ? undefined : unescaped(value)
 }
 
-/** The POST forms of a page. */
+/** Returns the POST forms of a page. */
 export const formsIn = (html: string): readonly Form[] =>
   [...html.matchAll(/<form\b((?:"[^"]*"|[^">])*)>([\s\S]*?)<\/form>/g)]
     .filter(([, tag = '']) => attribute(tag, 'method') === 'post')
@@ -173,7 +173,7 @@ const controlsIn = (html: string): readonly [string, string][] =>
 
 const htmlFirst = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** A logged-in user at a browser: opens pages, and sends the forms on them. */
+/** A logged-in user with a browser, who opens pages and sends forms. */
 export class Person {
   readonly app: TestServer
   readonly session: LoggedIn
@@ -185,7 +185,7 @@ export class Person {
     this.user = user
   }
 
-  /** Logs in as the user of the server, or as another one with the same password. */
+  /** Logs in as the user of the server, or as another user with the same password. */
   static async logIn(
     app: TestServer,
     {
@@ -197,7 +197,7 @@ export class Person {
     return new Person(app, await logIn(account, { accept: htmlFirst, ...headers }), user)
   }
 
-  /** A new user who has never visited the server. */
+  /** Creates another user, and logs in. */
   static async stranger(
     app: TestServer,
     input: { readonly email?: string; readonly isAdmin?: boolean } = {},
@@ -231,12 +231,12 @@ export class Person {
     return this.postRaw(action, { ...fields, ...changes })
   }
 
-  /** Opens a page and sends the form whose target is its own address. */
+  /** Opens a page, and sends the form whose action is the path of the page. */
   async fill(path: string, changes: Fields): Promise<Page> {
     return this.send((await this.get(path)).form(path, 'name'), changes)
   }
 
-  /** The target page of a redirect. */
+  /** Opens the target of a redirect. */
   async follow({ status, location }: Page): Promise<Page> {
     if (status !== 303 || location === null) throw new Error(`The answer is ${status}.`)
     return this.get(location)
@@ -245,7 +245,7 @@ export class Person {
 
 let strangers = 0
 
-/** The ID at the end of an address such as `…/clients/{id}/`. */
+/** Returns the ID at the end of a path such as `…/clients/{id}/`. */
 export const idIn = (location: string | null): string =>
   /\/(?:clients|tokens)\/([^/]+)\/$/.exec(location ?? '')?.[1] ?? ''
 
@@ -255,7 +255,7 @@ const wordsOf = (command: string): readonly string[] =>
     .split('\0')
     .slice(0, -1)
 
-/** Returns the answer to a `curl` command of our pages; `curl` itself is not needed. */
+/** Sends the request of a `curl` command from a page, without `curl`, and returns the response. */
 export const curl = async (line: string): Promise<{ status: number; body: string }> => {
   const [program, ...words] = wordsOf(line)
   if (program !== 'curl') throw new Error(`${program} is not curl.`)
