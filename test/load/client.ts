@@ -3,7 +3,7 @@ export interface Pair {
   refreshToken: string
 }
 
-/** A user's browser and a confidential client that can send their requests to any server. */
+/** The browser of a user and a confidential client. Both can send their requests to any server. */
 export interface LoadClientOptions {
   readonly clientId: string
   readonly clientSecret: string
@@ -40,7 +40,7 @@ export class LoadClient {
     this.#cookie = cookieOf(answer)
   }
 
-  /** Requests an authorization with a remembered consent, and redeems its code at another server. */
+  /** Requests an authorization, for which consent was given before, and redeems the code at another server. */
   async newPair(from: string, at: string): Promise<Pair> {
     const { clientId, redirectUri } = this.#options
     const query = new URLSearchParams({

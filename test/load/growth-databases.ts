@@ -8,14 +8,14 @@ import { sqlite } from '../../src/store/sqlite.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 import { makeDatabase } from '../support/postgres.ts'
 
-/** A database that is filled without the store, in its fastest way. */
+/** A database that is filled without the store, in the fastest way. */
 export interface GrowthDatabase {
   readonly opener: StoreOpener
-  /** Its path or address. */
+  /** The path or URL of the database. */
   readonly at: string
-  /** The folder of its files. */
+  /** Returns the folder of the database files. */
   folder(): Promise<string>
-  /** Copies the only token until there are this many; the first ones have expired. */
+  /** Copies the only token until the table has this many rows, of which the first ones are expired. */
   fill(rows: number, expired: number): Promise<void>
   /** Returns the access digests of this many tokens, spread over the table except its expired part. */
   digests(count: number, expired: number): Promise<readonly string[]>
@@ -27,7 +27,7 @@ const chunk = 200_000
 const users = 1_000
 const clients = 100
 
-/** How a database computes the columns in which the copies differ; `i` is the number of the copy. */
+/** SQL expressions for the columns in which the copies differ; `i` is the number of the copy. */
 interface Dialect {
   readonly digest: string
   readonly numbers: (from: number, to: number) => string
@@ -43,7 +43,7 @@ const copies = ({ numbers }: Dialect): readonly string[] => [
    from oauth2server_client as c, ${numbers(2, clients)} where c.name = 'Load'`,
 ]
 
-/** The statements that create tokens and authorizations number `from` to `to`. */
+/** Returns the statements that create the tokens and authorizations with the numbers `from` to `to`. */
 const tokens = (
   { digest, numbers }: Dialect,
   {
@@ -77,7 +77,7 @@ const inChunks = async (
 }
 
 const inSqlite: Dialect = {
-  // As long and as random as a real one.
+  // As long and as random as a real digest.
   digest: 'substr(hex(randomblob(22)), 1, 43)',
   numbers: (from, to) =>
     `(with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n) as n`,
@@ -87,7 +87,7 @@ const inSqlite: Dialect = {
 const indexesOfSqlite = `select name, sql from sqlite_master
   where type = 'index' and sql is not null and tbl_name in ('oauth2server_token', 'oauth2server_authorization')`
 
-/** SQLite in a temporary folder. */
+/** Creates a SQLite database in a temporary folder. */
 export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-growth-'))
   const path = join(folder, 'growth.sqlite')
@@ -130,7 +130,7 @@ export const sqliteGrowth = async (): Promise<GrowthDatabase> => {
   }
 }
 
-/** After the expired part. */
+/** Returns random IDs of tokens that are not expired. */
 const randomIds = (last: number, count: number, expired: number): readonly number[] => {
   const first = Math.floor(last * expired) + 2
   return Array.from({ length: count }, () => first + Math.floor(Math.random() * (last - first)))
@@ -148,7 +148,7 @@ const indexesOfPostgres = `select conrelid::regclass as name, conname as index, 
   from pg_index where not exists (select from pg_constraint where conindid = indexrelid)
   and indrelid in ('oauth2server_token'::regclass, 'oauth2server_authorization'::regclass)`
 
-/** A new database on the PostgreSQL server at the address. */
+/** Creates a database on the PostgreSQL server at a URL. */
 export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
   const made = await makeDatabase(at)
   return {
@@ -181,7 +181,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         })
         for (const { name, index, is_constraint, made: as } of dropped)
           await run(is_constraint ? `alter table ${name} add constraint ${index} ${as}` : as)
-        // Does the work of autovacuum immediately.
+        // Do the work of autovacuum immediately.
         await run('vacuum analyze')
         await run('checkpoint')
       } finally {

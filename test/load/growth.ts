@@ -4,9 +4,9 @@
  *
  *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
  *
- * A token and its authorization are two rows; by default, a tenth of the tokens is expired.
+ * A token and its authorization are two rows. By default, a tenth of the tokens is expired.
  *
- * With DATABASE_URL=postgres://…, a server on which databases may be created; without, SQLite files.
+ * Uses SQLite files or, with DATABASE_URL=postgres://…, new databases on that server.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,11 +18,11 @@ import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-data
 
 const small = 10_000
 const lookups = 20_000
-/** Look-ups of one second during a purge. */
+/** The number of look-ups per second during a purge. */
 const rate = 250
-/** Milliseconds of look-ups without a purge, before and after it. */
+/** Milliseconds for which look-ups are measured before and after a purge. */
 const idle = 15_000
-/** Building indexes and the write-ahead log temporarily need space. */
+/** The required space relative to the size of the tables: building indexes and the write-ahead log need space. */
 const spaceFactor = 1.6
 
 interface Filled {
@@ -32,7 +32,7 @@ interface Filled {
   readonly digests: readonly Digest[]
 }
 
-/** A database with one real token; all others are copies with their own digests. */
+/** Creates a token. All other tokens are copies with different digests. */
 const prepare = async (database: GrowthDatabase): Promise<AuthorizationServer> => {
   const server = await createAuthorizationServer({
     store: database.opener,
@@ -78,7 +78,7 @@ const find = async ({ store, digests }: Filled, index: number): Promise<void> =>
   if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is gone.')
 }
 
-/** Milliseconds of each look-up, alternating between the tables, so that other load on the machine affects both. */
+/** Measures look-ups in milliseconds, alternating between the tables, so that other load on the machine affects both. */
 const compare = async (all: readonly Filled[]): Promise<readonly (readonly number[])[]> => {
   const times: number[][] = all.map(() => [])
   for (let index = -2_000; index < lookups; index += 1) {
@@ -91,7 +91,7 @@ const compare = async (all: readonly Filled[]): Promise<readonly (readonly numbe
   return times
 }
 
-/** Look-ups that start at fixed times, however busy the process is: waiting counts. */
+/** Runs look-ups that are scheduled at fixed times. The measured time includes the delay of the start. */
 const arrivals = (filled: Filled) => {
   const times: number[] = []
   const begun = performance.now()
@@ -132,11 +132,11 @@ const purge = async (filled: Filled) => {
 }
 
 /**
- * Measures look-ups without a purge, during one, and without one again.
+ * Measures look-ups before, during and after a purge.
  * @returns whether the purge has little effect
  */
 export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
-  // The first look-ups after many inserts are slow for another reason.
+  // The first look-ups after many inserts are slow, so they are not measured.
   await duringIdle(filled)
   const before = await duringIdle(filled)
   const { removed, seconds, times } = await purge(filled)
@@ -161,7 +161,7 @@ const hasRoom = async (database: GrowthDatabase, needed: number): Promise<boolea
   return bavail * bsize > needed
 }
 
-/** Fills, measures, prints the figures. @returns whether they are within their bounds */
+/** Fills the databases, measures, and prints the figures. @returns whether the figures are within their bounds */
 export const run = async (args: readonly string[]): Promise<boolean> => {
   const { values } = parseArgs({
     args: [...args],

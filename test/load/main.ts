@@ -1,11 +1,11 @@
 /**
- * Load measurements, run by hand: `npm run test:load -- NAME [ARGUMENT…]`. Each prints its figures, and ends with
- * status 1 if anything was lost or failed.
+ * Runs a load measurement: `npm run test:load -- NAME [ARGUMENT…]`. Each measurement prints its figures, and exits with
+ * status 1 if a request failed or data was lost.
  */
 import { readdirSync } from 'node:fs'
 
 const [name = '', ...args] = process.argv.slice(2)
-// A measurement is a file in this directory that exports `run`; the others are helpers.
+// A measurement is a file in this directory that exports `run`. All other files are helpers.
 const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts'))

@@ -2,7 +2,7 @@
 export interface Figures {
   readonly requests: number
   readonly failed: number
-  /** Milliseconds. */
+  /** The median in milliseconds. */
   readonly p50: number
   readonly p99: number
   readonly slowest: number
@@ -16,10 +16,10 @@ const at = (sorted: readonly number[], share: number): number =>
 export class Meter {
   readonly #times = new Map<string, number[]>()
   readonly #failures = new Map<string, number>()
-  /** The first few reasons of failed requests. */
+  /** The errors of the first failed requests. */
   readonly reasons: string[] = []
 
-  /** Runs a request; any error counts as a failure. */
+  /** Runs and times a request. Any error counts as a failure. */
   async time(kind: string, request: () => Promise<void>): Promise<void> {
     const begun = performance.now()
     try {

@@ -1,11 +1,11 @@
 /**
- * Measures how one user, client or row affects others: an innocent caller during each abuse.
+ * Measures the effect of one user, client or row on other users: the requests of a well-behaved caller during each abuse.
  *
  *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
  *
- * PostgreSQL is that of TEST_POSTGRES_URL. Every abuse has a fresh database, a server process and a caller in another
- * process. --quick creates a tenth of the rows. --record stores the figures for docs/operations.md, into which `npm
- * run reference` writes them.
+ * Uses the PostgreSQL of TEST_POSTGRES_URL. Every abuse has a new database, a server process, and a caller in another
+ * process. --quick creates a tenth of the rows. --record stores the figures, which `npm run reference` writes into
+ * docs/operations.md.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
@@ -29,7 +29,7 @@ const shown = (figures: Figures): Shown => {
 const ratio = (during: Figures, quiet: Figures): number =>
   Math.round((during.p99 / Math.max(0.1, quiet.p99)) * 10) / 10
 
-/** One row of the table: the quieter of the windows without the abuse, and the window with it. */
+/** Returns a row of the table: the quieter window without the abuse, and the window with the abuse. */
 const resultOf = (
   { name, title }: Abuse,
   store: StoreName,
@@ -99,7 +99,7 @@ const record = async (results: readonly Result[], command: string): Promise<void
   await writeFile(kept, `${JSON.stringify({ ...about, results: all }, null, 2)}\n`)
 }
 
-/** Measures each abuse in each store, prints the table. @returns whether no innocent request failed */
+/** Measures each abuse in each store, and prints the table. @returns whether all requests of the caller succeeded */
 export const run = async (args: readonly string[]): Promise<boolean> => {
   const { values } = parseArgs({
     args: [...args],
@@ -126,7 +126,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
       try {
         const options = { store, seconds, rounds, scale: quick ? 0.1 : 1 }
         const measured = await measure(abuse, options)
-        // Measured right afterwards, since other load on the machine changes the control.
+        // Measure the control immediately afterwards, because other load on the machine also affects the control.
         const { control: prepare } = abuse
         const control = prepare && (await measure({ ...abuse, prepare }, options))
         const result = resultOf(abuse, store, measured, control)

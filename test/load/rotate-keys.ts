@@ -3,7 +3,7 @@
  *
  *     npm run test:load -- rotate-keys [TOKENS]
  *
- * With DATABASE_URL=postgres://…, an empty database, it fills that one; without, an SQLite file.
+ * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -44,7 +44,7 @@ const furnish = async (server: AuthorizationServer) => {
     defaultScopes: scopes,
   })
   await server.consents.grant(user.id, client.clientId, scopes)
-  // One user has no more than `authorizationsPerApplication` of them.
+  // A user can have at most `authorizationsPerApplication` authorizations, so several users are needed.
   const holders = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
       server.users.create({ email: `holder-${index}@example.org`, password: null }),
@@ -53,7 +53,7 @@ const furnish = async (server: AuthorizationServer) => {
   return { holders, client, clientSecret }
 }
 
-/** Inserts authorizations with their pairs under the old key, without the endpoints. */
+/** Inserts authorizations with token pairs under the old key, without using the endpoints. */
 const fill = async (
   { store }: AuthorizationServer,
   { holders, client: { clientId, clientKey } }: Awaited<ReturnType<typeof furnish>>,
@@ -132,7 +132,7 @@ const underLoad = (
     for (let turn = 0; !isOver; turn += 1) {
       const at = servers[(turn + worker) % servers.length]?.url ?? ''
       const beside = servers[(turn + worker + 1) % servers.length]?.url ?? ''
-      // Every worker has tokens of its own, spread over the whole table.
+      // Every worker has other tokens, which are spread over the whole table.
       const pair = pairs[((turn * 7919) % Math.floor(pairs.length / workers)) * workers + worker]
       if (!pair) return
       for (let uses = 0; uses < 5; uses += 1)
@@ -157,7 +157,7 @@ const underLoad = (
   }
 }
 
-/** Counts the pairs that a server with only the new key does not find. */
+/** Counts the token pairs that a server with only the new key does not find. */
 const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promise<number> => {
   const limit = pLimit(8)
   const found = await Promise.all(
@@ -176,7 +176,7 @@ const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promis
 
 const seconds = (since: number): number => Math.round((performance.now() - since) / 100) / 10
 
-/** Fills the database, rotates, prints the figures. @returns whether nothing failed and nothing was lost */
+/** Fills the database, rotates the keys, and prints the figures. @returns whether no request failed and no token was lost */
 export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
   const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`

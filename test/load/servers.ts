@@ -12,7 +12,7 @@ export type Variables = Readonly<Record<string, string>>
 
 const start = (args: readonly string[], env: Variables): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
-    // Not in the repository, whose package.json declares the scopes of the example.
+    // Use another directory than the repository, whose package.json declares the scopes of the example.
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -30,7 +30,7 @@ const freePort = async (): Promise<number> => {
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
-  /** Its log entries above the level info. */
+  /** The log entries above the level info. */
   readonly complaints: readonly string[]
   stop(): Promise<void>
 }
@@ -63,7 +63,7 @@ export const startServer = async (env: Variables): Promise<ServerProcess> => {
   }
 }
 
-/** Runs a command of the command line to its end. @returns its stdout */
+/** Runs a command of the command line. @returns its stdout */
 export const runCommand = async (args: readonly string[], env: Variables): Promise<string> => {
   const child = start(args, env)
   const [[code], stdout, stderr] = await Promise.all([

@@ -1,10 +1,10 @@
 /**
- * Measures an upgrade of a large token table while nodes serve: a fictitious second version adds a column, fills it in
- * batches and builds an index.
+ * Measures an upgrade of a large token table during traffic. A fictitious second version adds a column, fills it in
+ * batches, and creates an index.
  *
  *     npm run test:load -- upgrade [--rows TOKENS]
  *
- * PostgreSQL is that of TEST_POSTGRES_URL.
+ * Uses the PostgreSQL of TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util'
 import { postgres } from '../../src/store/postgres.ts'
@@ -15,7 +15,7 @@ import { figures, startTraffic } from '../support/traffic.ts'
 /** Milliseconds of load without an upgrade, for comparison. */
 const idle = 5_000
 
-/** Fills the table, upgrades, prints the figures. @returns whether no request failed */
+/** Fills the table, upgrades, and prints the figures. @returns whether no request failed */
 export const run = async (args: readonly string[]): Promise<boolean> => {
   const { values } = parseArgs({
     args: [...args],

@@ -8,8 +8,8 @@ import { compileFunction } from 'node:vm'
 const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc')
 
 /**
- * Loads a module with standard decorators, which Node does not run yet, after compiling them away. The modules that it
- * imports must be passed by the names in its import statements.
+ * Compiles and loads a module with standard decorators, which Node does not support yet. The caller passes the modules
+ * that this module imports, by the names in the import statements.
  */
 export const loadDecorated = async <M>(
   path: string,

@@ -134,7 +134,7 @@ export const postToDevicePage = async (
     }),
   )
 
-/** Enters a code, and returns the page that asks for the decision. */
+/** Enters a code, and returns the consent page. */
 export const enterCode = async (
   app: Pick<TestServer, 'issuer'>,
   person: Pick<LoggedIn, 'agent' | 'csrfToken'>,

@@ -34,7 +34,7 @@ export const newKey = async (algorithm = 'ES256'): Promise<DpopKey> => {
 /** The request that a proof covers. */
 export interface ProofFor {
   readonly app: Pick<TestServer, 'issuer' | 'now'>
-  /** Under the issuer. */
+  /** The path below the issuer. */
   readonly path?: string
   readonly method?: string
   readonly accessToken?: string
@@ -85,7 +85,7 @@ export const withKey = async (
   })
 }
 
-/** How a client requests a token: with which proof, and whether it authenticates by Basic. */
+/** The DPoP proof and the client authentication of a token request. */
 export interface Asking {
   /** The value of the header, or the key for a valid proof. */
   readonly dpop?: string | DpopKey

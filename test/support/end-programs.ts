@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endPrograms } from './processes.ts'
 
-// Runs after each test file, so that no program outlives the file that started it, however it ended.
+// Runs after each test file, even if it failed, so that no program outlives the file that started it.
 afterAll(endPrograms)

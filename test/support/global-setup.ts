@@ -1,6 +1,6 @@
 import { startServices } from './services.ts'
 
-/** Runs once per run, before all test files: workers inherit the addresses and the folder for temporary files. */
+/** Runs once before all test files. The workers inherit the URLs of the services and the folder for temporary files. */
 export const setup = async (): Promise<() => Promise<void>> => {
   const { env, stop } = await startServices({ hasRunFolder: true })
   const before = { ...process.env }

@@ -9,7 +9,7 @@ export const password = 'correct horse battery staple'
 // Hashed once per process, because hashing is slow on purpose and every test server has such a user.
 let hash: Promise<string> | undefined
 
-/** The stored hash of the password for a user. */
+/** Returns the sealed hash of the password, as it is stored for a user. */
 export const sealedPassword = async (
   keys: KeyRing,
   user: Parameters<typeof passwordClaims>[0],
@@ -18,7 +18,7 @@ export const sealedPassword = async (
   return keys.seal('row', await hash, passwordClaims(user))
 }
 
-/** The same with a hash of minimal cost, for tests with many guesses. */
+/** Returns a sealed hash of minimal cost, for tests with many guesses. */
 export const sealedCheaply = (
   keys: KeyRing,
   user: Parameters<typeof passwordClaims>[0],

@@ -2,16 +2,16 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Form } from './nodes.ts'
 
-/** How a request ended: with a status, cut off before the status, or never. */
+/** The result of a request: a status, a connection that was closed before the status, or a timeout. */
 export interface Outcome {
   readonly status: number | 'cut' | 'hang'
   /** The error code of the protocol. */
   readonly error?: string
-  /** Why the connection was cut. */
+  /** The error that closed the connection. */
   readonly cause?: unknown
   readonly body: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, unknown>>
-  /** Milliseconds, from the monotonic clock of this process. */
+  /** The start in milliseconds of the monotonic clock of this process. */
   readonly began: number
   readonly ended: number
 }
@@ -19,19 +19,19 @@ export interface Outcome {
 export interface Call {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as a form by POST. */
+  /** The fields of a form, which is sent with POST. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Uses a new connection: a request on a kept connection can fail if the server closes it at the same time. */
+  /** Whether to use a new connection. On a keep-alive connection, a request fails if the server closes it just then. */
   readonly isAlone?: boolean
 }
 
-/** Milliseconds within which every request must be answered, whatever has failed. */
+/** Milliseconds within which every request must get a response, also during a fault. */
 export const answerTimeout = 10_000
 
-// Connections are kept open, like those of clients.
+// Connections are kept open, as clients do.
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 
-/** Sends a request and returns how it ended; never rejects. */
+/** Sends a request and returns its result. The promise never rejects. */
 export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<Outcome> =>
   new Promise((resolve) => {
     const began = performance.now()

@@ -14,23 +14,23 @@ import { expect } from 'vitest'
 import type { TestServer } from './server.ts'
 import { UserAgent } from './user-agent.ts'
 
-// An AI application on the official client library of the Model Context Protocol.
+// An AI application that uses the official client library of the Model Context Protocol.
 
-/** The redirect URI. Nothing listens there: the test reads the address itself. */
+/** The redirect URI. No server listens there, because the test reads the redirect itself. */
 export const callback = 'http://127.0.0.1:8911/callback'
 
-/** An MCP server, and the user for whom an assistant acts there. */
+/** An MCP server, and the user on whose behalf an assistant acts. */
 export interface McpPlace extends Pick<TestServer, 'issuer' | 'user' | 'password'> {
   readonly resource: string
 }
 
-/** The name that it sends at registration. */
+/** The metadata that the assistant sends at registration. */
 export const clientMetadata: OAuthClientMetadata = {
   client_name: 'Assistant',
   redirect_uris: [callback],
 }
 
-/** The login state that an AI application keeps; `asked` are the addresses to which it sent its user. */
+/** The login state that an AI application stores. `asked` contains the URLs to which it sent its user. */
 export class Memory implements OAuthClientProvider {
   readonly redirectUrl = callback
   dpop?: () => DpopSession

@@ -2,11 +2,11 @@ import { createSocket } from 'node:dgram'
 
 const types = { A: 1, AAAA: 28 } as const
 type Family = keyof typeof types
-/** The answer for a name: its addresses, or a code of RFC 1035 §4.1.1. */
+/** The answer for a name: its IP addresses, or a code of RFC 1035 §4.1.1. */
 type Answer = readonly string[] | 'SERVFAIL' | 'NXDOMAIN'
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 } as const
 
-/** A name server that listens on this machine. It does not answer questions for which it has no answer. */
+/** A name server on this machine. It ignores questions for which no answer was set. */
 export interface NameServer {
   /** The address in the form that resolvers accept. */
   readonly address: string
@@ -68,7 +68,7 @@ const record = (address: string): Buffer => {
     ? Buffer.from(groupsOf(address).join(''), 'hex')
     : Buffer.from(address.split('.').map(Number))
   const head = Buffer.alloc(12)
-  head.writeUInt16BE(0xc00c, 0) // the name of the question
+  head.writeUInt16BE(0xc00c, 0) // a pointer to the name in the question
   head.writeUInt16BE(isV6 ? types.AAAA : types.A, 2)
   head.writeUInt16BE(1, 4)
   head.writeUInt16BE(data.length, 10)

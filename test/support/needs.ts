@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Programs that a suite needs and npm does not install. */
+/** Programs that suites need and that npm does not install. */
 export type Need =
   | 'postgres'
   | 'postgres programs'
@@ -24,10 +24,10 @@ const isExecutable = (path: string): boolean => {
 const isOnPath = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
 
-/** The path of the browser of the tests, whether it exists or not. */
+/** The path of the browser for the tests, which may not exist. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
-/** The path of the Debian package. */
+/** The path of the program in the Debian package. */
 export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 const home = '/usr/lib/postgresql'
@@ -82,11 +82,11 @@ const needs = {
   },
 } satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 
-/** Returns whether the program is available; prints nothing. */
+/** Returns whether the program is available, without printing anything. */
 export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 
 /**
- * Returns whether the program is missing, and prints that on the console. With `CI=true` it throws instead.
+ * Returns whether the program is missing, and prints a message if so. With `CI=true`, it throws an error instead.
  * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
  */
 export const lacks = async (need: Need): Promise<boolean> => {

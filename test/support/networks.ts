@@ -15,20 +15,20 @@ export interface Networks extends AsyncDisposable {
   readonly redis: string
   address(index: number): string
   namespace(index: number): string
-  /** Drops everything that a node sends to an address, without notice. */
+  /** Silently drops all packets from a node to an IP address. */
   dropFrom(index: number, to: string): Promise<void>
-  /** Drops everything that a service sends to a node, without notice. */
+  /** Silently drops all packets from a service to a node. */
   dropTo(index: number, from: string): Promise<void>
   heal(): Promise<void>
 }
 
 const prefix = 'o2t'
-/** Belongs to no interface: a frame that is sent to it arrives nowhere. */
+/** A MAC address of no interface, so that frames to it are lost. */
 const nowhere = '02:00:00:00:00:01'
 
 /**
- * Creates the networks. Needs `own networks`. Their names contain the ID of this process, so that a later run removes
- * those of a killed one.
+ * Creates the networks. Needs `own networks`. The names contain the ID of this process, so that a later run can remove the
+ * networks of a killed run.
  */
 export const makeNetworks = async (count: number): Promise<Networks> => {
   await removeStale()
@@ -86,7 +86,7 @@ export const makeNetworks = async (count: number): Promise<Networks> => {
   return networks
 }
 
-/** Removes a bridge and its namespaces, and with these the links between them. */
+/** Removes a bridge and its namespaces. This also removes the links between them. */
 const remove = async (bridge: string): Promise<void> => {
   for (const line of (await ip('netns', 'list')).split('\n')) {
     const [name = ''] = line.split(' ')
@@ -111,7 +111,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Forwards connections on a port of this machine to the same port of another address. */
+/** Forwards connections to a port of this machine to the same port of another IP address. */
 export const forward = async (port: number, address: string): Promise<AsyncDisposable> => {
   const ends = new Set<Socket>()
   const server = createServer((near) => {

@@ -26,25 +26,25 @@ export interface Fault {
   readonly does: 'kill' | 'pause' | 'fail'
   /** The length of a pause. */
   readonly milliseconds?: number
-  /** Which occurrence of the operation triggers it; by default the first. */
+  /** The number of the occurrence of the operation that triggers the fault. Default: 1. */
   readonly time?: number
 }
 
-/** A command to a node, which answers with the operations that it reached since the last command. */
+/** A command to a node, which returns the operations that it reached since the last command. */
 export interface Command {
   readonly fault?: Fault
 }
 
 /** A process of the notes application that shares its database with others. */
 export interface Node extends RunningServer {
-  /** Arms a fault, or none. @returns the operations reached since the last command */
+  /** Sets or clears the fault. @returns the operations that the node reached since the last command */
   order(fault?: Fault): Promise<readonly string[]>
 }
 
 export interface Cluster {
   /** The folder of the database. */
   readonly data: string
-  /** The public address of all nodes. */
+  /** The public URL of all nodes. */
   readonly issuer: string
   readonly env?: Readonly<Record<string, string>>
   /** The network namespace of the node: see `ProgramOptions`. */
@@ -148,7 +148,7 @@ export class NodeClient {
     this.clientSecret = clientSecret
   }
 
-  /** Returns the address of an authorization request at a node. */
+  /** Returns the URL of an authorization request at a node. */
   authorizeUrl(node: RunningServer, scope = 'notes:read'): string {
     return authorizeUrl(node.url, {
       client_id: this.clientId,
@@ -203,8 +203,7 @@ export const send = async (form: Form): Promise<Answer> => {
 }
 
 /**
- * Sends forms at the same moment, each over its own socket: all but the last byte of every form is sent first, then
- * all last bytes.
+ * Sends forms simultaneously, each over its own socket: first every form without its last byte, then all last bytes.
  */
 export const sendConcurrently = async (
   forms: readonly Form[],
@@ -214,7 +213,7 @@ export const sendConcurrently = async (
   return Promise.allSettled(answers)
 }
 
-/** Sends all of a form but its last byte, which follows with `finish`. */
+/** Sends a form without its last byte. `finish` sends that byte. */
 export const prepare = ({
   url,
   authorization,
@@ -242,7 +241,7 @@ export const prepare = ({
         )
       })
     })
-    // Only the caller that awaits the answer gets the error; until then it must not count as unhandled.
+    // The caller that awaits the response gets the error. Until then, the rejection must not count as unhandled.
     answer.catch(failed)
     sent.write(body.slice(0, -1), (error) =>
       error
@@ -256,7 +255,7 @@ export const prepare = ({
     )
   })
 
-/** Returns the status with which a guarded endpoint of a node answers a token. */
+/** Returns the status of the response of a guarded endpoint of a node to a token. */
 export const ping = async ({ url }: RunningServer, token: unknown): Promise<number> => {
   const answer = await fetch(`${url}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
   await answer.body?.cancel()

@@ -1,4 +1,4 @@
-// The data of an observed server: one valid item of everything that a request can contain.
+// The data of an observed server: a valid value for everything that a request can contain.
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { AuthorizationServer, User } from 'svc-oauth2server'
@@ -19,7 +19,7 @@ export interface Device {
   readonly userCode: string
 }
 
-/** Valid credentials and identifiers of one set; two sets share only the users. */
+/** A set of valid credentials and identifiers. Two sets share only the users. */
 export interface TestData {
   readonly issuer: string
   readonly redirectUri: string
@@ -34,9 +34,9 @@ export interface TestData {
   readonly signing: { readonly id: string; readonly assertions: readonly string[] }
   readonly verifier: string
   readonly challenge: string
-  /** Of the confidential client. */
+  /** Authorization codes of the confidential client. */
   readonly codes: readonly string[]
-  /** Separate tokens to use, refresh and revoke, so that no request invalidates the token of another. */
+  /** Separate token pairs to use, refresh and revoke, so that no request invalidates the token of another. */
   readonly pairs: readonly Pair[]
   readonly refreshable: readonly Pair[]
   readonly revocable: readonly Pair[]
@@ -45,12 +45,12 @@ export interface TestData {
   readonly tokenIds: readonly string[]
   readonly personal: readonly string[]
   readonly personalIds: readonly string[]
-  /** Of the public client. */
+  /** Request URIs of the public client. */
   readonly requestUris: readonly string[]
   readonly pending: string
   readonly devices: readonly Device[]
   readonly pendingDevice: string
-  /** Bound to the key of the proofs for `GET /oauth/ping`. */
+  /** A token pair that is bound to the key of the proofs for `GET /oauth/ping`. */
   readonly bound: Pair
   readonly tokenProofs: readonly string[]
   readonly pingProofs: readonly string[]
@@ -143,7 +143,7 @@ const times = async <T>(count: number, make: () => Promise<T>): Promise<readonly
 }
 
 /**
- * Creates a set. Runs its steps one after the other, so that a server with seeded random values produces the same set
+ * Creates a set. The steps run one after the other, so that a server with a seeded random source creates the same set
  * again.
  */
 export const createTestData = async (

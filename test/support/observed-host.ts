@@ -1,5 +1,5 @@
-// The notes application in a process that is observed from outside: its memory, its handles, and its errors.
-// observed-server.ts starts it, sends its settings and receives the measurements that it requests.
+// The notes application in a process whose memory, handles and errors are observed. observed-server.ts starts this
+// process, sends the settings, and requests measurements.
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -45,7 +45,7 @@ const server: AuthorizationServer = await createAuthorizationServer({
   store: openStore(OBSERVED_DATABASE),
   scopes: testScopes,
   random: (bytes) => random(bytes),
-  // Never look up the hosts of addresses that clients name.
+  // Do not resolve any host name that a client sends.
   outbound: { resolve: () => Promise.reject(new Error('No name is known here.')) },
   log({ level, event, message, error, ...details }) {
     if (level !== 'error' && event !== 'request.unavailable') return
@@ -53,7 +53,7 @@ const server: AuthorizationServer = await createAuthorizationServer({
   },
   ...JSON.parse(OBSERVED_OPTIONS),
 })
-// The text that Express writes after a handler failed.
+// Express writes this text after a handler failed.
 console.error = (...parts: unknown[]) =>
   reportComplaint({ kind: 'console', text: parts.map(textOf).join(' ') })
 http.on('request', createApp(server, openNotes(undefined)))

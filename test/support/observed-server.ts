@@ -11,36 +11,36 @@ import { makeDatabase } from './postgres.ts'
 export type Order =
   | { readonly do: 'probe' }
   | { readonly do: 'sweep' }
-  /** From now on its random values follow from the seed; null: they are random again. */
+  /** Uses random values from this seed from now on; null: uses random values again. */
   | { readonly do: 'random'; readonly seed: number | null }
   | { readonly do: 'furnish'; readonly set: number }
 
-/** Bytes and counts, after a garbage collection. */
+/** Measurements in bytes or counts, after a garbage collection. */
 export interface Probe {
   readonly rss: number
   readonly heapUsed: number
   readonly external: number
   /** Open connections of its HTTP server. */
   readonly connections: number
-  /** The resources that keep its process alive, by type. */
+  /** The number of resources that keep the process alive, by type. */
   readonly handles: Readonly<Record<string, number>>
   /** Open file descriptors. */
   readonly files: number
 }
 
-/** An error of the host: an event of the log, or the name that Node gives it. */
+/** An error of the host: a log event, or an error that Node reports. */
 export interface Complaint {
   readonly kind: string
   readonly text: string
 }
 
-/** The notes application in its own process, observed from outside. */
+/** The notes application in its own process, which this process observes. */
 export interface ObservedServer {
   readonly port: number
   readonly url: string
   readonly pid: number
   readonly complaints: readonly Complaint[]
-  /** Its exit status or signal, once it has ended by itself. */
+  /** The exit status or signal, if the process ended without being stopped. */
   readonly ended: string | undefined
   probe(): Promise<Probe>
   sweep(): Promise<void>
@@ -53,7 +53,7 @@ export interface ObservedServer {
 
 export interface ObservedOptions {
   readonly store?: 'sqlite' | 'postgres'
-  /** Settings that can be sent as JSON. */
+  /** Settings as JSON values. */
   readonly options?: Readonly<Record<string, unknown>>
 }
 

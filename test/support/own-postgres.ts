@@ -10,7 +10,7 @@ import { freePort, Program } from './processes.ts'
 
 const run = promisify(execFile)
 
-/** A PostgreSQL server of its own, which the test may stop and start. */
+/** A PostgreSQL server that a test may stop and start. */
 export interface OwnPostgres extends AsyncDisposable {
   readonly port: number
   readonly url: string
@@ -19,9 +19,9 @@ export interface OwnPostgres extends AsyncDisposable {
   stop(how: 'fast' | 'immediate'): Promise<void>
 }
 
-/** A streaming replica: it answers queries, and accepts writes once it is promoted. */
+/** A streaming replica, which accepts writes after its promotion. */
 export interface Replica extends OwnPostgres {
-  /** Promotes it to a primary. Resolves when it accepts writes. */
+  /** Promotes the replica to a primary. Resolves when it accepts writes. */
   promote(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ const startCluster = async (
       program = new Program(
         join(postgresPrograms, 'postgres'),
         [...place, ...settings.flatMap((setting) => ['-c', setting])],
-        // SIGQUIT, unlike SIGKILL, lets it free its shared memory.
+        // With SIGQUIT, unlike SIGKILL, PostgreSQL frees its shared memory.
         { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
       )
       await answers(url, program)
@@ -95,7 +95,7 @@ export const nobody = async (): Promise<{ readonly uid: number; readonly gid: nu
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** Waits until it accepts connections. */
+/** Waits until the server accepts connections. */
 const answers = async (url: string, program: Program): Promise<void> => {
   for (;;) {
     try {

@@ -7,15 +7,15 @@ import { nobody } from './own-postgres.ts'
 import { queryAt } from './postgres.ts'
 import { freePort, Program } from './processes.ts'
 
-/** A PgBouncer in transaction mode in front of a PostgreSQL server, which the test may stop and start. */
+/** A PgBouncer in transaction mode in front of a PostgreSQL server. A test may stop and start it. */
 export interface OwnPgBouncer extends AsyncDisposable {
-  /** Returns the address of a database behind it. */
+  /** Returns the URL of a database through this PgBouncer. */
   urlOf(database: string): string
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts PgBouncer with the settings of docs/how-to/postgres.md. It refuses to run as root, like PostgreSQL. */
+/** Starts PgBouncer with the settings of docs/how-to/postgres.md. Like PostgreSQL, it refuses to run as root. */
 export const startPgBouncer = async (
   postgres: string,
   settings: Readonly<Record<string, string | number>> = {},

@@ -3,7 +3,7 @@ import { type PostgresConnection, PostgresDialect } from '../../src/store/sql/po
 import { postgresStore } from '../../src/store/sql/postgres/store.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 
-/** PostgreSQL inside this process with its single connection: no service is needed. */
+/** Opens PGlite: PostgreSQL inside this process, with a single connection. */
 export const pglite = async (): Promise<StoreOpener & { end(): Promise<void> }> => {
   const database = await PGlite.create()
   const waiting: (() => void)[] = []

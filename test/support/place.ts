@@ -16,10 +16,10 @@ type Rows = readonly Record<string, unknown>[]
 /** The storage of the nodes of a test, and their clock. */
 export interface Place {
   readonly folder: string
-  /** The database file, or the address. */
+  /** The database file, or the URL of the database. */
   readonly database: string
   readonly options: { readonly store: StoreOpener; readonly transients?: TransientsOpener }
-  /** The environment with which a process finds the storage. */
+  /** The environment variables for the storage. */
   readonly env: Readonly<Record<string, string>>
   now(): number
   advance(seconds: number): void
@@ -49,7 +49,7 @@ export const sqlitePlace = async (): Promise<Place> => {
   }
 }
 
-// Concurrent tests use the same addresses and users, and must not share counters.
+// Concurrent tests use the same IP addresses and users, so each worker has a Redis database of its own.
 const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
 const redisUrl = `${sharedRedis}/${pool}`
 
@@ -61,7 +61,7 @@ const removeCounters = async (): Promise<void> => {
   client.destroy()
 }
 
-/** Connections of each process: many test files share one server. */
+/** The number of connections of each process. It is small because many test files share one server. */
 const poolSize = 5
 
 /** A PostgreSQL database, transients in Redis, and a clock that all processes read. */

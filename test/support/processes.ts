@@ -14,9 +14,9 @@ export const notesProgram = join(root, 'examples/notes/main.ts')
 
 const taken = new Set<number>()
 
-/** Workers that run at the same time have different ones. */
+/** The number of this worker, which differs for concurrent workers. */
 const worker = Number(process.env.VITEST_POOL_ID ?? 0)
-/** More than there are workers. */
+/** The number of port ranges, which exceeds the number of workers. */
 const slices = 20
 
 const isFree = (port: number): Promise<boolean> =>
@@ -27,8 +27,8 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * Returns a free port. It lies below the range from which the system assigns ports, and other workers do not get it, so
- * it is still free when the program starts.
+ * Returns a free port. The port is below the range from which the system assigns ports, and in the range of this worker,
+ * so it is still free when the program starts.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {
@@ -52,7 +52,7 @@ export const temporaryFolder = async (): Promise<TemporaryFolder> => {
   }
 }
 
-/** Returns the environment of a user's shell, without the variables of npm and vitest. */
+/** Returns the environment without the variables that npm and vitest add. */
 export const plainEnvironment = (): Record<string, string> => {
   const ours = /^(?:npm_|INIT_CWD$|NODE_|VITEST|VITE_|TEST$|CI$|PROD$|DEV$|MODE$|BASE_URL$|SSR$)/i
   const theirs = /^(?:OAUTH2|SECRET_KEY|DATABASE_URL$|PORT$|HOST$|TRUSTED_PROXIES$)/
@@ -66,7 +66,7 @@ export const plainEnvironment = (): Record<string, string> => {
   )
 }
 
-/** Many processes run the same program, so they share a compile cache. */
+/** Variables for a compile cache, which all processes share because many run the same program. */
 export const compileCache: Record<string, string> = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
 }
@@ -78,29 +78,29 @@ export interface Exit {
 
 export interface ProgramOptions {
   readonly cwd?: string
-  /** Added to `plainEnvironment()`; undefined removes a variable. */
+  /** Variables in addition to `plainEnvironment()`; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Milliseconds after which the program is killed. `Infinity` sets no limit. */
   readonly limit?: number
-  /** The user that it runs as, if not the current one. */
+  /** The ID of the user that runs the program. Default: the current user. */
   readonly uid?: number
   readonly gid?: number
   /** The signal for the program if this process ends without stopping it, as after `kill -9`. */
   readonly signalWithParent?: NodeJS.Signals
-  /** The name of its network namespace for `ip netns`. */
+  /** The network namespace of the program, for `ip netns`. */
   readonly namespace?: string | undefined
   /** Whether the program can receive messages. */
   readonly messages?: boolean
 }
 
 const maxLifetime = 110_000
-/** Milliseconds: several processes that start at once take their time on a busy machine. */
+/** Milliseconds to wait for a program, because concurrent starts are slow on a busy machine. */
 const patience = 60_000
 
-/** Linux with util-linux. */
+/** Whether `setpriv` of util-linux is available. */
 const canSignalWithParent = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
-/** Sends the program a signal when the process that starts it ends, even by `kill -9`. Linux only. */
+/** Returns a command that receives a signal when its parent process ends, even by `kill -9`. Linux only. */
 export const tied = (
   command: string,
   args: readonly string[],
@@ -136,7 +136,7 @@ export class Program {
       cwd,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
-      // A process group of its own, so that its child processes end with it.
+      // Start a process group, so that child processes end with the program.
       detached: true,
       ...(uid !== undefined && { uid }),
       ...(gid !== undefined && { gid }),
@@ -203,7 +203,7 @@ export class Program {
     return this.#until(() => pattern.exec(this[on]) ?? undefined, within, `say ${pattern}`)
   }
 
-  /** Sends the program a message and waits for the answer. */
+  /** Sends the program a message and waits for the reply. */
   ask(message: object, within = patience): Promise<unknown> {
     return new Promise((resolveAnswer, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.#name} does not answer.`)), within)
@@ -251,7 +251,7 @@ export class Program {
   }
 }
 
-/** Starts a Node program that reports its secrets, which its stderr must not contain. */
+/** Starts a Node program that reports its secrets. The stderr of the program must not contain them. */
 export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program => {
   const command = [process.execPath, '--import', reportModule, ...args]
   const { namespace } = options
@@ -280,7 +280,7 @@ export interface NotesOptions extends ProgramOptions {
   readonly port?: number
 }
 
-/** The environment with the port and the data of a server. */
+/** Returns the environment variables for the port and the data of a server. */
 export const notesEnvironment = (port: number, data: string): Record<string, string> => ({
   PORT: String(port),
   DATABASE_URL: `sqlite:${join(data, 'oauth2server.sqlite')}`,

@@ -24,7 +24,7 @@ export const push = (
     ...headers,
   })
 
-/** Pushes a request that must succeed, and returns its reference. */
+/** Pushes a request that must succeed, and returns the request URI. */
 export const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
   const { status, body } = await push(...given)
   expect(body).toEqual({ request_uri: expect.any(String), expires_in: expect.any(Number) })
@@ -32,7 +32,7 @@ export const pushed = async (...given: Parameters<typeof push>): Promise<string>
   return String(body.request_uri)
 }
 
-/** Returns the address to which a client then sends its user; an attacker may add further parameters. */
+/** Returns the authorization URL for a pushed request. An attacker may add parameters. */
 export const referenceUrl = (client: TestClient, requestUri: string, given: Given = {}): string => {
   const pairs = Object.entries({ client_id: client.clientId, request_uri: requestUri, ...given })
   const query = new URLSearchParams(

@@ -5,7 +5,7 @@ export interface RepeatingRandom {
   readonly random: RandomSource
   /** The values drawn since the last call. */
   drawn(): readonly Uint8Array[]
-  /** Makes the next draws return these bytes again, in order; afterwards the source is random again. */
+  /** Makes the next draws return these bytes in order. After that, the source is random again. */
   repeat(values: readonly Uint8Array[]): void
   /** The number of repeated values that were not drawn yet. */
   readonly left: number

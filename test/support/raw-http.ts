@@ -2,8 +2,7 @@ import { connect } from 'node:net'
 import type { TestServer } from './server.ts'
 
 /**
- * A request byte by byte, for requests that no HTTP client would send. Text is encoded as Latin-1, one byte per
- * character.
+ * The bytes of a request that no HTTP client would send. Text is encoded as Latin-1, one byte per character.
  */
 export interface RawRequest {
   readonly method?: string
@@ -44,7 +43,7 @@ export const rawHttp = async (
     socket
       .on('data', (chunk: Buffer) => chunks.push(chunk))
       .once('close', () => resolve())
-      // A server that refuses may close while we are still sending: what it said counts.
+      // A server may respond and close the connection during the upload, so use the response if there is one.
       .once('error', (error) => (chunks.length > 0 ? resolve() : reject(error)))
       .setTimeout(10_000, () => socket.destroy(new Error('The server did not answer.')))
     socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'))

@@ -26,16 +26,16 @@ export const removeKeys = async (prefix: string): Promise<void> => {
   client.destroy()
 }
 
-/** A Redis of its own, which the test may stop, start and pause. */
+/** A Redis server that a test may stop, start and pause. */
 export interface OwnRedis extends AsyncDisposable {
   readonly port: number
   readonly url: string
   start(): Promise<void>
   stop(): Promise<void>
-  /** Pauses it: connections stay open, and no command is answered until it continues. */
+  /** Pauses the process: connections remain open, but commands get no reply. */
   pause(): void
   resume(): void
-  /** Runs a command and returns its answer, like `redis-cli`. */
+  /** Runs a command and returns its reply, like `redis-cli`. */
   command(...args: readonly string[]): Promise<unknown>
 }
 
@@ -78,14 +78,14 @@ export const startRedis = async (
   return own
 }
 
-/** A proxy between two programs that can drop their traffic without notice. */
+/** A proxy between two programs that can silently drop their traffic. */
 export interface Cable extends AsyncDisposable {
   readonly port: number
   /** Drops all traffic without closing a connection. */
   cut(): void
   /** Forwards new connections to another port. */
   forwardTo(port: number): void
-  /** Forwards new connections again; connections that were cut stay silent. */
+  /** Forwards new connections again. The earlier connections remain dead. */
   restore(): void
 }
 

@@ -38,7 +38,7 @@ export const sendJson = async (
   return {
     status: response.status,
     headers: response.headers,
-    // An HTML page, if there is no such endpoint.
+    // Without the endpoint, the response is an HTML page.
     body: /^[{[]/.test(answer) ? JSON.parse(answer) : {},
   }
 }

@@ -12,12 +12,12 @@ export const testAuthority = pem('authority')
 
 export type Answering = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A third-party site that listens with TLS on this machine; the test defines its answers. */
+/** A third-party site with TLS on this machine, whose responses the test defines. */
 export interface RemoteSite {
   readonly port: number
-  /** Returns an address of the site. */
+  /** Returns a URL of the site. */
   url(path: string, host?: string): string
-  /** Sets the answer for a path: JSON for an object, and text unchanged. */
+  /** Sets the response for a path: an object as JSON, or unchanged text. */
   serve(path: string, body: object | string, headers?: Readonly<Record<string, string>>): void
   /** Sets the handler for a path. */
   answer(path: string, answering: Answering): void

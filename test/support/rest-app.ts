@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /** An application of a test that listens on a port. */
 export interface Served extends AsyncDisposable {
-  /** Its address; named like the issuer of a test server, so that the same helpers accept both. */
+  /** The URL. The name is `issuer`, as for a test server, so that the same helpers accept both. */
   readonly issuer: string
 }
 

@@ -9,7 +9,7 @@ export interface RoundRobin {
   close(): Promise<void>
 }
 
-/** Starts listening; cuts requests off until it has nodes. */
+/** Starts the proxy. It closes the connection of every request until nodes are set. */
 export const roundRobin = async (): Promise<RoundRobin> => {
   let targets: readonly number[] = []
   let turn = 0
@@ -43,14 +43,14 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, port: numb
     outgoing.writeHead(statusCode, statusMessage, without(ofAnswer, answer.rawHeaders))
     answer.on('error', () => outgoing.destroy()).pipe(outgoing)
   })
-  // A node that rejects a request may close before it has read the body: its response still counts.
+  // A node may reject a request before it has read the body, so its response is still forwarded.
   sent.on('error', () => {
     if (!outgoing.headersSent) outgoing.destroy()
   })
   incoming.pipe(sent)
 }
 
-// Hop-by-hop headers belong to one connection only.
+// Hop-by-hop headers apply to one connection only.
 const ofConnection = /^(?:connection|keep-alive)$/i
 const ofAnswer = /^(?:connection|keep-alive|transfer-encoding)$/i
 

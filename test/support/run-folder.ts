@@ -6,10 +6,10 @@ import type { TemporaryFolder } from './processes.ts'
 
 const memory = '/dev/shm'
 
-/** Bytes: more than a whole run needs. */
+/** The required free memory in bytes, which exceeds the need of a whole run. */
 const enough = 4e9
 
-/** Whether temporary files can lie in memory: there is room, and programs in such folders may be executed. */
+/** Returns whether `/dev/shm` has enough space for temporary files, and allows programs to be executed. */
 const hasMemory = (): boolean => {
   if (!existsSync(memory)) return false
   const { bavail, bsize } = statfsSync(memory)
@@ -18,8 +18,8 @@ const hasMemory = (): boolean => {
 }
 
 /**
- * The folder of all temporary files of a run. It lies in memory where it can: a disk makes `initdb`, new databases
- * and `npm install` take several times as long.
+ * Creates the folder for all temporary files of a run, in memory if possible. On a disk, `initdb`, new databases and
+ * `npm install` take several times as long.
  */
 export const runFolder = async (): Promise<TemporaryFolder> => {
   const path = await mkdtemp(join(hasMemory() ? memory : tmpdir(), 'oauth2server-run-'))

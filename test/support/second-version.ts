@@ -10,7 +10,7 @@ export const secondIndex = 'oauth2server_token_by_scopes_copy'
 
 const table = 'oauth2server_token'
 
-/** The migrations of a fictitious next version: it adds a column to the tokens, fills it and indexes it. */
+/** The migrations of a fictitious next version, which adds, fills and indexes a column of the token table. */
 const secondVersion =
   (beforeOnline: () => Promise<unknown>): typeof migrationsFor =>
   (reference) => ({
@@ -46,7 +46,7 @@ export const migrateToSecond = (
   return store.migrate(given)
 }
 
-/** Inserts so many copies of one token row. For PostgreSQL. */
+/** Returns a statement for PostgreSQL that inserts this many copies of a token row. */
 export const copyTokens = (count: number): string => `
   insert into oauth2server_token
     (client_key, user_id, token_type, access_token, access_token_digest, scopes, is_personal, is_internal, created_at)

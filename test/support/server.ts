@@ -24,12 +24,12 @@ export { redirectUri, testScopes }
 export const secretKey = 'a test secret key of more than 32 bytes'
 
 /**
- * A notes application with the embedded authorization server that listens on a port, on a real SQLite file. In the
- * vitest project `nodes` it is three processes on PostgreSQL and Redis, and successive requests reach different nodes.
+ * The notes application with the embedded authorization server, which listens on a port and uses a SQLite file. In the
+ * vitest project `nodes`, three processes use PostgreSQL and Redis, and successive requests reach different nodes.
  */
 export interface TestServer {
   readonly issuer: string
-  /** On the same database, in this process. */
+  /** The server in this process, on the same database. */
   readonly server: AuthorizationServer
   readonly place: Place
   readonly folder: string
@@ -56,11 +56,11 @@ export interface TestServer {
 export type TestOptions = Partial<AuthorizationServerOptions> & {
   /** The path of the issuer. */
   readonly basePath?: string
-  /** Creates another node beside this one: on its database, with its clock and its user. */
+  /** Creates another node with the database, the clock and the user of this server. */
   readonly beside?: TestServer
 }
 
-/** Keeps the start-up warnings, which are off by default: for a test that reads the whole log. */
+/** Options that cause no start-up warnings, for a test that reads the whole log. */
 export const withoutWarnings = {
   allowedResponseTypes: ['code'],
   acceptQueryAccessToken: false,
@@ -68,7 +68,7 @@ export const withoutWarnings = {
 
 const isOnNodes = process.env.TEST_SERVER === 'nodes'
 
-// Functions and objects with methods cannot be sent to other processes, so such a server has one node.
+// Functions and objects with methods cannot be sent to other processes, so a server with such options has one node.
 const canBeSent = (options: object): boolean =>
   Object.values(options).every((value) => value === undefined || isPlain(value))
 
@@ -80,10 +80,10 @@ const isPlain = (value: unknown): boolean => {
   )
 }
 
-/** The address that receives the requests. */
+/** The endpoint that receives the requests. */
 export interface Front {
   readonly port: number
-  /** Starts to answer requests. */
+  /** Starts to handle requests. */
   open(server: AuthorizationServer, options: object, place: Place): Promise<void>
   /** The log entries of other processes. */
   log(): readonly LogEntry[]
@@ -165,7 +165,7 @@ export const startServer = async ({
   }
 }
 
-/** The same opener, and the store that it opened. */
+/** Wraps an opener, so that the store that it opened can be accessed. */
 const keptOpen = (opener: StoreOpener) => {
   let open: OpenStore | undefined
   const store: StoreOpener = {

@@ -1,7 +1,7 @@
 /**
- * Runs a PostgreSQL cluster and a Redis for `startServices()`: writes their addresses to standard output, and stops
- * and deletes them when standard input closes, which also happens when the parent process is killed. With
- * `--run-folder`, all their files are in one folder for the whole run.
+ * Runs a PostgreSQL cluster and a Redis for `startServices()`. Writes their URLs to standard output, and stops and deletes
+ * them when standard input closes, which also happens when the parent process is killed. With `--run-folder`, all files
+ * are in one folder for the whole run.
  */
 import { once } from 'node:events'
 import { startPostgres } from './own-postgres.ts'
@@ -14,19 +14,19 @@ const over = Promise.race([
   once(process.stdin.resume(), 'close'),
   ...signals.map((signal) => once(process, signal)),
 ])
-// The other side may have ended already, so ignore write errors.
+// The parent process may have ended, so ignore write errors.
 process.stdout.on('error', () => undefined)
 
-// What is made below, and by the processes of the run, goes there.
+// The services and the processes of the run create their files in this folder.
 await using folder = process.argv.includes('--run-folder') ? await runFolder() : undefined
 if (folder) process.env.TMPDIR = folder.path
 
 const missing = await missingServices()
 await using redis = missing.includes('redis') ? await startRedis() : undefined
 const settings = [
-  // As many as all workers, nodes and pools of a run may open.
+  // The maximum number of connections of all workers, nodes and pools of a run.
   'max_connections=500',
-  // In memory, a checkpoint costs less than a long log.
+  // In memory, frequent checkpoints cost less than a long write-ahead log.
   ...(folder ? ['max_wal_size=256MB'] : []),
 ]
 await using postgres = missing.includes('postgres') ? await startPostgres(settings) : undefined

@@ -7,8 +7,8 @@ import { has } from './needs.ts'
 /** A PostgreSQL cluster and a Redis for this run. */
 export interface Services {
   /**
-   * Their addresses: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if the run has its
-   * own folder.
+   * The variables of the services: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if the
+   * run has a folder of its own.
    */
   readonly env: Readonly<Record<string, string>>
   /** Stops them and deletes their data. */
@@ -20,7 +20,7 @@ export interface ServicesOptions {
   readonly hasRunFolder?: boolean
 }
 
-/** The services that are installed and whose addresses are not in the environment. */
+/** Returns the services that are installed and whose URLs are not in the environment. */
 export const missingServices = async (): Promise<readonly ('postgres' | 'redis')[]> => [
   ...(!process.env.TEST_POSTGRES_URL && (await has('postgres')) ? (['postgres'] as const) : []),
   ...(!process.env.TEST_REDIS_URL && (await has('redis')) ? (['redis'] as const) : []),
@@ -29,8 +29,8 @@ export const missingServices = async (): Promise<readonly ('postgres' | 'redis')
 const program = join(import.meta.dirname, 'services-keeper.ts')
 
 /**
- * Starts the missing services. They end with this process, however it ends: a keeper process holds them until its
- * standard input closes.
+ * Starts the missing services. They end with this process, even if it is killed, because a keeper process stops them when
+ * its standard input closes.
  */
 export const startServices = async ({
   hasRunFolder = false,
@@ -39,7 +39,7 @@ export const startServices = async ({
     return { env: {}, stop: async () => undefined }
   const keeper = spawn(process.execPath, [program, ...(hasRunFolder ? ['--run-folder'] : [])], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A signal to our process group must not end it before it has cleaned up.
+    // A signal to this process group must not end the keeper before it has cleaned up.
     detached: true,
   })
   const ended = once(keeper, 'close')
@@ -56,7 +56,7 @@ export const startServices = async ({
   }
 }
 
-/** Returns the first line that the keeper writes, once all services answer. */
+/** Returns the URLs from the first line that the keeper writes when all services are ready. */
 const addressesFrom = async ({ stdout }: ChildProcess): Promise<Record<string, string>> => {
   if (!stdout) throw new Error('The keeper has no standard output.')
   const [line] = await once(createInterface(stdout), 'line')

@@ -11,7 +11,7 @@ export interface LoggedIn {
   /** The session identifier in that cookie. */
   readonly identifier: string
   readonly jwt: string
-  /** The CSRF token of the forms on the application's page. */
+  /** The CSRF token of the forms on the page of the application. */
   readonly csrfToken: string
 }
 
@@ -54,13 +54,13 @@ export const sessionKey = (secret: string = secretKey): Uint8Array => {
 }
 
 export interface Forgery {
-  /** Additions to `alg` and `typ`, or replacements; undefined omits a member. */
+  /** Members in addition to `alg` and `typ`, or instead of them; undefined omits a member. */
   readonly header?: Record<string, unknown>
   readonly key?: Uint8Array | string
   readonly hash?: 'sha256' | 'sha384' | 'sha512'
 }
 
-/** Builds a JWT that no library would sign: any header, any payload, any key. */
+/** Creates a JWT that no library would sign, with any header, payload and key. */
 export const forgedJwt = (
   payload: unknown,
   { header = {}, key = sessionKey(), hash = 'sha256' }: Forgery = {},

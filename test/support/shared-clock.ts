@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 /** The variable with the clock file of a node. */
 export const clockVariable = 'TEST_CLOCK'
 
-/** A clock for several processes: each reads the file at every call, so a new time takes effect for all. */
+/** A clock for several processes. Each call reads the time from the file, so a new time applies to all processes. */
 export const clockIn =
   (file: string): (() => number) =>
   () =>

@@ -27,7 +27,7 @@ export const newClientKey = async (
   return { alg, privateKey, publicKey, jwk }
 }
 
-/** A JSON Web Key Set as text. */
+/** Returns a JSON Web Key Set as text. */
 export const jwksOf = (...keys: readonly ClientKey[]): string =>
   JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })
 

@@ -12,7 +12,7 @@ import { type TemporaryFolder, temporaryFolder } from './processes.ts'
 import { browser } from './session.ts'
 import { UserAgent } from './user-agent.ts'
 
-/** Several node processes on one PostgreSQL database, and this process as the operator's command line. */
+/** Several node processes on one PostgreSQL database. This process acts as the command line of the operator. */
 export interface Site extends AsyncDisposable {
   readonly cluster: Cluster
   /** The running nodes; a test may remove and add some. */
@@ -24,7 +24,7 @@ export interface Site extends AsyncDisposable {
   readonly client: NodeClient
   /** The browser of the user. */
   readonly agent: UserAgent
-  /** Returns the next node in turn. */
+  /** Returns a running node; each number returns the next one. */
   node(turn: number): Node
   /** The headers of the user's browser once it is logged in. */
   browserHeaders(): Promise<Readonly<Record<string, string>>>
@@ -66,7 +66,7 @@ export const startSite = async ({
     },
     lifetime,
   }
-  // Started concurrently, so that all of them find an empty database.
+  // Start all nodes concurrently, so that all of them find an empty database.
   const nodes = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       startNode({

@@ -11,7 +11,7 @@ import {
   succeeded,
 } from './traffic.ts'
 
-/** The leeway, as long as the longest fault: a client may repeat a refresh or redeem a code until then. */
+/** A leeway and a code lifetime that exceed the longest fault, so that a client can retry after the fault. */
 export const longLeeway: Readonly<Record<string, string>> = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
@@ -20,8 +20,8 @@ export const longLeeway: Readonly<Record<string, string>> = {
 }
 
 /**
- * Expects the guarantees after every fault: no valid token is rejected, no code is redeemed twice, requests are
- * answered or get 503, and no request gets 503 later than five seconds after the fault.
+ * Checks the guarantees after a fault: no valid token is rejected, no code is redeemed twice, a failed request gets a 503,
+ * and no request gets a 503 later than five seconds after the fault.
  * @param allowed the failures besides 503 that this fault may cause
  */
 export const expectTolerated = async (

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { parseAst } from 'vitest/node'
 
-/** One import, re-export, `import()` or `import('…').Type`. */
+/** An import, re-export, `import()` or `import('…').Type`. */
 export interface Import {
   /** The path below `src` for a project file, else the module specifier. */
   readonly module: string
@@ -12,7 +12,7 @@ export interface Import {
   readonly line: number
 }
 
-/** The globals that a file uses beside its imports and arguments. */
+/** A global that a file uses, apart from imports and arguments. */
 export interface Use {
   readonly what: 'process.env' | 'clock' | 'randomness' | 'default export'
   readonly text: string
@@ -130,7 +130,7 @@ export const parseSource = (path: string, source: string): SourceFile => {
   return { path, imports, uses }
 }
 
-/** Every TypeScript file below `src`. */
+/** Parses every TypeScript file below `src`. */
 export const readSources = (): SourceFile[] => {
   const src = resolve(import.meta.dirname, '../../src')
   return readdirSync(src, { recursive: true, encoding: 'utf8' })

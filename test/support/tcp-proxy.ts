@@ -4,7 +4,7 @@ import { freePort } from './processes.ts'
 /** Receives bytes and returns those to forward. */
 export type Pass = (bytes: Buffer) => Buffer | undefined
 
-/** A proxy between a client and a server that may drop their traffic without closing a connection. */
+/** Starts a proxy between a client and a server that can drop traffic without closing a connection. */
 export const startProxy = async (
   target: string,
   /** Creates the two directions of one connection. */

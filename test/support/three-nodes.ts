@@ -6,7 +6,7 @@ import type { Front } from './server.ts'
 /** Milliseconds, longer than any test file takes. */
 const lifetime = 600_000
 
-/** Three processes behind a proxy that sends each request to the next one. */
+/** Starts three processes behind a proxy that sends successive requests to different processes. */
 export const threeNodes = async (secretKey: string): Promise<Front> => {
   const proxy = await roundRobin()
   let nodes: readonly Node[] = []

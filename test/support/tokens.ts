@@ -25,7 +25,7 @@ export const authorizationOf = async (
   return { ...issued, refreshToken: issued.refreshToken ?? '' }
 }
 
-/** Returns the status with which a guarded endpoint answers a token. */
+/** Returns the status of the response of a guarded endpoint to a token. */
 export const statusOf = async ({ issuer }: TestServer, token: string): Promise<number> => {
   const answer = await fetch(`${issuer}/api/me`, { headers: { authorization: `Bearer ${token}` } })
   await answer.body?.cancel()

@@ -4,7 +4,7 @@ import { answerTimeout, call, each, kinds, type Outcome, post } from './load.ts'
 import type { Node } from './nodes.ts'
 import type { Site } from './site.ts'
 
-/** The requests that are sent to the nodes all the time. */
+/** The kinds of requests that are sent to the nodes continuously. */
 export type Kind = 'look-up' | 'client' | 'refresh' | 'authorize' | 'code'
 
 export interface Sample extends Outcome {
@@ -13,8 +13,8 @@ export interface Sample extends Outcome {
 }
 
 /**
- * Each request uses a new connection. On a kept connection, a request can fail because the server closes it as idle at
- * the same time, although no node failed.
+ * Each request uses a new connection. On a keep-alive connection, a request fails if the server closes the idle connection
+ * just then, although no node failed.
  */
 const ownConnection = { isAlone: true }
 
@@ -27,7 +27,7 @@ const rest = process.env.NODES === 'whole' ? 10 : 30
 /** Milliseconds after a fault in which requests may still fail. */
 export const recoveryLimit = 5_000
 
-/** Milliseconds without a failure after which a fault is over. `npm run test:nodes` waits longer. */
+/** Milliseconds without a failure after which the nodes have recovered. `npm run test:nodes` waits longer. */
 const quietPeriod = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
 
 /** Sends requests of every kind to all nodes in turn, until it is stopped. */
@@ -35,18 +35,18 @@ export interface Traffic {
   readonly samples: readonly Sample[]
   /** Continues for the given time in milliseconds. */
   flow(milliseconds: number): Promise<void>
-  /** Continues until no request has failed for the quiet period, or until the limit after a fault is over. */
+  /** Continues until no request has failed for the quiet period, at most until the recovery limit. */
   recover(): Promise<void>
   stop(): Promise<HeldCredentials>
 }
 
-/** The credentials that clients hold at the end. */
+/** The credentials that clients have at the end. */
 export interface HeldCredentials {
   /** Access tokens that were issued and not rotated since. */
   readonly tokens: readonly string[]
   /** Codes that were redeemed successfully. */
   readonly redeemed: readonly string[]
-  /** Codes whose redemption has no known outcome: 503, or no response. */
+  /** Codes whose redemption got a 503 or no response, so that its outcome is unknown. */
   readonly undecided: readonly string[]
 }
 
@@ -160,13 +160,13 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   }
 }
 
-/** A redirect with a code counts as success. */
+/** Returns whether a request succeeded: with the status 200, or with a redirect that contains a code. */
 export const succeeded = ({ status, headers }: Outcome): boolean =>
   status === 200 || (status === 303 && /[?&]code=/.test(String(headers.location)))
 
 /**
- * Whether the request was only postponed: 503 with Retry-After, or the same error in the redirect to the client (RFC
- * 6749 §4.1.2.1).
+ * Returns whether the client should retry: the response is 503 with Retry-After, or a redirect to the client with
+ * temporarily_unavailable (RFC 6749 §4.1.2.1).
  */
 export const isPostponed = ({ status, headers, error }: Outcome): boolean =>
   status === 503
@@ -174,7 +174,7 @@ export const isPostponed = ({ status, headers, error }: Outcome): boolean =>
       (error === undefined || error === 'temporarily_unavailable')
     : status === 303 && /[?&]error=temporarily_unavailable/.test(String(headers.location))
 
-/** A readable summary of counts and times. */
+/** Returns a readable summary of counts and times. */
 export const figures = (samples: readonly Sample[], recovered: number) => {
   const failed = samples.filter((sample) => !succeeded(sample))
   const slowest = samples.reduce((max, { began, ended }) => Math.max(max, ended - began), 0)
@@ -215,7 +215,7 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
     const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
     retried[kind] = (retried[kind] ?? 0) + 1
   })
-  // Present each redeemed code once more: none may yield tokens again.
+  // Present each redeemed code again. No code may yield tokens twice.
   const again: Outcome[] = []
   await each(redeemed.slice(-50), 5, async (code, index) => {
     again.push(await post(site.client.redemption(site.node(index), code), ownConnection))

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { redirectUri } from './redirect-uris.ts'
 import type { TestServer } from './server.ts'
 
-/** A browser without a display: keeps cookies, follows no redirect by itself, and submits forms unchanged. */
+/** A simulated browser, which stores cookies, submits forms unchanged, and follows redirects only on request. */
 export class UserAgent {
   readonly jar = new CookieJar(undefined, { allowSecureOnLocal: true } as object)
   readonly #headers: Record<string, string>
@@ -26,7 +26,7 @@ export class UserAgent {
     return response
   }
 
-  /** Follows redirects within the server's origin; returns the redirect that leaves it, or the last page. */
+  /** Follows redirects on the origin of the server. Returns the redirect to another origin, or the last page. */
   async browse(
     url: string | URL,
     init: RequestInit = {},
@@ -45,7 +45,7 @@ export class UserAgent {
     return Object.assign(response, { address })
   }
 
-  /** Submits the form of a page with its hidden fields and the given ones. */
+  /** Submits the form of a page with its hidden fields and the given fields. */
   async submit(
     page: Response & { readonly address?: string },
     fields: Record<string, string>,
@@ -118,7 +118,7 @@ export const newPkce = (): Pkce => {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-/** Returns the address of an authorization request; undefined omits a parameter. */
+/** Returns the URL of an authorization request; undefined omits a parameter. */
 export const authorizeUrl = (
   issuer: string,
   parameters: Record<string, string | undefined>,
@@ -178,7 +178,7 @@ export interface TokenAnswer {
   readonly body: TokenBody
 }
 
-/** How a test client authenticates. */
+/** The authentication method of a test client. */
 export type Proof = 'basic' | 'post' | 'none'
 
 type Given = Record<string, string | undefined>
@@ -207,7 +207,7 @@ export class TestClient {
     this.#proof = proof
   }
 
-  /** Registers it; a public client does not authenticate, a confidential one uses Basic by default. */
+  /** Registers the client. A public client does not authenticate; a confidential client uses Basic by default. */
   static async register(
     app: TestServer,
     agent: UserAgent,
@@ -220,7 +220,7 @@ export class TestClient {
     return new TestClient(app, agent, { ...registered, redirectUri: first }, proof)
   }
 
-  /** Returns the address of an authorization request with state and challenge; undefined omits a parameter. */
+  /** Returns the URL of an authorization request with state and challenge; undefined omits a parameter. */
   url(given: Given = {}): string {
     const isCode = !('response_type' in given) || given.response_type === 'code'
     return authorizeUrl(this.app.issuer, {
@@ -283,7 +283,7 @@ export class TestClient {
   }
 }
 
-/** Returns the status with which a guarded endpoint answers a token. */
+/** Returns the status of the response of a guarded endpoint to a token. */
 export const ping = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   token: string,
@@ -306,7 +306,7 @@ export const refusal = ({ status, headers, body }: TokenAnswer): string => {
 }
 
 /**
- * Returns the response parameters of a redirect: of the query, or with `token` of the fragment. Each must occur once.
+ * Returns the response parameters in the query of a redirect, or in the fragment for `token`. Each must occur once.
  */
 export const answerTo = (
   { redirectUri: uri }: Pick<TestClient, 'redirectUri'>,

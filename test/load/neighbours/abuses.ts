@@ -9,29 +9,29 @@ import { redirectUri } from './remote-hosts.ts'
 import { seedTokens, seedTombstones } from './seeds.ts'
 import type { Abuser, Site } from './site.ts'
 
-/** One abuse that is ready to start. */
+/** A prepared abuse. */
 export interface Attack {
-  /** Runs right before the abuse, and is not measured. */
+  /** Runs immediately before the abuse, and is not measured. */
   arm?(): Promise<void>
-  /** Ends by itself, or at the end of the window. */
+  /** Runs the abuse until it is complete or the window is over. */
   run(isOver: () => boolean): Promise<void>
   disarm?(): Promise<void>
 }
 
-/** The effects of one user, client, row or missing statistic on others. */
+/** An action of one user or client, or a state of one row or table, that could affect others. */
 export interface Abuse {
   readonly name: string
-  /** For the table in docs/operations.md. */
+  /** The title in the table of docs/operations.md. */
   readonly title: string
-  /** The stores in which it can happen; by default both. */
+  /** The stores in which the abuse is possible. Default: both. */
   readonly stores?: readonly StoreName[]
-  /** The settings that it needs. */
+  /** The settings that the abuse needs. */
   readonly env?: Variables
-  /** A kind of request that it attacks: the innocent caller sends these too, and they are measured separately. */
+  /** The kind of request that the abuse attacks. The caller also sends such requests, which are measured separately. */
   readonly attacks?: InnocentOptions['extra'][number]
-  /** Creates an abuser with everything that the abuse needs. */
+  /** Creates an abuser and the data of the abuse. */
   prepare(site: Site): Promise<Attack>
-  /** The control: as many requests for a constant answer, with the same hashes in another process. */
+  /** The control: as many requests with a constant response, and the same hashes in another process. */
   readonly control?: (site: Site) => Promise<Attack>
 }
 
@@ -42,7 +42,7 @@ const pause = 250
 const basic = ({ clientId, clientSecret }: Abuser): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** Sends a form as the abuser's client. Ignores its answer and lost connections. */
+/** Sends a form as the client of the abuser. Ignores the response and lost connections. */
 const post = async (
   { host }: Site,
   abuser: Abuser,
@@ -54,13 +54,13 @@ const post = async (
   await answer?.arrayBuffer().catch(() => undefined)
 }
 
-/** Sends a request with a constant answer. */
+/** Sends a request that has a constant response. */
 const askConstant = async (url: string): Promise<void> => {
   const answer = await fetch(`${url}/health/live`).catch(() => undefined)
   await answer?.arrayBuffer().catch(() => undefined)
 }
 
-/** Waits until the statement finds no row: rows that are removed in the background are part of the abuse. */
+/** Waits until the statement returns no row, because deletions in the background are part of the abuse. */
 const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
 }

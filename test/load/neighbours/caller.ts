@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-/** The kinds of requests of an innocent caller. */
+/** The kinds of requests of a well-behaved caller. */
 export type RequestKind =
   | 'bearer'
   | 'client'
@@ -12,9 +12,9 @@ export type RequestKind =
   | 'registration'
   | 'document'
 
-/** The credentials and request rate of an innocent caller. */
+/** The credentials and request rate of a well-behaved caller. */
 export interface InnocentOptions {
-  /** The addresses of the nodes, which receive the requests in turn. */
+  /** The URLs of the nodes, which receive successive requests. */
   readonly urls: readonly string[]
   /** Requests of the mix per second. */
   readonly rate: number
@@ -28,7 +28,7 @@ export interface InnocentOptions {
     /** The index of the client. */
     readonly client: number
   }[]
-  /** A client ID of a remote document, with number 0. */
+  /** The client ID of the remote document with the number 0. */
   readonly remote: string
 }
 
@@ -36,14 +36,14 @@ export interface Sample {
   readonly kind: RequestKind
   /** The scheduled time: milliseconds since the epoch. */
   readonly at: number
-  /** Milliseconds from the scheduled time to the answer. */
+  /** Milliseconds from the scheduled time to the response. */
   readonly took: number
-  /** The status of a failed answer, or the reason why there was none. */
+  /** The status of a failed response, or the reason for a missing response. */
   readonly failed?: number | 'reset' | 'silence'
 }
 
 export interface Caller extends AsyncDisposable {
-  /** Stops the requests and waits for the last answers. */
+  /** Stops sending requests, and waits for the last responses. */
   end(): Promise<readonly Sample[]>
 }
 
@@ -70,7 +70,7 @@ export const startCaller = async (innocents: InnocentOptions): Promise<Caller> =
 
 export interface Figures {
   readonly requests: number
-  /** Milliseconds. */
+  /** The median in milliseconds. */
   readonly p50: number
   readonly p99: number
   readonly max: number

@@ -8,11 +8,11 @@ import type { Abuse } from './abuses.ts'
 import { redirectUri } from './remote-hosts.ts'
 import type { Site } from './site.ts'
 
-// Abuses by requests from many addresses, which the abuser's proxy reports.
+// Abuses with requests from many IP addresses, which the proxy of the abuser reports.
 
 const agent = new Agent({ keepAlive: true })
 
-/** An address in a /48 network, each in its own /64 network. */
+/** Returns a random IP address in a /48 network, each in a different /64 network. */
 const somewhere = (): string =>
   `2001:db8:1:${randomInt(65_536).toString(16)}::${randomInt(1, 65_536).toString(16)}`
 
@@ -21,7 +21,7 @@ interface Answer {
   readonly cookie: string
 }
 
-/** Sends a request from an address; ignores its answer. */
+/** Sends a request from an IP address, and ignores the response. */
 const ask = (
   { host }: Site,
   path: string,
@@ -53,7 +53,7 @@ const ask = (
     sent.end(body)
   })
 
-/** The form of the login page, and the cookie to which it is bound. */
+/** Returns the fields of the login form, and the cookie to which the form is bound. */
 const loginForm = async (site: Site) => {
   const { body, cookie } = await ask(site, '/login')
   return { cookie, token: /name="csrf_token" value="([^"]+)"/.exec(body)?.[1] ?? '' }
@@ -72,12 +72,12 @@ const tryLogin = async (
   })
 }
 
-/** A request of a control: its answer is a constant. */
+/** Sends a request of a control, which has a constant response. */
 const requestConstant = (site: Site): Promise<Answer> => ask(site, '/health/live')
 
 const hash = promisify(argon2)
 
-/** Hashes this many wrong passwords one after the other, like the server, but in this process. */
+/** Hashes this many wrong passwords one after the other, as the server does, but in this process. */
 const hashes = async (count: number): Promise<void> => {
   const one = pLimit(1)
   const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
@@ -115,7 +115,7 @@ export const wrongLogins: Abuse = {
   }),
 }
 
-/** Milliseconds between an answer and the next request of the same stranger: an abuse, and no mere flood. */
+/** Milliseconds between a response and the next request of the same sender. */
 const pause = 100
 
 /** Sends one request after another until the end, with limited concurrency. */
@@ -140,7 +140,7 @@ export const guesses: Abuse = {
   title: 'A whole network (/48) guesses the passwords of ten accounts',
   attacks: logins,
   async prepare(site) {
-    // Accounts of the innocent users, who log in at the same time.
+    // The accounts of the well-behaved users, who log in concurrently.
     const { users } = site.innocents
     const form = await loginForm(site)
     const guess = (number: number) =>
@@ -155,7 +155,7 @@ export const guesses: Abuse = {
   }),
 }
 
-/** Clients that were registered before and never used. */
+/** The number of registered clients that were never used. */
 const unused = 10_000
 
 const register = (site: Site, number: number): Promise<Answer> =>
@@ -212,7 +212,7 @@ export const silentHosts: Abuse = {
     }
     return { run: (isOver) => repeat(50, isOver, name) }
   },
-  // The requests that wait for silent hosts cost nothing until then.
+  // Requests that wait for unresponsive hosts use no processor time.
   control: async (site) => ({
     run: (isOver) => repeat(50 - 17, isOver, () => requestConstant(site)),
   }),

@@ -22,12 +22,12 @@ export interface Copies {
 /** A fresh database that is filled by SQL, without the store. */
 export interface LoadDatabase {
   readonly store: StoreName
-  /** For `DATABASE_URL`. */
+  /** The value of `DATABASE_URL`. */
   readonly url: string
   query(sql: string): Promise<readonly Row[]>
   /** Inserts copies of a row; does not check foreign keys. */
   copy(copies: Copies): Promise<void>
-  /** Does the delayed work of autovacuum, and empties the write-ahead log. */
+  /** Does the pending work of autovacuum, and writes a checkpoint. */
   settle(): Promise<void>
   /** SQL for a random text of the length of a digest. */
   readonly randomDigest: string
@@ -75,7 +75,7 @@ const openSqlite = async (): Promise<LoadDatabase> => {
     },
     settle: async () => using((database) => database.exec('pragma wal_checkpoint(truncate)')),
     randomDigest: 'substr(hex(randomblob(22)), 1, 43)',
-    // A process that was just ended may still be writing.
+    // A process that was just stopped may still write files.
     remove: () => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 100 }),
   }
 }
@@ -114,6 +114,6 @@ const openPostgres = async (): Promise<LoadDatabase> => {
   }
 }
 
-/** PostgreSQL is the one of `TEST_POSTGRES_URL`. */
+/** Creates a database, for PostgreSQL on the server of `TEST_POSTGRES_URL`. */
 export const openDatabase = (store: StoreName): Promise<LoadDatabase> =>
   store === 'sqlite' ? openSqlite() : openPostgres()

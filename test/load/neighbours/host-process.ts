@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../../support/processes.ts'
 import type { Variables } from '../servers.ts'
 
-/** A method of the server that the code of a host calls. */
+/** A method of the server that the code of an application calls. */
 export interface Order {
   readonly number: number
   readonly call:
@@ -24,14 +24,14 @@ export interface OrderAnswer {
 
 export interface HostProcess {
   readonly url: string
-  /** The warnings and errors that it logged. */
+  /** The warnings and errors in the log. */
   readonly complaints: readonly string[]
   /** Calls a method in the process. Rejects with the message of its error. */
   order(call: Order['call'], ...args: readonly unknown[]): Promise<void>
   stop(): Promise<void>
 }
 
-/** Milliseconds that a server has to stop before it is killed. */
+/** Milliseconds after which a server that does not stop is killed. */
 const stopTimeout = 15_000
 
 export const startHost = async (env: Variables): Promise<HostProcess> => {

@@ -1,6 +1,6 @@
 /**
- * A server process like `svc-oauth2server serve`. Its parent process can call the server's methods, like the code of
- * an application that embeds it, and defines the addresses of the remote hosts.
+ * A server process like `svc-oauth2server serve`. The parent process can call methods of the server, as the code of an
+ * application does, and defines the IP addresses of remote hosts.
  */
 import { answer } from '../../../src/adapters/node-http.ts'
 import { createAuthorizationServer } from '../../../src/index.ts'

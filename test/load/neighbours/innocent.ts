@@ -1,6 +1,6 @@
 /**
- * A caller in its own process that is independent of the abuser. It sends requests at fixed times, however late the
- * answers are, and measures each from its scheduled time.
+ * A well-behaved caller in a process of its own. It sends requests at fixed times, even if responses are late, and
+ * measures each request from its scheduled time.
  */
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { InnocentOptions, RequestKind, Sample } from './caller.ts'
 import { redirectUri } from './remote-hosts.ts'
 
-// Unlimited connections: no request waits for another one in this process. Idle ones are closed long before the server
-// closes them, which would look like a failure.
+// The number of connections is unlimited, so that no request waits for another in this process. Idle connections are
+// closed long before the server would close them, which would look like a failure.
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
-/** Milliseconds after which a request counts as never answered. */
+/** The timeout of a response in milliseconds. */
 const answerTimeout = 10_000
 
 interface Call {
@@ -60,9 +60,9 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<An
 const basic = ({ clientId, clientSecret }: InnocentOptions['clients'][number]): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** The request of each kind. Its answer is a failure unless it has the expected status. */
+/** Returns a function for each kind of request. The function fails unless the response has the expected status. */
 const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
-  // Refreshing ends an access token, so checks use the tokens of other pairs.
+  // A refresh invalidates the access token, so checks use the tokens of other pairs.
   const checked = pairs.slice(pairs.length / 2)
   const free = [...pairs.slice(0, pairs.length / 2).keys()]
   const jars = users.map(() => new Map<string, string>())
@@ -100,7 +100,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
       return [await send(url, { path: '/oauth/introspect', headers, form: { token: access } }), 200]
     },
     async refresh(url) {
-      // A pair that no other request refreshes at the moment.
+      // Take a pair that no concurrent request refreshes.
       const index = free.shift() ?? 0
       const pair = pairIn(pairs, index)
       const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
@@ -112,7 +112,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
       free.push(index)
       return [answer, 200]
     },
-    /** Enters the right password in a known browser. */
+    /** Enters the correct password in a known browser. */
     async login(url, number) {
       const index = number % users.length
       const [jar, user] = [jars[index], users[index]]
@@ -148,7 +148,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
   return all
 }
 
-/** Fifteen requests, most of which check tokens. */
+/** The mix of requests, most of which check tokens. */
 const mix: readonly RequestKind[] = [
   ...['bearer', 'client', 'bearer', 'bearer', 'introspection'],
   ...['bearer', 'bearer', 'refresh', 'bearer', 'bearer'],
@@ -192,6 +192,6 @@ const run = async (innocents: InnocentOptions): Promise<void> => {
   process.send?.(samples, () => process.exit(0))
 }
 
-// Its parent process may be killed.
+// The parent process may be killed.
 process.once('disconnect', () => process.exit())
 process.once('message', (innocents: InnocentOptions) => void run(innocents))

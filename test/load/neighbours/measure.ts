@@ -6,18 +6,18 @@ import { startNeighbours } from './site.ts'
 
 export interface MeasureOptions {
   readonly store: StoreName
-  /** The length of a window in seconds. */
+  /** The duration of a window in seconds. */
   readonly seconds: number
   /** The number of repetitions, each with another abuser. */
   readonly rounds?: number
   readonly nodes?: number
-  /** The share of the rows that the abuse creates. */
+  /** The share of the usual rows that the abuse creates. */
   readonly scale?: number
-  /** Innocent requests per second. */
+  /** The number of requests of the caller per second. */
   readonly rate?: number
 }
 
-/** The results of the innocent caller during one abuse. */
+/** The results of the caller for one abuse. */
 export interface Measured {
   /** The windows without the abuse, quietest first. */
   readonly undisturbed: readonly Figures[]
@@ -41,11 +41,11 @@ interface Window {
   readonly to: number
 }
 
-/** Milliseconds of warm-up: the first requests of a process are slow. */
+/** Milliseconds of warm-up, because the first requests of a process are slow. */
 const warmUp = 2_000
-/** Milliseconds after a window that an abuse may continue before the next window begins. */
+/** Milliseconds for which an abuse may exceed its window before the next window begins. */
 const maxOverrun = 20_000
-/** The minimum duration of a measurement in milliseconds: a short abuse must not disappear among the samples. */
+/** The minimum duration of a window with an abuse in milliseconds, so that there are enough samples. */
 const shortest = 2_000
 
 const now = (): number => performance.timeOrigin + performance.now()

@@ -7,20 +7,20 @@ const pem = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, '../../support/tls', `${name}.pem`), 'utf8')
 
 const good = { name: 'client.example', address: '127.0.0.1' }
-/** In another network than the good host. */
+/** An unresponsive host in another network than the good host. */
 const silent = { name: 'silent.example', address: '127.9.9.9' }
 
-/** Returns the address of a remote host for the resolver of the server. */
+/** Returns the IP address of a remote host for the resolver of the server. */
 export const addressOf = (hostname: string): string =>
   hostname.endsWith(silent.name) ? silent.address : good.address
 
 export const authority = (): string => pem('authority')
 
-/** Hosts of client documents: one that answers, and many that accept connections and stay silent. */
+/** Hosts of client documents: one that responds, and many that accept connections without responding. */
 export interface RemoteHosts {
-  /** A client ID with a valid document; every number has another path. */
+  /** Returns a client ID with a valid document. Every number has another path. */
   goodClientId(number: number): string
-  /** A client ID at a silent host; every number has another host. */
+  /** Returns a client ID at an unresponsive host. Every number has another host. */
   silentClientId(number: number): string
   close(): Promise<void>
 }

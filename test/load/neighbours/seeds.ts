@@ -1,28 +1,28 @@
 import type { Abuser, Site } from './site.ts'
 
-// Rows that are only counted, changed or deleted need no valid seals: they are copies of a real one.
+// Rows that are only counted, changed or deleted do not need valid seals, so they are copies of a real row.
 
-/** Users that hold the tokens of one client. */
+/** The number of users with a token of the client. */
 const holders = 1_000
 
-/** The condition that finds the first row of the abuser's client in a table. */
+/** Returns the condition for the first row of the abuser in a table. */
 const firstOf = (table: string, { userId }: Abuser): string =>
   `t.id = (select min(id) from oauth2server_${table} where user_id = ${userId})`
 
-/** The greatest ID of a table. */
+/** Returns the greatest ID of a table. */
 const lastId = async ({ database }: Site, table: string): Promise<number> => {
   const [row] = await database.query(`select max(id) as last from oauth2server_${table}`)
   return Number(row?.last ?? 0)
 }
 
 interface Grants {
-  /** Tokens of the abuser's client; every third one belongs to an authorization. */
+  /** The number of tokens of the abuser's client. Every third token belongs to an authorization. */
   readonly tokens: number
-  /** Whether they expired long ago. */
+  /** Whether the tokens expired long ago. */
   readonly areExpired?: boolean
 }
 
-/** Gives the abuser's client many tokens of a thousand users. @returns the condition that finds them */
+/** Creates many tokens of a thousand users for the client of the abuser. @returns the condition that selects them */
 export const seedTokens = async (
   site: Site,
   abuser: Abuser,
@@ -63,12 +63,12 @@ export const seedTokens = async (
   return `id between ${last - count + 1} and ${last}`
 }
 
-/** Authorizations of the abuser over which the tombstones are spread. */
+/** The number of authorizations that have tombstones. */
 const devices = 500
 
 /**
- * Gives the abuser tombstones of refresh tokens: copies of one that a refresh over HTTP has left.
- * @returns the condition that finds them
+ * Creates tombstones of refresh tokens for the abuser, as copies of a tombstone that a refresh over HTTP created.
+ * @returns the condition that selects them
  */
 export const seedTombstones = async (
   site: Site,

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 /**
- * Text that must not be written anywhere. For random bytes it is the concatenation of every encoding that the server
- * uses: a secret is a part of it.
+ * Text that must not be written anywhere. For random bytes, it is the concatenation of every encoding that the server
+ * uses, so that it contains the secret.
  */
 export interface Secret {
   readonly kind: 'random' | 'whole'
@@ -13,13 +13,13 @@ export interface Secret {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-// Follows `randomString`: a token that is cut out of the bytes is also a part of this text.
+// Encodes bytes like `randomString`, so that a token that was created from the bytes is a part of this text.
 const asCharacters = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => (byte < 248 ? alphabet[byte % 62] : '')).join('')
 
 /**
- * Reports every secret that this process draws, and every password and secret key that it receives: all of them pass
- * through node:crypto or the thread that hashes passwords. Values on disk, in the network and in the sources are not
+ * Reports every random secret of this process, and every password and secret key that it receives. All of them pass
+ * through node:crypto or the thread that hashes passwords. Values on disk, in the network and in source files are not
  * observed.
  */
 export const watchSecrets = (saw: (secret: Secret) => void): void => {
@@ -51,13 +51,13 @@ export const watchSecrets = (saw: (secret: Secret) => void): void => {
       return hkdfSync(...all)
     },
   })
-  // Passwords are hashed in a thread.
+  // Passwords are sent to the thread that hashes them.
   const { postMessage } = Worker.prototype
   Worker.prototype.postMessage = function (this: Worker, job, ...rest: []) {
     if (typeof job?.parameters?.message === 'string') whole(job.parameters.message)
     postMessage.call(this, job, ...rest)
   }
-  // CSRF tokens are derived from session identifiers; so are look-up digests, which are never logged.
+  // CSRF tokens and look-up digests are HMACs. Neither may be logged.
   const { digest } = crypto.Hmac.prototype
   Object.assign(crypto.Hmac.prototype, {
     digest(this: crypto.Hmac, encoding: 'base64url') {

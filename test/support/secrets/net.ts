@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Secret, watchSecrets } from './drawn.ts'
 
-/** Patterns of secrets of any value: a JWT, the content of an `Authorization` header, a private key. */
+/** Patterns of secrets: a JWT, the content of an `Authorization` header, a private key. */
 const shapes = [
   /eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/,
   /(?:Basic|Bearer|DPoP) +(?!resource_metadata)[\w\-.~+/]{20,}/i,
@@ -11,14 +11,14 @@ const shapes = [
   /PRIVATE KEY-----/,
 ]
 /**
- * Random texts are indexed by blocks of eleven characters, at every eleventh position: any 21 characters of the text
- * contain a whole block, which is too long to match by chance.
+ * The index contains every eleventh block of eleven characters of a random text. Any 21 characters of the text contain
+ * such a block, and a block is too long to match by chance.
  */
 const block = 11
 const longRuns = /[\w-]{21,}/g
-/** Blocks that are kept for the next test file, because random bytes are drawn in advance. */
+/** The number of blocks to keep for the next test file, because random bytes are drawn in advance. */
 const drawnAhead = 10_000
-// The ID of a client is random, but no secret (RFC 6749 §2.2).
+// A client ID is random, but not a secret (RFC 6749 §2.2).
 const clientId = /"(?:clientId|client_id|oldClientId)":"([^"]+)"/g
 
 /** Searches logs and errors for secrets. */
@@ -35,20 +35,20 @@ export class SecretNet {
   }
 
   /**
-   * Forgets the passwords and keys of earlier tests: in another test file, hostile text that was tried as a password
-   * is ordinary text.
+   * Removes the passwords and keys of earlier tests, because a text that one test file used as a password may be ordinary
+   * text in another.
    */
   forgetInputs(): void {
     this.#whole.clear()
   }
 
-  /** Adds written text: an entry of the log, an error, or text. */
+  /** Adds a log entry, an error, or other written text. */
   addText(where: string, what: unknown): void {
     const text = typeof what === 'string' ? what : JSON.stringify(what, withErrors)
     if (text) this.#texts.push({ where, text })
   }
 
-  /** Returns the written texts that contain a secret, and forgets all texts. */
+  /** Returns the written texts that contain a secret, and removes all texts. */
   leaks(): readonly string[] {
     const texts = this.#texts
     this.#texts = []
@@ -83,7 +83,7 @@ export class SecretNet {
   }
 }
 
-// Formatted like `logTo`, with the message if the stack has another one.
+// Formats errors like `logTo`, and adds the message if the stack does not contain it.
 const withErrors = (_: string, value: unknown): unknown => {
   if (typeof value === 'bigint') return String(value)
   if (!(value instanceof Error)) return value
@@ -118,7 +118,7 @@ export const secretNet = (): SecretNet => installed().net
 /** The file in which the programs of a test report their secrets: `TEST_SECRETS`. */
 export const secretsFile = (): string => installed().file
 
-/** The module that programs load for it: `node --import`. */
+/** The module that programs load with `node --import` to report their secrets. */
 export const reportModule: string = join(import.meta.dirname, 'tell.ts')
 
 /** Reads the reports of programs since the last call. */

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { readReports, secretNet } from './net.ts'
 
-// Runs before and after all tests of a file: nothing that they log or throw may contain a secret.
+// Runs before and after all tests of a file, and checks that no log entry or error contains a secret.
 const net = secretNet()
 net.forgetInputs()
 
@@ -11,7 +11,7 @@ const keep = <T>(response: Response, body: T): T => {
   if (isRefusal(response)) net.addText(`the answer ${response.status} of ${pathOf(response)}`, body)
   return body
 }
-// Files share a process: modules that are observed already stay as they are.
+// Test files share a process, so do not wrap a module twice.
 const watched = Symbol.for('svc-oauth2server answers are watched')
 if (!(watched in Response.prototype)) {
   const { json, text } = Response.prototype
