@@ -9,7 +9,7 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
   logo,
 })
 
-/** Returns the addresses that every page links to. */
+/** Returns the URLs that every page links to. */
 export const linksOf = (
   settings: Settings,
   basePath: string,
@@ -28,7 +28,7 @@ export const linksOf = (
 })
 
 /**
- * Returns the built-in pages, with the host's own pages in their place where it passes any.
+ * Returns the built-in pages, some of which the pages of the application replace.
  * @throws InvalidSettings for an unknown page name, or a value that is not a function
  */
 export const pagesOf = (own: Partial<Pages> = {}): Pages => {

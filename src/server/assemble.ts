@@ -11,13 +11,13 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import type { BuiltRecords } from './build-records.ts'
 import type { Router } from './router.ts'
 
-/** The members that answer requests. The rest controls the running server. */
+/** The members that handle requests, without those that control the running server. */
 type RequestMembers = Omit<
   AuthorizationServer,
   'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
 >
 
-/** Assembles the members that an application and its adapters use to answer requests. */
+/** Assembles the members with which an application and its adapters handle requests. */
 export const assemble = (
   server: ServerContext,
   { records, provider }: BuiltRecords,
@@ -45,7 +45,7 @@ export const assemble = (
     pageSession: (browser) => pageSession(sessions, browser, links),
     refusalOf: (error) => {
       const refusal = refusalOf(error)
-      // Any other error goes to the host's own error handler, which logs it.
+      // The error handler of the application logs any other error.
       if (refusal) logRefusal(log, error, refusal)
       return refusal
     },

@@ -24,17 +24,17 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   readonly scopes: ScopeRegistry
   /** The protected resources. The first is the whole application, whose identifier is the issuer. */
   readonly resources: readonly ProtectedResource[]
-  /** Returns the protected resource with this identifier. @throws TypeError if there is none */
+  /** Returns the protected resource with this identifier. @throws TypeError for an unknown identifier */
   resourceNamed(identifier: string): ProtectedResource
   readonly resourceServer: ResourceServer
   readonly sessions: Sessions
-  /** Answers a request to one of the server's addresses. Never rejects. */
+  /** Handles a request to an endpoint of the server. The promise never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** Answers without constructing a `Request`, for adapters. Returns undefined if the request needs `fetch`. */
+  /** Handles a request without creating a `Request`, for adapters. Returns undefined if the request needs `fetch`. */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
-  /** Returns whether the path is one of the server's addresses. */
+  /** Returns whether the server handles the path. */
   handles(path: string): boolean
-  /** All addresses of the server, for a host that routes by path. `/*` at the end stands for every path below. */
+  /** All paths of the server, for an application that routes by path. `/*` at the end matches every path below. */
   readonly addresses: readonly string[]
   /** Returns the IP address of the client, which trusted proxies report in `X-Forwarded-For`. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
@@ -50,7 +50,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   pageSession(browser: BrowserCredentials): Promise<PageSession>
   /** Returns the user of the session or token in a request; null without a valid one. */
   currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
-  /** Returns the answer to a guard's error; undefined for an error that is not a refusal. */
+  /** Returns the response for an error of a guard; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
   /** Returns the challenge for a request without a credential, or the refusal of a token without a required scope. */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
@@ -61,7 +61,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws TypeError for an event that does not exist
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
-  /** Runs code of the application on behalf of a user: the audit log records its changes as that user's. */
+  /** Runs code of the application on behalf of a user. The audit log records its changes as actions of that user. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
    * Removes expired rows. @returns the number of rows
@@ -70,11 +70,11 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   sweep(): Promise<number>
   /** Lists the rows that `sweep` would remove, and why. Changes nothing. */
   sweepPlan(): Promise<SweepPlan>
-  /** Reseals every row under the current secret key, so that earlier keys can be removed. Requests continue during it. */
+  /** Reseals every row under the current secret key, so that earlier keys can be removed. Does not block requests. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
-  /** Returns whether this process should receive requests, as `/health/ready` answers. */
+  /** Returns whether this process should receive requests, as `/health/ready` reports. */
   isReady(): Promise<boolean>
-  /** Makes `/health/ready` answer 503 from now on. Call it when a shutdown begins; requests are still served. */
+  /** Makes `/health/ready` return 503. Call it when a shutdown begins; the server still handles requests. */
   drain(): void
   /** Stops the sweeper and closes the store. */
   close(): Promise<void>

@@ -78,7 +78,7 @@ export const buildServerContext = (
     keys: prepared.keys,
     signingKeys,
     recordEvent: (name, about) => context.audit.add(context.store, name, about),
-    // Used assertions are kept in the database, not in Redis: they must not become valid again if Redis is emptied.
+    // Used assertions are stored in the database, because they must not become valid again if Redis loses its data.
     transientValues: (kind) =>
       new TransientValues(
         kind,
@@ -110,7 +110,7 @@ const clientFinder = (
       if (found !== undefined) return found ?? undefined
     }
     const client = await provider.getClient(clientId)
-    // A client with a metadata document exists only while the extension finds that document.
+    // A client with a metadata document is valid only if the extension finds the document.
     return client?.origin === 'metadata_document' ? undefined : client
   }
 }

@@ -4,7 +4,7 @@ import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type { Endpoint, Extension, Grant } from '../protocol/plug-ins.ts'
 import type { Settings } from '../settings/settings.ts'
 
-// RFC 6749 §4.5: an extension grant type is an absolute URI. So it cannot collide with a name registered later.
+// RFC 6749 §4.5: an extension grant type is an absolute URI, which cannot collide with a name that is registered later.
 const absoluteUri = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5B\x5D-\x7E]+$/i
 
 /** Returns the values that occur more than once, or that also occur in `others`. */
@@ -38,7 +38,7 @@ const namesOf = (extensions: readonly Extension[]) => extensions.map(({ name }) 
 const typesOf = (grants: readonly Grant[]) => grants.map(({ type }) => type)
 const isBuiltIn = (grant: Grant): boolean => typesOf(builtInGrants).includes(grant.type)
 
-/** Returns the problems of the endpoints' paths. Of two endpoints at one path, the second would never be called. */
+/** Returns the problems of the paths of endpoints, such as two endpoints with the same path. */
 export const addressProblems = (
   endpoints: readonly Endpoint[],
   settings: Settings,

@@ -13,11 +13,11 @@ import { memoryTransients } from '../store/transients/memory-transients.ts'
 import type { OpenedStore } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The store that the records use, with the audit log that observes it. */
+/** The store for the records, and the audit log. */
 export interface ObservedStore {
-  /** Measures each operation, runs the host's decorator, and notifies hooks of committed events. */
+  /** The store, with measurements, the `aroundStore` of the application, and hooks for committed events. */
   readonly store: Store
-  /** The short-lived values in the database; undefined if `store` keeps them there anyway. */
+  /** The short-lived values in the database, if those of `store` are elsewhere; otherwise undefined. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
   readonly queue: AuditQueue
@@ -25,7 +25,7 @@ export interface ObservedStore {
   readonly audit: AuditTrail
 }
 
-/** Wraps the store with measurements, the host's decorator and the notification of hooks. */
+/** Wraps the store with measurements, the `aroundStore` of the application, and the notification of hooks. */
 export const observeStore = (
   { options, settings, telemetry, aroundStore, keys, log }: Prepared,
   { database, external, serverClock }: OpenedStore,

@@ -13,7 +13,7 @@ import type { Prepared } from './prepare.ts'
 export interface OpenedStore {
   readonly database: OpenStore
   readonly serverClock: ServerClock
-  /** Records regularly that this node uses its secret key, until it is stopped. */
+  /** Regularly records the secret key that this node uses, until it is stopped. */
   readonly notedKey: NotedKey
   /** The store of short-lived values outside the database, if the option `transients` is set. */
   readonly external: OpenTransients | undefined
@@ -56,7 +56,7 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   }
 }
 
-/** Starts the first clock that exists: that of the application, of the database, or of the machine. */
+/** Starts the clock of the application, otherwise of the database, otherwise of the machine. */
 const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,
   { now, sweeperNotes }: OpenStore,

@@ -16,12 +16,12 @@ import type { StartOptions } from './start-up.ts'
 
 /** The options of `createAuthorizationServer`. They include every setting of `SettingsInput`. */
 export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
-  /** The public address of the application, and the issuer (RFC 8414 §2): https, or http on a loopback host. */
+  /** The public URL of the application, which is the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
-  /** The secret key of the application, at least 32 bytes, then earlier keys, which still open the rows sealed with them. */
+  /** The secret key, at least 32 bytes, followed by earlier keys, which still open the rows that they sealed. */
   readonly secretKeys: readonly (string | undefined)[]
   readonly store: StoreOpener
-  /** Keeps codes and other short-lived values outside the database, such as `redis(url)`. */
+  /** Stores codes and other short-lived values outside the database, such as `redis(url)`. */
   readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
   /** The directory of the application's `package.json`. The scopes in its entry points are registered too. */
@@ -30,26 +30,26 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** Maps names of error views, which `errorEndpoint` accepts, to their paths. */
   readonly views?: Readonly<Record<string, string>>
 
-  /** The application's own users: `table(…)`, or callbacks. The default is the built-in user table. */
+  /** The users of the application: `table(…)`, or callbacks. Default: the built-in user table. */
   readonly users?: UserTable | UserCallbacks
-  /** Finds the user in the application's own session, in place of the built-in login. Needs `loginUrl`. */
+  /** Finds the user in the session of the application, which replaces the built-in login. Requires `loginUrl`. */
   readonly resourceOwner?: FindResourceOwner
-  /** The application's own pages, in place of built-in ones. They build markup with `html`, or pass trusted markup to `raw`. */
+  /** Pages that replace built-in ones. They create HTML with `html`, or pass trusted HTML to `raw`. */
   readonly pages?: Partial<Pages>
 
   /**
-   * Returns milliseconds since the epoch. For tests: the server does not check it. The default is the clock of the database
-   * server, or that of this machine if the database has no clock.
+   * Returns milliseconds since the epoch, for tests. The server does not check this clock. Default: the clock of the
+   * database server, or the clock of this machine if the database has no clock.
    */
   readonly clock?: () => number
   readonly random?: RandomSource
-  /** Controls how the server sends requests to addresses that clients name. */
+  /** Configures the requests that the server sends to URLs of clients. */
   readonly outbound?: OutboundOptions
   /** Parts of the application that a token can be restricted to (RFC 8707). */
   readonly resources?: readonly ProtectedResource[]
-  /** Refuses, restricts or verifies clients that register themselves, if `dynamicRegistration` admits them. */
+  /** Refuses, restricts or verifies clients that register themselves (`dynamicRegistration`). */
   readonly registerClient?: RegisterClient
-  /** Runs after a credential that a secret scanner found was revoked, so that the application can write to its owner. */
+  /** Runs after the revocation of a credential that a secret scanner found, so that the application can notify its owner. */
   readonly onLeaked?: OnLeaked
   readonly log?: LogSink
   /** Runs around every store operation. */

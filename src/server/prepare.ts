@@ -10,10 +10,10 @@ import type { AuthorizationServerOptions } from './options.ts'
 import { type CheckedOptions, checkedOptions, loadVerifyJwt } from './start-up.ts'
 import { createObservers, type Observers } from './telemetry/observers.ts'
 
-/** Where users are kept: in the built-in table, in a table of the application, or behind its callbacks. */
+/** The location of the users: the built-in table, a table of the application, or its callbacks (`elsewhere`). */
 export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
 
-/** The checked options, and everything else that can be built without a store. */
+/** The checked options, and the objects that can be created without a store. */
 export interface Prepared extends CheckedOptions, Observers {
   readonly options: AuthorizationServerOptions
   readonly random: RandomSource

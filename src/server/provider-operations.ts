@@ -2,7 +2,7 @@ import type { SaveToken } from '../model/save-token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { Records } from '../records/records.ts'
 
-/** The host's replacements for the specification's provider operations. */
+/** Functions of the application that replace the provider operations of the specification. */
 export interface ProviderOptions {
   /** Replaces the specification's `get_client`. `next` is the built-in operation, here and below. */
   readonly getClient?: (
@@ -24,14 +24,14 @@ export interface ProviderOptions {
   readonly saveToken?: SaveToken
 }
 
-/** Returns the provider operations: the host's where it passes any, otherwise the built-in ones. */
+/** Returns the provider operations, some of which functions of the application replace. */
 export const providerOperations = (
   options: ProviderOptions,
   { clients, tokens, users }: Records,
 ): ProviderOperations => {
   const { getClient, getToken, getUser } = options
   const builtIn: ProviderOperations = {
-    // The row behind a personal token is no client that an endpoint may use.
+    // The client row of a personal token is not a client for an endpoint.
     async getClient(clientId) {
       const client = await clients.find(clientId)
       return client?.isPersonal ? undefined : client

@@ -6,14 +6,14 @@ import { withTimeout } from '../store/timeout.ts'
 export interface Readiness {
   /** Pings the dependencies of the server. Concurrent callers share one result. */
   health(): Promise<Health>
-  /** Reports "not ready" from now on, because the process is about to stop. */
+  /** Makes the process report that it is not ready, because it is about to stop. */
   drain(): void
 }
 
-/** Milliseconds within which the store must answer. */
+/** The timeout of a ping of the store, in milliseconds. */
 const storeTimeout = 1_000
 
-/** Milliseconds. Shorter than the timeout of the store: a probe may wait only one second, and Redis is optional. */
+/** The timeout of a ping of Redis, in milliseconds. It is shorter, because a probe may wait only for one second. */
 const transientsTimeout = 500
 
 /** Calls `pings`, and logs when a result changes. */
@@ -21,7 +21,7 @@ export const readiness = (
   pings: {
     readonly store: () => Promise<void>
     readonly transients: (() => Promise<void>) | undefined
-    /** Logs changes itself. */
+    /** Returns whether the clock is wrong, and logs changes itself. */
     readonly isClockWrong: () => Promise<boolean>
   },
   log: LogSink,
@@ -87,7 +87,7 @@ export const readiness = (
   }
 }
 
-/** Calls `report` when a dependency stops or starts to answer. @returns whether it answered */
+/** Calls `report` when a dependency stops or starts to respond. @returns whether it responded */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true
   return async (ping: Promise<unknown>): Promise<boolean> => {

@@ -27,13 +27,13 @@ type Env = {
 }
 
 export interface Router {
-  /** Returns whether the path is an address of this server. A host handles all other paths itself. */
+  /** Returns whether this server handles the path. The application handles all other paths. */
   handles(path: string): boolean
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Answers requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw form,
-   * since a `Request` would normalize them. Returns undefined for every other request.
+   * Handles requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw form,
+   * because a `Request` would normalize them. Returns undefined for any other request.
    */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
 }
@@ -41,7 +41,7 @@ export interface Router {
 const responseOf = (answer: Answer | Response): Response =>
   answer instanceof Answer ? answer.toResponse() : answer
 
-/** Returns the paths of an endpoint: one, or every form of a well-known address (RFC 8414 §3.1, RFC 9728 §3.1). */
+/** Returns the path of an endpoint, or every form of a well-known path (RFC 8414 §3.1, RFC 9728 §3.1). */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
   const own = endpoint.path(server.settings)
   if (!endpoint.wellKnown) return [`${server.basePath}${own}`]
@@ -49,7 +49,7 @@ const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] =
   const paths = endpoint.wellKnown(server).flatMap((identifier) => {
     const about = new URL(identifier)
     if (about.origin !== origin) return []
-    // RFC 9728 §3.1: an identifier without a path loses its final slash.
+    // RFC 9728 §3.1: the final slash of an identifier without a path is removed.
     const path = about.pathname === '/' ? '' : about.pathname
     return path.endsWith('/') ? [`${own}${path}`] : [`${own}${path}`, `${path}${own}`]
   })
@@ -66,16 +66,16 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// Sent with every answer, even if the request has no Origin header.
+// Sent with every response, even if the request has no Origin header.
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
 }
 
-/** Allows scripts of every origin except `null`. Browsers attach no cookies, since credentials are not allowed. */
+/** Allows scripts of every origin except `null`. Browsers send no cookies, because credentials are not allowed. */
 const anyOrigin: MiddlewareHandler = (context, next) => {
   const { method, raw } = context.req
-  // Only a CORS preflight is answered here. Other OPTIONS requests go to the endpoint.
+  // Respond only to CORS preflights. The endpoint handles other OPTIONS requests.
   const isPreflight = raw.headers.has('access-control-request-method')
   return method === 'OPTIONS' && !isPreflight ? next() : crossOrigin(context, next)
 }
@@ -122,7 +122,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   const waitForPageTurn = pageTurns()
 
-  // Patterns come last, because a path that they match may be the exact path of another endpoint.
+  // Patterns come last, because they may match the exact path of another endpoint.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
@@ -159,7 +159,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // Not for well-known addresses: there, an identifier with a final slash is a different identifier.
+    // Not for well-known paths, where an identifier with a final slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
@@ -215,8 +215,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 }
 
 /**
- * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks alternate.
- * So a flood of page requests from one network does not delay JSON requests or the pages of other networks.
+ * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks alternate,
+ * so that many page requests from one network do not delay JSON requests or the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const full = () => new Error('The queue of pages has no maximum length.')
@@ -234,7 +234,7 @@ const targetRefusal = (target: string): unknown => {
 }
 
 // No identifier of this server contains control characters, and some databases reject them.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to refuse
 const controlCharacters = /[\u0000-\u001F\u007F]/
 
 const isReadable = (path: string): boolean => {

@@ -17,18 +17,18 @@ import { InvalidSettings } from '../settings/invalid-settings.ts'
 import { addressProblems } from './extension-problems.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The built-in plug-ins that the settings switch on, and those of the application. */
+/** The built-in plug-ins that the settings enable, and the plug-ins of the application. */
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
-  /** All grants, including those that are switched off: a client may still be registered for them. */
+  /** All grants, including disabled ones, for which a client may be registered. */
   readonly knownGrants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]
   readonly endpoints: readonly Endpoint[]
 }
 
 /**
- * Selects the plug-ins that the settings switch on.
+ * Selects the plug-ins that the settings enable.
  * @throws InvalidSettings for two endpoints at one path, or an invalid path
  */
 export const selectPlugIns = ({ options, settings, prometheus }: Prepared): SelectedPlugIns => {
@@ -36,7 +36,7 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
     ({ isOn }) => isOn?.(settings) ?? true,
   )
   const knownGrants = [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)]
-  // An application with its own login has its own sessions.
+  // An application with a login of its own also has its own sessions.
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]

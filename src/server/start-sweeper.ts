@@ -12,7 +12,7 @@ export interface StartedSweeper {
   run(): Promise<number>
   plan(): Promise<SweepPlan>
   stop(): Promise<void>
-  /** Covers the latest audit events with a checkpoint. The next run on any node covers the rest. */
+  /** Covers the latest audit events with a checkpoint. The next sweep on any node covers later ones. */
   coverAuditLog(): Promise<void>
 }
 

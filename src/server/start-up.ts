@@ -35,7 +35,7 @@ export interface CheckedOptions {
   readonly secrets: readonly [string, ...string[]]
   readonly scopes: ScopeRegistry
   readonly errorView: string
-  /** The first is the issuer: the whole application. */
+  /** The protected resources. The first is the issuer, which stands for the whole application. */
   readonly resources: readonly ProtectedResource[]
 }
 
@@ -122,14 +122,14 @@ const identifierProblems = (resource: string, issuer: string | undefined): reado
   if (!isIdentifier(resource))
     return ['it must be an https URL in normalized form, without a query or a fragment']
   const { origin, pathname } = new URL(resource)
-  // The address of its metadata on this server contains this path (RFC 9728 §3.1), so the path must be unambiguous.
+  // The URL of its metadata on this server contains this path (RFC 9728 §3.1), so the path must be unambiguous.
   const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
   return isServedHere && !plainPath.test(pathname)
     ? ['on the origin of the issuer, its path may contain only letters, digits and -._~']
     : []
 }
 
-// RFC 8707 §2, RFC 9728 §1.2. Clients send the identifier as their URL parser normalizes it, and it is compared as a string.
+// RFC 8707 §2, RFC 9728 §1.2. Clients send the identifier as normalized by their URL parser, and strings are compared.
 const isIdentifier = (resource: unknown): boolean => {
   if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
     return false
@@ -212,7 +212,7 @@ const checkDefaultScopes = ({ defaultScopes }: Settings, scopes: ScopeRegistry):
   }
 }
 
-// Characters (specification, Limits).
+// The maximum number of characters of a token (specification, Limits).
 const maxTokenLength = 255
 
 const checkTokenLength = ({

@@ -23,7 +23,7 @@ export const testClock = (start: number): TestClock => {
   }
 }
 
-/** Creates an authorization server that keeps everything in memory, for tests of the application. */
+/** Creates an authorization server that stores everything in memory, for tests of an application. */
 export const createTestServer = (
   options: Partial<AuthorizationServerOptions> = {},
 ): Promise<AuthorizationServer> =>

@@ -3,11 +3,11 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 
 /** Milliseconds between two measurements. */
 const interval = 60_000
-/** Milliseconds of difference between the machine's clock and the database's beyond which it is logged. */
+/** The minimum difference between the clocks of the machine and the database that is logged, in milliseconds. */
 const minLoggedDifference = 5_000
-/** Milliseconds of difference beyond which the node is not ready, and does not sweep. */
+/** The maximum difference in milliseconds. Beyond it, the node is not ready and does not sweep. */
 export const maxDifference = 30_000
-/** Milliseconds by which the machine's clock must jump before the difference is measured again. */
+/** The jump of the machine's clock, in milliseconds, after which the difference is measured again. */
 const jump = 1_000
 
 export interface DatabaseClockOptions extends TimeSources {
@@ -19,14 +19,14 @@ export interface DatabaseClockOptions extends TimeSources {
 type Verdict = 'agrees' | 'differs' | 'wrong'
 
 /**
- * The clock of the database, which all nodes share. It is measured at intervals; a monotonic clock supplies the time in
- * between. The machine's own clock is only compared with it. So a wrong machine clock expires nothing early or late.
+ * The clock of the database, which all nodes share. The server measures it at intervals, and uses a monotonic clock in
+ * between. The clock of the machine is only compared with it, so a wrong machine clock does not affect expiry.
  */
 export class DatabaseClock implements ServerClock {
   readonly #options: DatabaseClockOptions
-  /** Milliseconds by which the database's clock is ahead of the monotonic clock. */
+  /** The clock of the database minus the monotonic clock, in milliseconds. */
   #ahead = Number.NaN
-  /** Milliseconds by which the machine's clock was ahead of the database's at the last measurement. */
+  /** The clock of the machine minus the clock of the database at the last measurement, in milliseconds. */
   #difference = 0
   #verdict: Verdict = 'agrees'
   #measuring: Promise<number> | undefined
@@ -66,7 +66,7 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // A jump since the last measurement may come from a suspended machine, whose monotonic clock stood still.
+    // After a jump, measure again: the machine may have been suspended, which stops the monotonic clock.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -77,7 +77,7 @@ export class DatabaseClock implements ServerClock {
 
   #measureSoon(): void {
     if (this.#options.monotonic() - this.#measuredAt < jump) return
-    // Operations that need the store report an outage. Until it ends, the monotonic clock supplies the time.
+    // Ignore the error, since operations report an outage of the store. Until then, use the monotonic clock.
     this.#measure().catch(() => undefined)
   }
 

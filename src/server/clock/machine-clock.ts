@@ -1,8 +1,8 @@
 import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './server-clock.ts'
 
-/** Milliseconds by which the clock may jump. */
+/** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
-/** Milliseconds that the sweeper waits after a larger jump, or after a start that followed a longer pause without sweeps. */
+/** Milliseconds for which the sweeper waits after a larger jump, or after a start long after the last sweep. */
 const wait = 3_600_000
 /** Milliseconds between two writes of the last sweep time. */
 const writeInterval = 600_000
@@ -16,8 +16,8 @@ export interface MachineClockOptions extends TimeSources {
 }
 
 /**
- * The clock of the machine, for databases without a clock. The server trusts it for requests. After a jump, or if it is far
- * ahead at start-up, nothing is removed for an hour, so that an operator can correct the clock.
+ * The clock of the machine, for databases without a clock. After a jump, or if the clock is far ahead at start-up, nothing
+ * is removed for an hour, so that an operator can correct the clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number
@@ -60,7 +60,7 @@ export class MachineClock implements ServerClock {
     return now
   }
 
-  // The first start after a long pause looks the same as a start with a clock that is ahead.
+  // A start after a long pause cannot be distinguished from a start with a clock that is ahead.
   async #checkPause(machine: number, monotonic: number): Promise<void> {
     const { lastSweep } = this.#options
     if (!this.#isLastSweepRead) this.#lastSweep = await lastSweep.read()

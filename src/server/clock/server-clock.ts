@@ -1,6 +1,6 @@
-/** The time that decides what has expired, and whether it is reliable enough for deletions. */
+/** The clock that decides what has expired. It reports whether it is reliable enough for deletions. */
 export interface ServerClock {
-  /** Returns milliseconds since the epoch. It must be cheap: every request calls it. */
+  /** Returns milliseconds since the epoch. Every request calls this function, so it must be cheap. */
   readonly now: () => number
   /**
    * Returns the time for a run of the sweeper, in milliseconds since the epoch.
@@ -18,7 +18,7 @@ export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
 
-/** Wraps a clock that the host supplies, without checks, since tests move it freely. */
+/** Wraps the clock of an application without checks, because tests set it to any time. */
 export const hostClock = (now: () => number): ServerClock => ({
   now,
   sweepTime: async () => now(),

@@ -5,17 +5,17 @@ import type { TransientsOpener } from '../../store/contract/transients.ts'
 import { sqlite } from '../../store/sqlite.ts'
 import type { StoreOpener } from '../../store/store.ts'
 
-/** The database that a `DATABASE_URL` names. */
+/** The database of a `DATABASE_URL`. */
 export interface Database {
   readonly store: StoreOpener
   /** The directory of the database file; undefined in memory and with PostgreSQL. */
   readonly dataFolder: string | undefined
-  /** Whether other machines may use the database. They could not read a secret key file that this machine generates. */
+  /** Whether other machines may use the database, which could not read a secret key file of this machine. */
   readonly isShared: boolean
 }
 
 /**
- * Returns the database at an address. Loads the PostgreSQL driver only for an address that needs it.
+ * Returns the database for a URL. Loads the PostgreSQL driver only for a PostgreSQL URL.
  * @throws InvalidSettings
  */
 export const databaseFrom = async (url: string): Promise<Database> => {
@@ -39,8 +39,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
 }
 
 /**
- * Removes the parameter `prepare`, which only this package defines, from an address. `?prepare=false` is for PgBouncer in
- * transaction mode.
+ * Removes the parameter `prepare` from a URL, because only this package defines it. PgBouncer in transaction mode needs
+ * `?prepare=false`.
  * @throws InvalidSettings
  */
 const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {
@@ -56,7 +56,7 @@ const postgresAddress = (url: string): { readonly address: string; readonly prep
 }
 
 /**
- * Returns the store of short-lived values at an `OAUTH2_CACHE_REDIS_URL`. Loads the Redis client only when it is called.
+ * Returns the store of short-lived values for an `OAUTH2_CACHE_REDIS_URL`. Loads the Redis client only when called.
  * @throws InvalidSettings
  */
 export const transientsFrom = async (url: string): Promise<TransientsOpener> => {

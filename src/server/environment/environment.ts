@@ -49,7 +49,7 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const database = await attempt(() =>
     databaseFrom(env.DATABASE_URL ?? 'sqlite:./data/oauth2server.sqlite'),
   )
-  // The address of Redis implies the cache type redis. An explicit other cache type overrides it.
+  // A Redis URL implies the cache type redis, unless the cache type is set.
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
   const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
@@ -92,8 +92,8 @@ export class CannotListen extends Error {
 }
 
 /**
- * Connections that the operating system queues until Node accepts them; its own limit may be lower. Node accepts one per
- * turn of the event loop. A client that finds the queue full retries after a second.
+ * The maximum number of connections that the operating system queues until Node accepts them, one per turn of the event
+ * loop. The limit of the system may be lower. A client that finds the queue full retries after a second.
  */
 const backlog = 4_096
 
@@ -125,15 +125,15 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
   )
 }
 
-/** Milliseconds after a signal in which requests in flight may finish. */
+/** Milliseconds after a signal within which requests in flight may complete. */
 const gracePeriod = 10_000
 
-/** Milliseconds after a signal in which keep-alive connections may still send a request, and learn that they will be closed. */
+/** Milliseconds after a signal within which a keep-alive connection may send a request, and gets `Connection: close`. */
 const keepAlivePeriod = 1_000
 
 /**
  * Shuts the server down at SIGTERM or SIGINT, in these steps:
- * 1. It runs `drain`, accepts no new connections, and answers requests on open ones with `Connection: close`.
+ * 1. It runs `drain`, accepts no new connections, and responds to requests on open ones with `Connection: close`.
  * 2. After a second, it closes idle connections.
  * 3. At the latest ten seconds after the signal, it closes all connections, runs `close` and ends the process.
  *
@@ -169,7 +169,7 @@ export const closeOnSignal = (
   process.once('SIGINT', stop)
 }
 
-// `close` of the HTTP server closes idle connections immediately, which loses requests that clients are just sending.
+// `close` of the HTTP server closes idle connections immediately, so a request that a client is just sending is lost.
 const stopListening = (server: Server): Promise<void> =>
   new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 

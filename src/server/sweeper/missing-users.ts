@@ -7,13 +7,13 @@ import type { SweeperKind } from './sweeper-kinds.ts'
 
 /** Milliseconds between two failed look-ups of a user before the user's rows are removed. */
 export const missingFor = 86_400_000
-/** Users that one run looks up. */
+/** The maximum number of users that one run looks up. */
 const usersPerRun = 200
-/** Users that one batch looks up. */
+/** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
-/** Missing users that a run always tolerates, even if it checks only a few users. */
+/** The number of missing users that a run accepts even if it checks only a few users. */
 const alwaysToleratedMissing = 10
-/** Share of the checked users that may be missing. */
+/** The maximum share of missing users. */
 const maxMissingShare = 0.1
 
 export interface MissingUsersOptions {
@@ -28,12 +28,12 @@ export interface MissingUsersOptions {
 interface Checked {
   readonly ids: Set<UserId>
   readonly missing: UserId[]
-  /** How often the run reached the last user and continued with the first. */
+  /** The number of times that the run continued with the first user after the last. */
   wraps: number
 }
 
 /** A user whom the second look-up did not find either. */
-interface Vanished {
+interface MissingUser {
   readonly id: UserId
   readonly since: number
   hasEvent: boolean
@@ -55,7 +55,7 @@ export class MissingUsers {
   /** Returns the sweeper task that checks a bounded number of users. The next run continues where this one ends. */
   kind(now: number): SweeperKind {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
-    let vanished: Vanished[] | undefined
+    let vanished: MissingUser[] | undefined
     return {
       name: 'missing users',
       removeSome: async (limit) => {
@@ -81,7 +81,7 @@ export class MissingUsers {
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // Continue with the first user: the share of missing users among the last few would not be meaningful.
+    // Continue with the first user, because the share of missing users among only the last few would be meaningless.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))
@@ -104,7 +104,7 @@ export class MissingUsers {
   }
 
   /** Notes users who are missing for the first time. @returns up to `max` users who are still missing after a day */
-  async #findVanished({ missing }: Checked, now: number, max: number): Promise<Vanished[]> {
+  async #findVanished({ missing }: Checked, now: number, max: number): Promise<MissingUser[]> {
     const { users, keyType, store } = this.#options
     const { sweeperNotes } = store
     const keys = missing.map(String)
@@ -112,7 +112,7 @@ export class MissingUsers {
     const noted = new Set(notes.map(({ key }) => key))
     for (const key of keys)
       if (!noted.has(key)) await sweeperNotes.put('missing user', { key, at: now })
-    const vanished: Vanished[] = []
+    const vanished: MissingUser[] = []
     for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, max)) {
       // An ID beyond 2^53 stays text: rounded to a number, it would be the ID of another user.
       const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
@@ -123,7 +123,7 @@ export class MissingUsers {
     return vanished
   }
 
-  async #removeSome(user: Vanished, limit: number): Promise<number> {
+  async #removeSome(user: MissingUser, limit: number): Promise<number> {
     const { store, audit, log } = this.#options
     const { id: userId, since } = user
     const rows = user.hasEvent

@@ -6,16 +6,16 @@ import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 
-/** Rows that a deletion removes before it returns. The rest is removed in the background. */
+/** The maximum number of rows that a deletion removes before it returns. All others are removed in the background. */
 const maxBeforeReturn = 100
 /**
- * Milliseconds for which a deletion stays listed. A request that found the client or user before the deletion may still
- * insert a row, which has to be removed too.
+ * Milliseconds for which a removal remains listed after it is complete. A request that found the client or user before
+ * the deletion may still insert a row, which the sweeper then removes.
  */
 const listedFor = 60_000
-/** Removals that one query lists. */
+/** The maximum number of removals that one query lists. */
 const listBatch = 20
-/** Client keys of each table that one run of the sweeper checks. */
+/** The maximum number of client keys of each table that one run of the sweeper checks. */
 const keysPerRun = 200
 
 export interface RemovalsOptions {
@@ -35,7 +35,7 @@ export class Removals {
     this.#options = options
   }
 
-  /** Removes a few rows before it returns, and the others in the background. Call it after the deletion is committed. */
+  /** Removes a few rows before it returns, and the others in the background. Call this after the commit of a deletion. */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
     try {
@@ -56,7 +56,7 @@ export class Removals {
       })
   }
 
-  /** Lists clients for removal that a foreign key to the application's user table deleted. A run checks a bounded number. */
+  /** Lists the rows of clients for removal that were deleted by a foreign key to the user table of the application. */
   orphans(): SweeperKind {
     const { store, clock } = this.#options
     return {

@@ -4,9 +4,9 @@ import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import { missingFor } from './missing-users.ts'
 import { sweepTimes } from './sweeper-kinds.ts'
 
-/** Counting stops at this number of rows of each kind. */
+/** The maximum count of rows of each kind. */
 const maxCounted = 10_000
-/** Maximum number of users and deleted clients that are listed. */
+/** The maximum number of listed users and deleted clients. */
 const maxListed = 1_000
 
 /** The rows that a run of the sweeper would remove now, and why. */
@@ -15,7 +15,7 @@ export interface SweepPlan {
   readonly heldBecause: string | null
   /** The kinds of rows to remove. A count of 10,000 means 10,000 or more. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]
-  /** Users whom the application did not find, the earliest first. A user who is found again leaves this list. */
+  /** Users whom the application did not find, earliest first. A user who is found again is removed from this list. */
   readonly missingUsers: readonly {
     readonly userId: string
     /** The first look-up that did not find the user. Milliseconds since the epoch. */

@@ -1,21 +1,21 @@
-/** Rows of the first batch. Small, because the speed of this database is not known yet. */
+/** The number of rows of the first batch, which is small because the speed of the database is still unknown. */
 export const firstBatch = 20
-/** Maximum rows of a batch. */
+/** The maximum number of rows of a batch. */
 const maxBatch = 1_000
-/** Target maximum of milliseconds per batch: on SQLite, requests that write wait for the whole batch. */
+/** The target duration of a batch in milliseconds. On SQLite, requests that write wait for the whole batch. */
 const maxBatchTime = 10
-/** Minimum milliseconds between two batches, in which requests do not compete with the sweeper. */
+/** The minimum pause between two batches in milliseconds. */
 const minPause = 2
-/** Maximum milliseconds between two batches: one batch that was slowed by a busy disk must not delay the run for long. */
+/** The maximum pause between two batches in milliseconds, which applies after a batch that a busy disk slowed down. */
 const maxPause = 500
-/** Pause after a batch, as a multiple of its duration, so that the sweeper leaves most of the CPU and disk to requests. */
+/** The pause after a batch relative to its duration, so that most of the CPU and disk is available to requests. */
 const pauseFactor = 4
-/** The same for a run that is behind. */
+/** The relative pause for a run that is behind. */
 const shortPauseFactor = 1
-/** Milliseconds after which a run is behind: with long pauses, it might not keep up with the rows that expire. */
+/** Milliseconds after which a run counts as behind, because it may not keep up with the rows that expire. */
 const behindAfter = 60_000
 
-/** The number of rows of one kind to remove per batch. It grows while batches are full and fast, and shrinks if they are slow. */
+/** The number of rows of one kind to remove per batch. It doubles while batches are full and fast, and shrinks if they are slow. */
 export class BatchSize {
   #rows = firstBatch
 

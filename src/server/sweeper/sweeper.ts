@@ -9,7 +9,7 @@ import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
 /** The key of the lease. Only the node that holds the lease performs scheduled runs. */
 const leaseKey = 'sweeper'
-/** Length of a lease as a share of the interval: it expires before the holder's next run is due. */
+/** The duration of a lease relative to the interval, so that the lease expires before the next run. */
 const leaseShare = 0.9
 
 export interface SweeperOptions {
@@ -91,7 +91,7 @@ export class Sweeper {
         await transients.set(leaseKey, '', until, clock())
       })
     } catch (error) {
-      // Release the lease, so that another node can try.
+      // Release the lease, so that another node can run.
       await transients.delete(leaseKey).catch(() => undefined)
       throw error
     }

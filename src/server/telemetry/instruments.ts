@@ -2,7 +2,7 @@
 export interface Instrument {
   readonly name: string
   readonly kind: 'counter' | 'histogram' | 'gauge'
-  /** In UCUM notation. Braces hold the thing that is counted, such as `{row}`. */
+  /** The unit in UCUM notation. Braces contain what is counted, such as `{row}`. */
   readonly unit: string
   readonly sentence: string
   readonly attributes: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export interface Instrument {
   readonly boundaries?: readonly number[]
 }
 
-/** Seconds, as the OpenTelemetry conventions for HTTP recommend. */
+/** Upper bounds in seconds, as the OpenTelemetry conventions for HTTP recommend. */
 const requestBoundaries = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ]
@@ -20,8 +20,8 @@ const operationBoundaries = [
 const runBoundaries = [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Every metric. The code records with these rows, and the reference is generated from them. Clients must not be able to
- * choose the value of an attribute, since each value creates a time series.
+ * Every metric, as the code and the generated reference use it. Clients must not be able to choose the value of an
+ * attribute, because each value creates a time series.
  */
 export const instruments = {
   requestDuration: {

@@ -6,7 +6,7 @@ export type Logger = {
   readonly [Level in LogLevel]: (details: object, message: string) => void
 }
 
-/** Returns a log sink that writes entries to the application's own logger. */
+/** Returns a log sink that writes entries to a logger of the application. */
 export const logTo =
   (logger: Logger): LogSink =>
   ({ level, message, ...details }) => {
@@ -30,11 +30,11 @@ export const logToStderr = (): LogSink =>
 
 const maxCauses = 5
 
-// The fields of a driver's error may contain the values of a statement. Its stack never does.
+// The fields of a driver's error may contain the values of a statement. The stack never contains them.
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value
-  // A cause that is not an error may hold secrets: jose puts the claims of a JWT there.
+  // A cause that is not an error may contain secrets, such as the claims of a JWT in an error of jose.
   if (!(cause instanceof Error) || depth === maxCauses) return { name, stack }
   return { name, stack, cause: withoutFields(cause, depth + 1) }
 }

@@ -4,10 +4,10 @@ import type { AttributesOf, Instrument } from './instruments.ts'
 /** The OpenTelemetry instrumentation scope of this package. */
 export const scopeName = 'svc-oauth2server'
 
-/** The receivers of measurements: the application's OpenTelemetry SDK, `/metrics`, both or none. */
+/** The receivers of measurements: the OpenTelemetry SDK of the application and `/metrics`, each if it is enabled. */
 export type Meters = readonly Meter[]
 
-/** Returns the active meters. @param own the meter behind `/metrics`, if that is on */
+/** Returns the active meters. @param own the meter of `/metrics`, if it is enabled */
 export const metersOf = (own: Meter | undefined): Meters =>
   [metrics.getMeter(scopeName), own].filter(
     (meter) => meter !== undefined && meter !== createNoopMeter(),
@@ -39,8 +39,8 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
 }
 
 /**
- * Creates a gauge, or a counter whose value is kept elsewhere. Each collection reads it.
- * @returns a function that stops it
+ * Creates a gauge, or a counter with an external value. Each collection reads the value.
+ * @returns a function that stops the observation
  */
 export const observed = <I extends Instrument>(
   meters: Meters,

@@ -14,11 +14,11 @@ export interface Observers {
   readonly log: LogSink
   readonly telemetry: Telemetry
   readonly traces: Traces
-  /** The measurements for `/metrics`; undefined if it is off. */
+  /** The measurements for `/metrics`; undefined if it is disabled. */
   readonly prometheus: Prometheus | undefined
 }
 
-/** Creates the observers. @throws InvalidSettings if `/metrics` is on without the packages that it needs */
+/** Creates the observers. @throws InvalidSettings if `/metrics` is enabled without the required packages */
 export const createObservers = async (
   sink: LogSink | undefined,
   { logLevel, metricsToken }: Pick<Settings, 'logLevel' | 'metricsToken'>,
@@ -29,7 +29,7 @@ export const createObservers = async (
   return { log, telemetry, traces: createTraces(), prometheus: scraped }
 }
 
-/** Counts every entry, and writes those of at least the level `minLevel`, with the IDs of their request and trace. */
+/** Counts every entry, and writes the entries from the level `minLevel` on, with the IDs of the request and the trace. */
 const observedLog = (
   sink: LogSink,
   minLevel: LogLevel | 'silent',

@@ -2,7 +2,7 @@ import type { Meter } from '@opentelemetry/api'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { scopeName } from './meters.ts'
 
-/** Keeps measurements until Prometheus scrapes them. */
+/** Stores measurements until Prometheus scrapes them. */
 export interface Prometheus {
   readonly meter: Meter
   /** Returns all measurements in the text format of Prometheus. */
@@ -11,14 +11,14 @@ export interface Prometheus {
 }
 
 /**
- * Loads the OpenTelemetry SDK and the Prometheus exporter, which are needed only if `/metrics` is on.
+ * Loads the OpenTelemetry SDK and the Prometheus exporter, which only `/metrics` needs.
  * @throws InvalidSettings if the packages are not installed
  */
 export const prometheus = async (): Promise<Prometheus> => {
   const [{ MeterProvider }, { PrometheusExporter, PrometheusSerializer }] = await packages()
   const reader = new PrometheusExporter({ preventServerStart: true })
   const provider = new MeterProvider({ readers: [reader] })
-  // Without information about the process: Prometheus labels each target itself.
+  // Omit information about the process, because Prometheus labels each target itself.
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true)
   return {
     meter: provider.getMeter(scopeName),

@@ -14,10 +14,10 @@ export interface Observers {
   readonly log: LogSink
 }
 
-/** Answers a request, and reports its route pattern to `matched`. */
+/** Handles a request, and reports the route pattern to `matched`. */
 type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 
-/** Returns a function that gives every request an ID, and measures, traces and logs its answer. */
+/** Returns a function that assigns an ID to each request, and measures, traces and logs the request. */
 export const observeRequests =
   ({ telemetry, traces, log }: Observers) =>
   <A extends Answer | Response>(

@@ -1,15 +1,15 @@
 import type { LogSink } from '../../model/log.ts'
 
 /**
- * Wraps a log function of the application that may throw or reject. A failure loses only the entry: the request or the
- * background work that logged it continues. The first failure emits a warning of the process.
+ * Wraps a log function of the application, which may throw or reject. After a failure, only the entry is lost, and the
+ * request or the background work continues. The first failure emits a process warning.
  */
 export const safeSink = (sink: LogSink): LogSink => {
   let hasWarned = false
   const warn = (): void => {
     if (hasWarned) return
     hasWarned = true
-    // Without the error: it may contain the entry that could not be written.
+    // Omit the error, because it may contain the entry that could not be written.
     process.emitWarning(
       'The log function failed: log entries are lost. Further failures are not reported.',
       'OAuth2ServerLogWarning',

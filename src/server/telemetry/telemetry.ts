@@ -6,7 +6,7 @@ import { events } from './events.ts'
 import { type AttributesOf, instruments } from './instruments.ts'
 import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
 
-/** The measurements of the server. Without a receiver, nothing is measured. */
+/** The measurements of the server. Nothing is measured without a receiver. */
 export interface Telemetry {
   readonly request: Recorder<typeof instruments.requestDuration>
   readonly event: Recorder<typeof instruments.events>
@@ -17,7 +17,7 @@ export interface Telemetry {
   readonly sweep: (run: () => Promise<number>) => Promise<number>
   /** Measures every operation of a store; undefined without a receiver. */
   readonly aroundStore: AroundStore | undefined
-  /** Observes the connections of a pool. @returns a function that stops it */
+  /** Observes the connections of a pool. @returns a function that stops the observation */
   readonly pool: (stats: () => PoolStats) => () => void
 }
 

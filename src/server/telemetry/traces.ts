@@ -14,7 +14,7 @@ import { scopeName } from './meters.ts'
 
 /** Creates the spans of the server. They contain neither URLs nor error messages, since both may contain secrets. */
 export interface Traces {
-  /** Runs in a span for a request to one of the server's addresses. */
+  /** Runs in a span for a request to an endpoint of the server. */
   request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T>
   /** Runs in a span for a step of a request, if the request is traced. */
   step<T>(name: string, run: () => Promise<T>): Promise<T>
@@ -26,7 +26,7 @@ export const createTraces = (): Traces => {
     async request(source, run) {
       if (!isTraced()) return run(noSpan)
       const active = context.active()
-      // Without a span from the application's own instrumentation, this is the root span of the request in this process.
+      // Without a span of the application, this is the root span of the request in this process.
       const isRoot = trace.getSpan(active) === undefined
       const parent = isRoot ? remoteContext(active, source) : active
       const kind = isRoot ? SpanKind.SERVER : SpanKind.INTERNAL
