@@ -24,7 +24,7 @@ const marks = {
   enable: { isDisabled: false },
 } as const
 
-/** The view and the actions of administrators. Each action is recorded in the audit log in the same transaction. */
+/** The lists and actions of the administration page. Each action is recorded in the audit log in its transaction. */
 export class Administration {
   readonly #context: RecordsContext
 
@@ -36,12 +36,12 @@ export class Administration {
     return new Clients(this.#context).search(text, cursor)
   }
 
-  /** Lists tokens, all or those of a user's e-mail address, a client ID or a token ID. */
+  /** Lists all tokens, or the tokens for the e-mail address of a user, a client ID or a token ID. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
     const { store, hostUsers } = this.#context
     const { items, next } = await store.tokens.search(text, cursor)
     if (!hostUsers) return { items, next }
-    // The store has no access to these users, so look each one up once.
+    // The store cannot read the users of the application, so look each of them up once.
     const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))
     const emails = new Map<UserId, string | null>()
     for (const id of ids) emails.set(id, (await hostUsers.find(id))?.email ?? null)

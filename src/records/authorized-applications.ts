@@ -9,16 +9,16 @@ import { Clients } from './clients/clients.ts'
 import type { RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 
-/** An application on one device: a live authorization with its token. */
+/** An application on one device: an active authorization with its token. */
 export interface Device {
   readonly tokenId: number
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** The `User-Agent` of the browser in which the user agreed; empty if unknown. */
+  /** The `User-Agent` of the browser in which the user consented; empty if unknown. */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** When its tokens expire unless they are refreshed; null for never. */
+  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null: never. */
   readonly ends: number | null
   readonly lastUse: TokenUse | null
 }
@@ -26,11 +26,11 @@ export interface Device {
 /** An application that a user authorized. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** The scopes that the user agreed to, and those of the devices. */
+  /** The scopes of the consent and of the devices. */
   readonly scopes: readonly string[]
-  /** Null if the user did not agree on the consent page. */
+  /** Null without a consent on the consent page. */
   readonly grantedAt: number | null
-  /** The latest first. */
+  /** The devices, latest first. */
   readonly devices: readonly Device[]
   /** The number of all devices, including those not listed, counted up to `countLimit`. */
   readonly deviceCount: number
@@ -67,7 +67,7 @@ export class AuthorizedApplications {
       const devices = own.map(deviceOf)
       return {
         client,
-        // A device may still have scopes that the user refused later.
+        // A device may still have scopes that a later consent does not include.
         scopes: [
           ...new Set([...(found?.scopes ?? []), ...devices.flatMap(({ scopes }) => scopes)]),
         ],
@@ -79,7 +79,7 @@ export class AuthorizedApplications {
     return { items: listed, next }
   }
 
-  /** Returns the authorization of a user's token; undefined for an unknown token or that of another user. */
+  /** Returns the authorization of a token of the user; undefined for an unknown token or a token of another user. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
     const { store, clock } = this.#context
     const row = await store.tokens.authorized(tokenId, clock())
@@ -87,8 +87,8 @@ export class AuthorizedApplications {
   }
 
   /**
-   * Revokes the consent, codes and tokens of an application on all devices, so that it has to ask again.
-   * Returns false if there was nothing to revoke.
+   * Revokes the consent, codes and tokens of an application on all devices, so that it must request consent again.
+   * Returns false if nothing was revoked.
    */
   async revoke(userId: UserId, clientId: string): Promise<boolean> {
     const { store, clock, audit } = this.#context
@@ -96,7 +96,7 @@ export class AuthorizedApplications {
     return store.transaction(async (tx) => {
       const hadConsent = await tx.consents.delete(userId, clientId)
       let count = 0
-      // A setting bounds how many authorizations of one application a user has.
+      // The number of authorizations is limited by a setting.
       for (let part = revocationBatch; part === revocationBatch; count += part)
         part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), revocationBatch)
       if (!hadConsent && count === 0) return false
@@ -106,7 +106,7 @@ export class AuthorizedApplications {
     })
   }
 
-  /** Revokes all applications in batches. When it returns, nothing is left. */
+  /** Revokes all applications in batches. */
   async revokeAll(userId: UserId): Promise<void> {
     const { store, clock, audit } = this.#context
     let count = 0

@@ -8,7 +8,7 @@ import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
 
-/** The decisions of users about clients, stored until they withdraw them. */
+/** Stores the decisions of users about clients. */
 export class Consents {
   readonly #context: RecordsContext
 
@@ -16,13 +16,13 @@ export class Consents {
     this.#context = context
   }
 
-  /** Returns the user's consent, or undefined if there is none or its row was tampered with. */
+  /** Returns the consent of a user; undefined if it does not exist or its row was tampered with. */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
     return this.#opened(await this.#context.store.consents.find(userId, clientId))
   }
 
   /**
-   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes were
+   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes the user
    * refused.
    */
   async grant(
@@ -57,7 +57,7 @@ export class Consents {
         grantedAt: clock(),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
-      // Without a row there was nothing to lock, so a concurrent request may insert one.
+      // Without a row to lock, a concurrent request may insert one.
       if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
       await tx.consents.put(row)
       return record(tx, consent)

@@ -25,7 +25,7 @@ import type { Turns } from './turns.ts'
  */
 export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
 
-/** The part of the server that records use. With another store, they work inside a transaction. */
+/** The parts of the server that records use. With the store of a transaction, records work inside it. */
 export interface RecordsContext {
   readonly store: Store
   /** Queues transactions that lock the same row. */
@@ -43,7 +43,7 @@ export interface RecordsContext {
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
-  /** The host's wrapper around saving tokens: `save_token` of the specification. */
+  /** The function of the application that wraps saving tokens: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
   /** Creates self-contained access tokens. Without it, an access token is a random value. */
   readonly mint?: MintAccessToken | undefined

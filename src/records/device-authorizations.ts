@@ -15,11 +15,11 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** The decision of a user, stored apart from the request, which the polling device reads. */
+/** The decision of a user. It is stored apart from the request, so that neither write replaces the other. */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
-  /** Null if the user refused, and until the consent is stored. */
+  /** Null if the user refused, or if the consent is not stored yet. */
   readonly granted: { readonly scopes: readonly string[]; readonly consentId: string } | null
 }
 
@@ -29,7 +29,7 @@ export const deviceCodeExpiresIn = 600
 export const pollInterval = 5
 /** Seconds by which the interval grows after each early poll. RFC 8628 §3.5. */
 const slowDown = 5
-/** Milliseconds by which a poll may be early: the duration of requests varies, and the clocks of nodes differ. */
+/** Milliseconds by which a poll may be early, because the duration of requests varies and the clocks of nodes differ. */
 const tolerance = 500
 
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
@@ -45,7 +45,7 @@ interface DeviceContext {
   transientValues<T>(kind: SecretKind): TransientValues<T>
 }
 
-/** Stores device codes and user codes, from the device's request to the redemption. */
+/** Stores device codes and user codes, from the request of the device to the redemption. */
 export const deviceAuthorizations = ({ transientValues, keys, clock, random }: DeviceContext) => {
   const requests = transientValues<DeviceAuthorization>('device_code')
   const decisions = transientValues<DeviceDecision>('device_code')
@@ -69,11 +69,11 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     async find(deviceCode: string): Promise<DeviceAuthorization | undefined> {
-      // Other values of this kind have names that are not device codes.
+      // Names of other values of this kind are not device codes.
       return deviceCodeSyntax.test(deviceCode) ? requests.get(deviceCode) : undefined
     },
 
-    /** Finds the device of a user code, and the key by which the code is consumed. */
+    /** Finds the device of a user code, and the name with which `take` consumes the code. */
     async findByUserCode(typed: string) {
       const userCode = userCodeIn(typed)
       if (userCode === undefined) return undefined

@@ -16,19 +16,19 @@ import type { Transients } from '../store/contract/transients.ts'
 export interface LimitsOptions {
   /** Numbers that replace those of the table. */
   readonly numbers?: LimitNumbers
-  /** Whether the limits of the table are disabled. */
+  /** Whether all limits of the table are disabled. */
   readonly isOff?: boolean
   readonly log?: LogSink
 }
 
-/** A limit for an address, for a target, or for a target from an address. */
+/** A limit for an IP address, a target, or a target from an IP address. */
 interface Counter extends Limit {
   readonly network: string
   /** The key in the memory of this process. */
   readonly key: string
 }
 
-/** A try that counts towards a limit if it fails. */
+/** An attempt that counts towards a limit if it fails. */
 export interface Try {
   readonly limit: Limit | LimitName
   readonly address: string
@@ -42,7 +42,7 @@ interface Count {
   readonly isShared: boolean
 }
 
-/** Until when this process refuses without a read, and when the first place becomes free. */
+/** The time until which this process refuses without a read, and the time at which the first place becomes free. */
 interface Refused {
   readonly until: number
   readonly earliest: number
@@ -51,19 +51,19 @@ interface Refused {
 /** The maximum number of reached limits in the memory of this process. */
 const maxEntries = 10_000
 /**
- * A process shares its failures with other nodes each time another twentieth of a limit is reached, so that floods
- * cause few writes.
+ * A process adds its failures to the shared counter each time another twentieth of the limit is reached, so that many
+ * failures cause few writes.
  */
 const parts = 20
-/** Characters; a longer target is replaced by its digest. */
+/** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
-/** Milliseconds after which a refused sender may retry, and after which taken places are read again. */
+/** The minimum interval of retries of a refused sender, and between two reads of taken places. */
 const oneSecond = 1_000
 
 /**
- * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts by itself.
- * A limit is an entry of the table or an object. It applies to the network of an address, to a target such as an
- * account or a client, or to both.
+ * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately. A
+ * limit is an entry of the table or an object. It applies to the network of an IP address, to a target such as an account
+ * or a client, or to both.
  */
 export class Limits {
   readonly #transients: Transients
@@ -72,12 +72,12 @@ export class Limits {
   /** The reached limits and their expiry, checked without a store operation. */
   readonly #reachedUntil = new BoundedMap<number>(maxEntries)
   #hasWarned = false
-  /** The latest expiry of a reached limit. Usually no limit is reached, and the check costs nothing. */
+  /** The latest expiry of a reached limit, so that the check is cheap while no limit is reached. */
   #anyReachedUntil = 0
   readonly #reported = new BoundedMap<number>(maxEntries)
-  /** Limits whose places are all taken, and until when this process does not read them again. */
+  /** Limits without a free place, and the time until which this process does not read their places again. */
   readonly #full = new BoundedMap<Refused>(maxEntries)
-  /** The number of tries in progress, by counter. */
+  /** The number of attempts in progress, by counter. */
   readonly #inProgress = new Map<string, number>()
   readonly #localLimiters = new Map<string, RateLimiterMemory>()
   /** Counts attempts, to spread them over the free places. */
@@ -92,7 +92,7 @@ export class Limits {
   }
 
   /**
-   * Refuses a caller who has reached a limit, as far as this process knows, without counting or a store operation.
+   * Refuses a caller if this process knows that a limit is reached. Neither counts the call nor uses the store.
    * @throws OAuthError 429 with `Retry-After`
    */
   check(limit: Limit | LimitName, address: string, target = ''): void {
@@ -118,8 +118,8 @@ export class Limits {
   }
 
   /**
-   * Counts a failure. After too many, `check` refuses the next try. For a large limit, each node may admit up to a
-   * twentieth more.
+   * Counts a failure. After too many failures, `check` refuses the next attempt. For a large limit, each node may allow up
+   * to a twentieth more.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -137,9 +137,10 @@ export class Limits {
   }
 
   /**
-   * Begins a try, so that no more concurrent tries run in this process than may fail.
-   * @returns a function that ends the try
-   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or if as many tries are in progress
+   * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the limit
+   * allows.
+   * @returns a function that ends the attempt
+   * @throws OAuthError 429 with `Retry-After` if the limit is reached, also by attempts in progress
    */
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
@@ -148,7 +149,7 @@ export class Limits {
     return this.#enter([counter])
   }
 
-  /** Counts tries in progress. @throws OAuthError 429 if as many tries as the limit has points are in progress */
+  /** Counts attempts in progress. @throws OAuthError 429 if the number of attempts in progress equals the limit */
   #enter(counters: readonly Counter[]): () => void {
     for (const counter of counters) {
       if ((this.#inProgress.get(counter.key) ?? 0) < counter.points) continue
@@ -166,23 +167,23 @@ export class Limits {
   }
 
   /**
-   * Takes a place of a limit for a try before it is checked. A wrong try keeps its place for the seconds of the limit;
-   * a right one gives it back. Right tries in between do not reset the wrong ones.
-   * @returns a function that gives the place back
+   * Takes a place of a limit before an attempt is checked. A failed attempt occupies its place for the seconds of the
+   * limit; a successful attempt releases it. Successful attempts do not release the places of failed ones.
+   * @returns a function that releases the place
    * @throws OAuthError 429 with `Retry-After` if all places are taken
    */
   attempt(limit: Limit | LimitName, address: string, target = ''): Promise<() => Promise<void>> {
     return this.attemptAll([{ limit, address, target }])
   }
 
-  /** Takes a place of each of several limits, or of none. */
+  /** Takes a place of each of several limits, or no place if one limit is reached. */
   async attemptAll(tries: readonly Try[]): Promise<() => Promise<void>> {
     const counters = tries
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
     this.#refuseIfFull(counters)
-    // More concurrent tries than places would only compete for them.
+    // More concurrent attempts than places would only compete for the places.
     const leave = this.#enter(counters)
     const giveBack = await this.#takePlaces(counters)
       .catch(ifStoreUnavailable(() => this.#takeLocalPlaces(counters)))
@@ -193,7 +194,7 @@ export class Limits {
   async #takePlaces(counters: readonly Counter[]): Promise<() => Promise<void>> {
     const now = this.#clock()
     const asked = counters.map(placesOf)
-    // Read all places first, so that a refused try writes nothing.
+    // Read all places first, so that a refused attempt writes nothing.
     const values = await this.#transients.getMany(asked.flat(), now)
     const known = new Map(asked.flat().map((place, index) => [place, values[index]]))
     const all = counters.map((counter, index) => {
@@ -217,7 +218,7 @@ export class Limits {
     return giveBack
   }
 
-  /** Takes one of the free places. Concurrent tries begin at different places, so that they rarely collide. */
+  /** Takes one of the free places. Concurrent attempts begin at different places, so that they rarely collide. */
   async #takeFreePlace(
     { seconds }: Counter,
     places: readonly string[],
@@ -242,7 +243,7 @@ export class Limits {
     throw tooMany(earliest - now)
   }
 
-  // Another node may give a place back after a right password, so use this memory for only a second.
+  // Another node may release a place after a successful attempt, so cache this for only a second.
   #refuseIfFull(counters: readonly Counter[]): void {
     const now = this.#clock()
     for (const { key } of counters) {
@@ -277,7 +278,7 @@ export class Limits {
     return { count, wait: ends - now, isShared: true }
   }
 
-  /** Runs the increments of a counter one by one: in PostgreSQL, each waiting increment would hold a connection. */
+  /** Runs the increments of a counter one by one, because in PostgreSQL, each waiting increment would hold a connection. */
   #inTurn<T>(counter: string, increment: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(counter) ?? Promise.resolve()).then(increment, increment)
     this.#turns.set(counter, turn)
@@ -316,7 +317,7 @@ export class Limits {
     if (this.#options.isOff === true && typeof limit === 'string') return true
     if (address !== '' || !isOfAddress(limit, target)) return false
     this.#warnOnce()
-    // Without addresses all senders would share one counter, and a few strangers could exclude everyone.
+    // Without IP addresses, all senders would share one counter, so that a few senders could exclude all others.
     return target === ''
   }
 
@@ -347,7 +348,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // Places are read again, since one may become free at any time, but the limit is reported only once.
+  // Places are read repeatedly, because one may become free at any time, but the limit is reported only once.
   #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)
@@ -366,7 +367,7 @@ export class Limits {
   }
 }
 
-/** Returns whether a limit counts by address, with or without a target. */
+/** Returns whether a limit applies to IP addresses, with or without a target. */
 const isOfAddress = (limit: Limit | LimitName, target: string): boolean =>
   typeof limit === 'string' ? /^(?:address|network)/.test(perOf(limit)) : target === ''
 
@@ -387,14 +388,14 @@ const placesOf = (counter: Counter): readonly string[] =>
     (_, place) => `limit:${counter.name}:${place}:${storedKey(counter)}`,
   )
 
-// Store a digest, so that readers of the database see neither addresses nor accounts.
+// Store a digest, so that the database contains neither IP addresses nor accounts.
 const storedKey = ({ key }: Counter): string => sha256(key)
 
-// Maps a counter to one of 65,536 keys, which bounds the memory even if an attacker has many addresses.
+// Maps a counter to one of 65,536 keys, which limits the memory even if an attacker has many IP addresses.
 const foldedKey = (counter: Counter): string =>
   String(Buffer.from(storedKey(counter).slice(0, 4), 'base64url').readUInt16BE())
 
-/** Returns the refusal with `Retry-After`. @param milliseconds after which the sender may retry */
+/** Returns a 429 error with `Retry-After`. @param milliseconds after which the sender may retry */
 export const tooMany = (milliseconds: number): OAuthError =>
   new OAuthError('temporarily_unavailable', 'Too many requests. Try again later.', {
     status: 429,

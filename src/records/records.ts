@@ -9,7 +9,7 @@ import { PersonalTokens } from './tokens/personal-tokens.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
 
-/** The records, outside of transactions or all inside one transaction. */
+/** The records, outside of transactions or inside one transaction. */
 export interface Records {
   readonly clients: Clients
   readonly tokens: Tokens
@@ -21,9 +21,9 @@ export interface Records {
   readonly consents: Consents
   readonly store: Store
   /**
-   * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`: other
+   * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`, because other
    * operations may wait for this transaction and deadlock. On PostgreSQL, `work` may be rolled back and called again if
-   * a row stays locked.
+   * a row remains locked.
    */
   transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
 }

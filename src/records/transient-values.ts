@@ -36,9 +36,9 @@ export class TransientValues<T> {
     return transients.put(this.#key(name), this.#sealed(name, value, expiresAt), expiresAt, clock())
   }
 
-  /** Claims a single-use proof, and stores it until no node accepts it any more, even if the node's clock is behind. */
+  /** Claims a single-use proof, and stores it until no node accepts it, even if the clock of a node is behind. */
   claimOnce(name: string, value: T, expiresAt: number): Promise<boolean> {
-    // Round up: the times of a JWT may have fractions, times in the database do not.
+    // Round up, because the times of a JWT may have fractions, and times in the database may not.
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
@@ -54,7 +54,7 @@ export class TransientValues<T> {
     return this.#opened(key, await this.#context.transients.get(key, this.#context.clock()))
   }
 
-  /** Removes and returns the value; of concurrent callers, exactly one receives it. */
+  /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   async take(name: string): Promise<T | undefined> {
     const key = this.#key(name)
     return this.#opened(key, await this.#context.transients.take(key, this.#context.clock()))
@@ -74,7 +74,7 @@ export class TransientValues<T> {
     return `${this.#kind}:${this.digest(name)}`
   }
 
-  // Seal the expiry too: the expiry column beside the value can be changed without the key.
+  // Seal the expiry too, because the expiry column can be changed without the key.
   #sealed(name: string, value: T, expiresAt: number): string {
     const text = JSON.stringify({ expiresAt, value })
     return this.#context.keys.seal('transient', text, [this.#key(name)])

@@ -1,12 +1,12 @@
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
-/** The maximum milliseconds that a transaction waits for its turn. */
+/** The maximum time for which a transaction waits, in milliseconds. */
 const patience = 5_000
 
 /**
- * Milliseconds of a pause between transactions of the same queue. Node accepts one connection per turn of the event
- * loop, so without pauses a long queue would delay all new connections.
+ * The pause between transactions of the same queue, in milliseconds. Node accepts one connection per turn of the event
+ * loop, so that a long queue without pauses would delay all new connections.
  */
 const pause = 2
 /** The number of transactions between two pauses. */
@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * Runs transactions that lock the same row one after the other. In PostgreSQL each transaction that waits for a lock
- * holds a connection: without turns, many requests for one row take the whole pool, and all other requests wait.
+ * Runs transactions that lock the same row one after the other. In PostgreSQL, each transaction that waits for a lock
+ * holds a connection. Without this queue, many requests for one row would take the whole pool.
  */
 export class Turns {
   readonly #root: Store
@@ -31,9 +31,9 @@ export class Turns {
   }
 
   /**
-   * Runs a transaction in the queue of a row. Inside another transaction it runs immediately, since a connection is
-   * already in use.
-   * @param row names the row that the transaction locks first
+   * Runs a transaction in the queue of a row. Inside another transaction, it runs immediately, because that transaction
+   * already holds a connection.
+   * @param row the row that the transaction locks first
    * @throws StoreUnavailable if the wait takes too long
    */
   async transaction<T>(store: Store, row: string, work: (tx: Store) => Promise<T>): Promise<T> {

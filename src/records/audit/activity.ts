@@ -10,7 +10,7 @@ import {
   verifyAudit,
 } from './audit-verification.ts'
 
-/** Events of one read, when all events are exported. */
+/** The number of events per query when all events are read. */
 const readAtOnce = 500
 
 /** The search criteria for events. */
@@ -51,7 +51,7 @@ export class Activity {
     } while (after !== null)
   }
 
-  /** Verifies the audit log: finds rows that were changed, removed or inserted by anyone else than this server. */
+  /** Verifies the audit log, and returns the rows that were not changed, removed or inserted by this server. */
   verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
     return verifyAudit(this.#context, options)
   }

@@ -15,17 +15,17 @@ import { checkpointClaims } from '../seals/claims.ts'
 
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000
-/** The maximum milliseconds between the events of one checkpoint, since retention removes whole checkpoints. */
+/** The maximum duration of a checkpoint in milliseconds. It is short, because retention removes whole checkpoints. */
 const span = 60_000
-/** The number of checkpoints that are read together. */
+/** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
-/** The maximum gap of row IDs between two checkpoints. A row beyond it was inserted by hand. */
+/** The maximum gap of row IDs between two checkpoints. A row with a greater ID was not inserted by this server. */
 export const reach = 2 ** 44
-/** Milliseconds between two checks whether earlier transactions have committed, and the number of checks of one run. */
+/** Milliseconds between two checks whether earlier transactions were committed, and the number of checks per run. */
 const betweenLooks = 100
 const maxChecks = 5
 
-/** The part of the server that the chain needs. */
+/** The parts of the server that the chain needs. */
 export interface AuditChainOptions {
   readonly store: Store
   readonly keys: KeyRing
@@ -90,8 +90,8 @@ export const latestCheckpoint = async (
 
 /**
  * Covers the rows of the audit log with checkpoints. Each checkpoint is sealed, contains the digest of the previous
- * one, and covers a range of IDs into which no open transaction can still insert. Expired rows are removed after a
- * checkpoint has declared their removal.
+ * checkpoint, and covers a range of IDs in which no open transaction can still insert rows. Expired rows are removed
+ * after a checkpoint has declared their removal.
  */
 export class AuditChain {
   readonly #options: AuditChainOptions
@@ -104,7 +104,7 @@ export class AuditChain {
 
   /**
    * Returns a task that writes one checkpoint over committed rows in each call.
-   * @param now decides which rows have expired; null if the clock may be wrong, and then no rows are declared removed
+   * @param now decides which rows have expired; null if the clock may be wrong, so that no rows are declared removed
    */
   coverage(now: number | null): { readonly name: string; removeSome(): Promise<number | null> } {
     let until: number | undefined
@@ -150,7 +150,7 @@ export class AuditChain {
       if ((await removeSome()) === null) return
   }
 
-  /** Returns the greatest ID up to which every row is committed. If there is none yet, the next run checks again. */
+  /** Returns the greatest ID up to which every row is committed, or the last covered ID if that is still unknown. */
   async #settledId(): Promise<number> {
     const { audit } = this.#options.store
     this.#mark ??= await this.#newMark()
@@ -203,13 +203,14 @@ export class AuditChain {
     const copies =
       rows.length > 0 ? await store.audit.copies({ after: afterId, until: lastId }) : []
     const forged: number[] = []
-    // An empty checkpoint must expire later than those it declares removed; otherwise each would require another one.
+    // An empty checkpoint must expire later than the checkpoints that it declares removed. Otherwise, each removal would
+    // require another checkpoint.
     let latestAt = rows.length === 0 ? now : 0
     for (const row of rows) {
       digest.add(row)
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
-      // A forged row may contain any time, and the clock of a node may be ahead: neither must delay the removal.
+      // A forged row may contain any time, and the clock of a node may be ahead. The removal must not be delayed by either.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)
@@ -226,7 +227,7 @@ export class AuditChain {
       previous: last ? checkpointDigest(last) : '',
     }
     const seal = keys.sealRow(checkpointClaims(checkpoint))
-    // Only one node inserts this checkpoint; the others have nothing left to do.
+    // Only one node inserts this checkpoint. The other nodes are done.
     const isOurs = await store.auditCheckpoints.insert({ ...checkpoint, seal })
     this.#head = Math.max(this.#head, checkpoint.number)
     return isOurs

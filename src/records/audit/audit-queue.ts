@@ -7,14 +7,14 @@ import type { Store } from '../../store/store.ts'
 const flushDelay = 1_000
 /** The maximum number of waiting events. */
 const maxEvents = 20_000
-/** Events of one statement, which blocks other writers of SQLite. */
+/** The number of events per statement, which blocks other writers of SQLite. */
 const batchSize = 200
-/** The maximum milliseconds for which a page waits for the write. */
+/** The maximum time for which a page waits for the write, in milliseconds. */
 const maxPageWait = 20
 
 /**
- * Writes routine events and failed logins together, without delaying the requests that cause them. A killed process
- * loses at most the events of a second. The log reports the number of events that could not be stored.
+ * Writes routine events and failed logins in batches, without delaying the requests that cause them. If the process is
+ * killed, the events of at most one second are lost. The log reports the number of events that could not be stored.
  */
 export class AuditQueue {
   readonly #store: Pick<Store, 'audit'>
@@ -35,7 +35,7 @@ export class AuditQueue {
     else this.#waiting.push(event)
   }
 
-  /** Writes the waiting events, and waits for a write that is under way. Never rejects. */
+  /** Writes the waiting events, after a write in progress. The promise never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -49,7 +49,7 @@ export class AuditQueue {
     if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(maxPageWait)])
   }
 
-  /** Writes the waiting events for the last time. Events that the store rejects are lost. Never rejects. */
+  /** Writes the waiting events for the last time. Events that the store rejects are lost. The promise never rejects. */
   async close(): Promise<void> {
     await this.flush()
     clearTimeout(this.#timer)
@@ -75,8 +75,7 @@ export class AuditQueue {
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
-        // Do not retry these events: they may have been written although the response was lost. Retry the following
-        // ones.
+        // Do not retry these events, which may have been written although the response was lost. Continue with the next.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()

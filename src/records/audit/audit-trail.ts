@@ -14,10 +14,10 @@ import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The subject of an event. A missing field means unknown or none. */
+/** The subject of an event. A missing field is unknown or does not exist. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly details: AuditDetails<Name>
-  /** The actor, if it differs from that of the request. */
+  /** The actor, if it is not the actor of the request. */
   readonly by?: Partial<AuditOrigin>
   readonly isRoutine?: boolean
 }
@@ -28,7 +28,7 @@ export const sealedEvent = (
 ): SealedAuditEvent => ({ ...event, seal: keys.sealAudit(auditValues(event)) })
 
 export interface AuditTrailOptions {
-  /** The store outside of transactions. Events added there may be written later. */
+  /** The store outside of transactions. Events that are added there may be written later. */
   readonly root: Store
   readonly keys: Pick<KeyRing, 'sealAudit'>
   readonly queue: { add(event: SealedAuditEvent): void }
@@ -55,7 +55,7 @@ export class AuditTrail {
     return new AuditTrail(this.#options, origin)
   }
 
-  /** Records an event in the transaction of its change, so that both are committed or neither is. */
+  /** Records an event in the transaction of the change, so that they are committed together. */
   add<Name extends AuditEventName>(tx: Store, name: Name, about: About<Name>): Promise<void> {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
@@ -73,7 +73,7 @@ export class AuditTrail {
     hooks.notify(event)
   }
 
-  /** Records a failed login within a second or summed up with others, outside of any transaction. */
+  /** Records a failed login outside of transactions, within a second or combined with others. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }
@@ -162,7 +162,7 @@ export const ofAuthorization = (
 export const nameOfClient = async (clientId: string, { clients }: Store): Promise<string> =>
   (await clients.find(clientId))?.fields.name ?? clientId
 
-/** Returns the names of the changed fields, as they are written on the wire. */
+/** Returns the names of the changed fields in snake_case. */
 export const changedFields = <Fields extends object>(
   before: Fields,
   changes: { readonly [Name in keyof Fields]?: unknown },

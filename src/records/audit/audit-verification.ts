@@ -10,7 +10,7 @@ import {
   rowsDigest,
 } from './audit-chain.ts'
 
-/** The number of rows and checkpoints that are read together. */
+/** The number of rows or checkpoints per query. */
 const readAtOnce = 500
 
 /** A defect of the audit log. */
@@ -19,7 +19,7 @@ export interface AuditDefect {
     | 'row_changed'
     | 'row_removed'
     | 'row_inserted'
-    /** Written without the key, before a checkpoint covered it. */
+    /** The row was written without the key before a checkpoint covered it. */
     | 'row_forged'
     | 'row_copied'
     /** Rows in this range were changed or swapped; it is unknown which ones. */
@@ -28,22 +28,22 @@ export interface AuditDefect {
     | 'checkpoint_removed'
     /** The log does not continue the given head. */
     | 'head_differs'
-    /** The checkpoint of the given head has expired, so it cannot be compared. */
+    /** The checkpoint of the given head has expired, so that it cannot be compared. */
     | 'head_expired'
   /** IDs of rows (`7`, `3-5`) or numbers of checkpoints. */
   readonly ids: string
 }
 
 export interface AuditVerificationOptions {
-  /** The head of an earlier verification, which was kept elsewhere. */
+  /** The head of an earlier verification, which was stored outside of the database. */
   readonly head?: string | undefined
   readonly onDefect?: ((defect: AuditDefect) => void) | undefined
 }
 
-/** What was checked. */
+/** The result of a verification. */
 export interface AuditVerification {
   readonly checkpoints: number
-  /** Rows that checkpoints cover. */
+  /** The number of rows that checkpoints cover. */
   readonly rows: number
   readonly firstId: number | null
   readonly lastId: number | null
@@ -54,7 +54,7 @@ export interface AuditVerification {
   readonly defects: number
 }
 
-/** `12:digest`. */
+/** Returns the number and the digest of a checkpoint, such as `12:digest`. */
 const headOf = (checkpoint: SealedCheckpoint): string =>
   `${checkpoint.number}:${checkpointDigest(checkpoint)}`
 
@@ -96,7 +96,7 @@ class Verifier {
   async run(): Promise<AuditVerification> {
     const removed = await this.#removedUpTo()
     let last: SealedCheckpoint | undefined
-    // Start at the kept checkpoint up to which rows were removed: the next one follows it.
+    // Start with the last checkpoint whose rows were removed, because the next checkpoint refers to it.
     let after = removed > 0 ? removed - 1 : Number.MIN_SAFE_INTEGER
     let hasSeenHead = false
     for (;;) {
@@ -151,7 +151,7 @@ class Verifier {
       await this.#withoutCheckpoint(last?.lastId ?? null, checkpoint.afterId)
     }
     const found = await this.#rowDefects(checkpoint)
-    // Retention may have removed them during the verification.
+    // Retention may have removed the rows during the verification.
     if (found.length > 0 && (await this.#removedUpTo()) >= number) return
     for (const { kind, ids } of found) this.#report(kind, ids)
   }
@@ -166,7 +166,7 @@ class Verifier {
     let rows = 0
     for await (const row of this.#between(checkpoint.afterId, checkpoint.lastId)) {
       if (!expected.delete(row.id)) {
-        // Their number is unbounded, so do not collect all of them.
+        // The number of these rows is unbounded, so do not collect all of them.
         if (defects.length < readAtOnce) defects.push({ kind: 'row_inserted', ids: `${row.id}` })
         continue
       }
@@ -219,7 +219,7 @@ class Verifier {
       this.#report('row_copied', id)
   }
 
-  // The key of an old row may no longer be configured; then only the checkpoint proves the row.
+  // If the key of an old row is no longer configured, only the checkpoint proves the row.
   #isChanged({ seal, values }: StoredAuditRow): boolean {
     const isOfKnownKey = this.#keys.ids.includes(keyIdOf(seal) ?? '')
     return isOfKnownKey && !this.#keys.isAuditIntact(seal, values)

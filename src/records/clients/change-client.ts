@@ -56,8 +56,8 @@ export const changeClient = async (
 }
 
 /**
- * Returns the key of a client after a change. A client that becomes public gets a new key: anyone can impersonate it,
- * so every grant under the former key has to end.
+ * Returns the key of a client after a change. A client that becomes public gets a new key, which revokes every grant under
+ * the former key, because anyone can impersonate a public client.
  */
 export const keyAfter = (
   rows: ClientRows,
@@ -68,7 +68,7 @@ export const keyAfter = (
   return isProofLost ? randomNumber(rows.context.random) : before.clientKey
 }
 
-/** Removes the rows of a former key in the background. */
+/** Deletes the rows of a former key in the background. */
 export const removeFormerKey = async (
   rows: ClientRows,
   before: ClientFields,
@@ -104,7 +104,8 @@ const marked = ({ isVerified, isDisabled }: Marks) => [
 ]
 
 /**
- * Returns whether the verification by an administrator still applies: name, description, owner and URLs are unchanged.
+ * Returns whether name, description, owner and URLs are unchanged, so that the verification by an administrator still
+ * applies.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

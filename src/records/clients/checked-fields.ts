@@ -19,7 +19,7 @@ const authMethods: readonly TokenEndpointAuthMethod[] = [
 ]
 
 /**
- * Applies the input to the former fields, and checks the result.
+ * Applies the input to the former fields, and validates the result.
  * @throws InvalidField, ScopeDoesNotExists
  */
 export const checkedFields = (
@@ -54,14 +54,14 @@ export const checkedFields = (
     isInternal: merged.isInternal,
     isPersonal: before.isPersonal,
     redirectUris: splitRedirectUris(merged.redirectUris),
-    // Validate only the given fields: a scope that is no longer registered must not block changes of other fields.
+    // Validate only the given fields, so that a scope that is no longer registered does not block other changes.
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
     responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
     tokenEndpointAuthMethod: method,
     optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
-    // Forms and owners cannot set these fields.
+    // The owner of a client cannot set these fields.
     isVerified: before.isVerified,
     isDisabled: before.isDisabled,
     previousClientSecret: before.previousClientSecret,
@@ -99,7 +99,7 @@ const checkRedirectUris = (value: string | readonly string[], rules: RedirectUri
       { problem: 'tooManyRedirectUris', value: maxRedirectUris },
     )
   }
-  // Count lines as they were typed, including blank lines, so that the reported number is the one that the author sees.
+  // Count blank lines too, so that the reported line number is the one in the form.
   const lines = typeof value === 'string' ? value.split('\n') : value
   lines.forEach((text, index) => {
     const uri = text.trim()
@@ -123,6 +123,6 @@ const limit = (
   return types && [...new Set(types)]
 }
 
-/** Omits undefined members, which change nothing. */
+/** Returns the object without undefined members. */
 export const definedOf = <T extends object>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T

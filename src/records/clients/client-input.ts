@@ -1,7 +1,7 @@
 import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { UserId } from '../../model/user.ts'
 
-/** A client as its creator describes it. Omitted fields get the specified default. */
+/** The fields of a new client. Omitted fields get the specified default. */
 export interface ClientInput {
   readonly name: string
   readonly description?: string
@@ -12,19 +12,19 @@ export interface ClientInput {
   /** A list, or a text with one URI per line. The first URI is the default. */
   readonly redirectUris?: string | readonly string[]
   readonly defaultScopes?: readonly string[]
-  /** Scopes that a user may refuse on the consent page while granting the rest. */
+  /** Scopes that a user may refuse on the consent page while granting the others. */
   readonly optionalScopes?: readonly string[]
   readonly allowedScopes?: readonly string[] | null
   readonly grantTypes?: readonly string[] | null
   readonly responseTypes?: readonly string[] | null
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
-  /** Its public keys as a JSON Web Key Set, for `private_key_jwt`. */
+  /** The public keys as a JSON Web Key Set, for `private_key_jwt`. */
   readonly jwks?: string | null
   /** The https URL of the keys. */
   readonly jwksUri?: string | null
 }
 
-/** The origin of a client that no user registered, and its other metadata. */
+/** The origin of a client that registered itself, and its other metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
 /** A client with its secret, which is shown only once. */
@@ -39,13 +39,13 @@ export interface ListedClient {
   readonly users: number
 }
 
-/** The validated fields of a client. Keys, IDs and secrets are added when it is written. */
+/** The validated fields of a client. Keys, IDs and secrets are added when the client is written. */
 export type CheckedFields = Omit<
   ClientFields,
   'clientKey' | 'clientId' | 'clientSecret' | 'createdAt'
 >
 
-/** The fields of a client before anything is set. */
+/** The default fields of a client. */
 export const blank: CheckedFields = {
   name: '',
   description: '',

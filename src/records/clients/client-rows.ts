@@ -22,7 +22,7 @@ export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
   readonly #users: Users
-  /** The store returns the same row object as long as nothing in the row has changed. */
+  /** The clients by their rows. The store returns the same object while a row is unchanged. */
   readonly #known = new WeakMap<ClientWithOwner, Client>()
 
   constructor(context: RecordsContext) {
@@ -35,7 +35,7 @@ export class ClientRows {
     }
   }
 
-  /** @throws InvalidField if there is no such client, or if it belongs to a personal token */
+  /** @throws InvalidField if the client does not exist or belongs to a personal token */
   async existing(clientId: string, store: Store = this.context.store): Promise<Client> {
     const client = await this.find(clientId, store)
     if (!client || client.isPersonal)
@@ -43,7 +43,7 @@ export class ClientRows {
     return client
   }
 
-  /** @throws InvalidField if there is no such user */
+  /** @throws InvalidField if the user does not exist */
   async ownerOf(userId: UserId | null, store: Store): Promise<ClientOwner | null> {
     if (userId === null) return null
     const owner = await new Users({ ...this.context, store }).find(userId)
@@ -108,7 +108,7 @@ export class ClientRows {
 
   /** Returns the clients whose rows are intact. */
   async intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
-    // Look up each external user once, even if the user owns several applications.
+    // Look up each user of the application once, even if the user owns several clients.
     const owners = new Map<UserId, Promise<ClientOwner | null>>()
     const ownerOfRow = ({ fields, owner }: ClientWithOwner) => {
       const { userId } = fields

@@ -42,7 +42,7 @@ export class Clients {
   /**
    * Registers a client with a generated ID and secret.
    * @param registration for a client that registers itself
-   * @param most the maximum number of applications of the owner; no maximum by default
+   * @param most the maximum number of applications of the owner. Default: unlimited
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async create(
@@ -64,16 +64,16 @@ export class Clients {
   }
 
   /**
-   * Stores a client that describes itself in a document, so that authorizations can refer to it. Marks of an
-   * administrator stay. Other clients are stored already.
-   * @throws ReferenceNotFound if its row was tampered with
+   * Stores a client that describes itself in a document, so that authorizations can refer to it. Does not change whether
+   * the client is verified or disabled. Other clients are stored already.
+   * @throws ReferenceNotFound if the row was tampered with
    */
   async keep(client: Client): Promise<void> {
     if (client.origin === 'metadata_document') await keepDescribed(this.#rows, client)
   }
 
   /**
-   * Builds a client as its document describes it.
+   * Builds a client from its document.
    * @param stored the stored client, with the fields that the document cannot decide
    * @throws InvalidField, ScopeDoesNotExists
    */
@@ -86,7 +86,7 @@ export class Clients {
     return describedClient(this.#rows, clientId, { input, registration, stored })
   }
 
-  /** Inserts the client of a personal token. Hosts use `tokens.createPersonal`, which creates both. */
+  /** Inserts the client of a personal token. Applications use `tokens.createPersonal`, which creates both. */
   async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
     const { client } = await insertClient(this.#rows, {
       ...blank,
@@ -134,14 +134,14 @@ export class Clients {
   }
 
   /**
-   * The marks of an administrator: whether the publisher of a client is verified, and whether the client is disabled.
+   * Sets the marks of an administrator: whether the client is verified, and whether it is disabled.
    */
   mark(clientId: string, marks: Marks): Promise<Client> {
     return markClient(this.#rows, clientId, marks)
   }
 
   /**
-   * Changes the given fields of a client. A confidential client that becomes public loses all authorizations.
+   * Changes the given fields of a client. If a confidential client becomes public, all its authorizations are revoked.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   update(
@@ -152,7 +152,7 @@ export class Clients {
     return changeClient(this.#rows, clientId, { changes, registration })
   }
 
-  /** Updates a client that becomes confidential, and creates its first secret in the same step. */
+  /** Updates a client that becomes confidential, and creates its first secret in the same transaction. */
   async updateWithSecret(
     clientId: string,
     changes: Partial<ClientInput>,
@@ -189,8 +189,8 @@ export class Clients {
   }
 
   /**
-   * Revokes a leaked secret. If it is the current secret, the tokens that the client got for itself are revoked too,
-   * and the client has no secret until it is reset. If it is a former secret, only that secret is revoked.
+   * Revokes a leaked secret. If it is the current secret, the tokens of `client_credentials` are also revoked, and the
+   * client has no secret until it is reset. If it is a former secret, only that secret is revoked.
    * @returns the client; undefined if no client has this secret now
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {

@@ -35,7 +35,7 @@ export const insertClient = async (
     const clientSecret = rows.newSecret()
     const created: ClientFields = {
       ...fields,
-      // Store and seal the user ID in the type that the user has.
+      // Store and seal the ID of the found user, whose type is that of the user table.
       userId: owner?.id ?? null,
       clientKey: randomNumber(rows.context.random),
       clientId: rows.newId(),

@@ -16,7 +16,7 @@ interface Description {
 }
 
 /**
- * Builds a client as its document describes it.
+ * Builds a client from its document.
  * @throws InvalidField, ScopeDoesNotExists
  */
 export const describedClient = (
@@ -38,8 +38,9 @@ export const describedClient = (
 }
 
 /**
- * Writes a self-described client, so that authorizations can refer to it. Marks of an administrator stay.
- * @throws ReferenceNotFound if its row was tampered with
+ * Writes a self-described client, so that authorizations can refer to it. Does not change whether it is verified or
+ * disabled.
+ * @throws ReferenceNotFound if the row was tampered with
  */
 export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
   const { store, clock } = rows.context
@@ -59,7 +60,7 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
   await removeFormerKey(rows, former, after)
 }
 
-// The fields that this server decides, not the document.
+// Returns the fields that this server decides, and not the document.
 const keptOf = (
   stored: Client,
   described: CheckedFields,

@@ -6,14 +6,14 @@ import type { Store } from '../../store/store.ts'
 
 type Noted = Pick<Store, 'secretKeys' | 'sealed'>
 
-/** The maximum number of rows of a table that are read for the error message, so that a start stays fast. */
+/** The maximum number of rows of a table that are read for the error message, so that the start is fast. */
 const maxRows = 100_000
 /** Milliseconds between two checks that the current key is recorded. */
 const interval = 60_000
 
 /**
  * Checks that the key ring has every key under which rows were sealed.
- * @throws StoreUnusable with each missing key and the rows that need it
+ * @throws StoreUnusable, which lists each missing key and the rows that need it
  */
 export const checkKeys = async ({ secretKeys, sealed }: Noted, keys: KeyRing): Promise<void> => {
   const missing = (await secretKeys.ids()).filter((id) => !keys.ids.includes(id))
@@ -36,8 +36,8 @@ const rowsUnder = async (id: string, sealed: SealedStore): Promise<string> => {
 }
 
 /**
- * Distinguishes a row whose key this process lacks from a forged row: a row that is valid on other nodes must not be
- * refused as invalid here.
+ * Distinguishes a row whose key this process lacks from a forged row, so that a row that is valid on other nodes is not
+ * refused as invalid.
  * @throws StoreUnavailable if other nodes have the key of the sealed value and this process does not
  */
 export const mustHaveKeyOf = async (
@@ -52,7 +52,7 @@ export const mustHaveKeyOf = async (
     )
 }
 
-/** Keeps the current key recorded as required while this process writes under it. */
+/** Keeps a record that the current key is required while this process writes with it. */
 export interface NotedKey {
   stop(): Promise<void>
 }
@@ -63,8 +63,8 @@ const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<
 }
 
 /**
- * Records the current key, and records it again if a rotation that ran too early has removed it: as long as one node
- * writes under an earlier key, that key is required.
+ * Records the current key, and records it again if a rotation removed it too early. A key is required as long as one node
+ * writes with it.
  */
 export const keepNoted = async (
   store: Noted,

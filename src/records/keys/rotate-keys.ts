@@ -16,7 +16,7 @@ export interface KeyRotationProgress {
 /** Rows that no configured key opens: they were tampered with, or their key is missing. */
 export interface UnreadableRows {
   readonly table: string
-  /** The ID of the key in the rows; null if they contain none. */
+  /** The key ID in the rows; null if they contain no key ID. */
   readonly keyId: string | null
   readonly rows: number
 }
@@ -25,11 +25,11 @@ export interface UnreadableRows {
 export interface KeyRotation {
   /** The number of resealed rows. */
   readonly resealed: number
-  /** Rows that were left unchanged, and stay invalid. */
+  /** Rows that were not changed, and remain invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False if rows were still being written under an earlier key, because a node was not restarted. */
+  /** False if rows were still written under an earlier key, because a node was not restarted. */
   readonly isComplete: boolean
-  /** Seconds for which an earlier key is still needed for issued JWTs, codes and forms. */
+  /** Seconds for which issued JWTs, codes and forms still need an earlier key. */
   readonly keepFor: number
 }
 
@@ -38,17 +38,17 @@ export interface KeyRotationOptions {
   readonly onProgress?: (progress: KeyRotationProgress) => void
 }
 
-/** Rows that are read, and written in one transaction. */
+/** The number of rows that are read and written in one transaction. */
 const batch = 250
-/** Rows that are sealed before the event loop processes requests. */
+/** The number of rows that are sealed before the event loop handles requests. */
 const slice = 50
 /** Milliseconds between two batches, for other writers. */
 const rest = 5
-/** Attempts for rows that are written concurrently. */
+/** The maximum number of attempts for rows that are written concurrently. */
 const maxAttempts = 5
 /** The maximum number of passes over all tables while rows are still written under an earlier key. */
 const maxRounds = 5
-/** Seconds: the maximum lifetime of values that wait for a user to decide or to send a form. */
+/** The maximum lifetime in seconds of values that wait for a decision or a form of a user. */
 const timeToDecide = 600
 
 const kinds = [
@@ -63,8 +63,8 @@ const kinds = [
 ] as const
 
 /**
- * Seals every row under the current key, in batches. It can run while the server answers requests, on several nodes at
- * the same time, and again after it was killed.
+ * Seals every row under the current key, in batches. It can run while the server handles requests, on several nodes
+ * concurrently, and again after it was killed.
  */
 export const rotateSecretKeys = async (
   context: RecordsContext,
@@ -99,7 +99,7 @@ export const rotateSecretKeys = async (
   return { resealed, unreadable, isComplete, keepFor }
 }
 
-/** Makes one pass over a table, from its greatest key down. */
+/** Makes one pass over a table, in descending order of its keys. */
 const resealTable = async (
   kind: SealedKind,
   context: RecordsContext,
@@ -121,7 +121,7 @@ const resealTable = async (
 interface Part {
   readonly written: number
   readonly missed: number
-  /** The keys that unreadable rows name, one for each row. */
+  /** The key IDs of unreadable rows, one for each row. */
   readonly unreadable: readonly (string | null)[]
   readonly next: RowKey | null
 }

@@ -13,13 +13,13 @@ import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { signingKeyClaims } from '../seals/claims.ts'
 
-/** Milliseconds for which a new key is published before it signs: longer than clients cache the published keys. */
+/** Milliseconds for which a new key is published before it signs, which is longer than clients cache published keys. */
 const publishedBefore = 3_600_000
 /** Milliseconds for which a process caches the keys. */
 const remembered = 30_000
-/** The minimum milliseconds for which a former key stays published, even if tokens are short-lived. */
+/** The minimum time for which a former key remains published, in milliseconds, even if tokens are short-lived. */
 const keptAtLeast = 86_400_000
-/** Attempts to create the next key while other nodes create keys at the same time. */
+/** The maximum number of attempts to create the next key while other nodes also create keys. */
 const maxAttempts = 5
 const hour = 3_600_000
 
@@ -32,8 +32,8 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it takes over,
- * and a key stays published until the last token that it signed has expired.
+ * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it signs, and a key
+ * remains published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context
@@ -54,7 +54,7 @@ export class SigningKeys {
       ({ algorithm }) => algorithm === settings.signingAlgorithm,
     )
     const isKnownToAll = ({ createdAt }: SigningKey) => createdAt + publishedBefore <= clock()
-    // The first key of all signs immediately.
+    // The first key signs immediately.
     const key = own.find(isKnownToAll) ?? own.at(-1)
     if (!key) throw new Error('There is no key to sign with.')
     return new SignJWT(payload)
@@ -91,8 +91,8 @@ export class SigningKeys {
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
     if (this.#known && this.#context.clock() < this.#known.until) return this.#known.keys
-    // Do not share the loading inside a transaction: it may roll back, and waiting for another transaction can
-    // deadlock.
+    // Inside a transaction, load the keys separately: the transaction may be rolled back, and waiting for another
+    // transaction can deadlock.
     if (store !== this.#context.store) return this.#load(store)
     this.#loading ??= this.#remember().finally(() => {
       this.#loading = undefined
@@ -119,7 +119,9 @@ export class SigningKeys {
           await audit.add(tx, 'signing_key.created', { subject: key.id, details: {} })
       })
     }
-    throw new Error('No key could be made that signs: those in the store are not ours.')
+    throw new Error(
+      'No signing key could be created: the stored keys were tampered with, or sealed with another secret key.',
+    )
   }
 
   // All nodes derive the same ID for the successor of a key, so that only one insert succeeds.
@@ -157,7 +159,7 @@ export class SigningKeys {
     return opened
   }
 
-  // Do not publish the key: an attacker who wrote the row could sign tokens that resource servers accept.
+  // Do not publish the key. Otherwise, an attacker who wrote the row could sign tokens that resource servers accept.
   #tampered(id: string): void {
     this.#context.log({
       level: 'error',

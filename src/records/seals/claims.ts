@@ -13,7 +13,7 @@ import type {
   TokenWithState,
 } from '../../store/contract/tokens.ts'
 
-// The claims of each kind of row. The first claim is the kind, so that a seal is not valid in another table.
+// The claims of each kind of row. The first claim is the kind, so that a seal is not valid for another kind.
 
 export const clientClaims = (client: ClientFields): Claims => [
   'client',
@@ -46,7 +46,8 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.createdAt,
 ]
 
-/** The claims of a client's state, which a token look-up reads. Its own seal saves reading the other columns. */
+/** The claims of the columns of a client that a token look-up reads. They have a seal of their own, so that the look-up
+ * does not have to read the other columns. */
 export const clientStateClaims = (
   client: Omit<TokenWithState['client'], 'ownerActive' | 'stateSeal'>,
 ): Claims => [
@@ -59,7 +60,7 @@ export const clientStateClaims = (
   client.allowedScopes?.join(' ') ?? null,
 ]
 
-/** The claims of a built-in user as joined by look-ups. The password hash has its own seal. */
+/** The claims of the columns of a built-in user that look-ups join. The password hash has its own seal. */
 export const userClaims = (user: User): Claims => [
   'user',
   user.id,
@@ -69,7 +70,7 @@ export const userClaims = (user: User): Claims => [
   user.isAdmin,
 ]
 
-/** The claims of a password hash: the user's ID and e-mail address, which never change. */
+/** The claims of a password hash: the ID and e-mail address of the user, which never change. */
 export const passwordClaims = ({ id, email }: Pick<User, 'id' | 'email'>): Claims => [
   'password',
   id,
@@ -121,7 +122,8 @@ export const checkpointClaims = (checkpoint: AuditCheckpoint): Claims => [
 ]
 
 /**
- * Without these claims, an attacker who can write a row could obtain the successor's tokens with a token of their own.
+ * The claims of a rotated refresh token. Without them, an attacker who can write rows could obtain the tokens of the
+ * successor with another token.
  */
 export const rotationClaims = (rotated: RotatedRefreshToken): Claims => [
   'rotated_refresh_token',

@@ -22,7 +22,7 @@ import {
 /** A kind of row that is sealed. */
 export type SealedKind = keyof SealedStore
 
-/** The columns that are read of a row of that kind. */
+/** The columns that are read from a row of this kind. */
 export type RowOf<K extends SealedKind> = SealedStore[K] extends SealedRows<infer Row> ? Row : never
 
 interface Value {
@@ -61,8 +61,8 @@ export interface SealedAnew {
 }
 
 /**
- * Seals the values of a row under the current key. A value whose seal is not valid stays unchanged, and is refused when
- * it is presented.
+ * Seals the values of a row under the current key. A value with an invalid seal remains unchanged, and is refused when it
+ * is presented.
  */
 export const sealedAnew = <K extends SealedKind>(
   kind: K,

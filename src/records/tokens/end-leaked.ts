@@ -4,7 +4,7 @@ import type { RecordsContext } from '../context.ts'
 import type { Records } from '../records.ts'
 import { authorizationOfRotated } from './end-tokens.ts'
 
-/** A leaked credential, and whether this call ended it. */
+/** A leaked credential, and whether this call revoked it. */
 export interface EndedCredential {
   readonly credential: LeakedCredential
   readonly isEndedNow: boolean
@@ -13,8 +13,8 @@ export interface EndedCredential {
 type Server = Records & Pick<RecordsContext, 'keys' | 'clock'>
 
 /**
- * Ends a leaked credential: an access or refresh token with its whole authorization, a personal token, or a client
- * secret. Returns undefined for a value that is none of these.
+ * Revokes a leaked credential: an access or refresh token with its whole authorization, a personal token, or a client
+ * secret. Returns undefined for any other value.
  */
 export const endLeaked = async (
   value: string,
@@ -35,7 +35,7 @@ const endToken = async (
   { tokens, personalTokens, store }: Server,
 ): Promise<EndedCredential> => {
   const { id, clientId, userId } = token
-  // If a former value leaked, its successor is still secret, so end only the former value.
+  // If a former value leaked, its successor is still secret, so revoke only the former value.
   const isFormer = (await store.tokens.find(id))?.successorId !== null
   const isEndedNow = isFormer
     ? await personalTokens.endFormer(token, client.name)

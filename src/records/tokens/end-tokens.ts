@@ -10,8 +10,8 @@ import { accessClaims, rotationClaims } from '../seals/claims.ts'
 const longExpired = 0
 
 /**
- * Ends an access token and its children. Its refresh token stays valid. Returns false if the access token is no longer
- * the current one.
+ * Revokes an access token and its children, but not its refresh token. Returns false if the access token is no longer the
+ * current one.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -52,8 +52,8 @@ export const authorizationOfRotated = async (
 }
 
 /**
- * Ends the authorization of a rotated refresh token of this client, since the client may have lost the response with
- * its successor. Returns false if there is nothing to end.
+ * Revokes the authorization of a rotated refresh token of this client, because the client may have lost the response with
+ * the successor. Returns false if nothing was revoked.
  */
 export const endRotated = async (
   refreshToken: string,
@@ -73,7 +73,7 @@ export const endRotated = async (
 }
 
 /**
- * Revokes the tokens of a code that is presented again with full proof: one of the two callers stole it
+ * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers stole it
  * (RFC 6749 §4.1.2).
  * @returns the error of the response
  */

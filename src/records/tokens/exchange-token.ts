@@ -7,7 +7,7 @@ import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /**
- * Exchanges a token for a narrower one (RFC 8693), which ends with its parent.
+ * Exchanges a token for a narrower one (RFC 8693), which becomes invalid with its parent.
  * @throws OAuthError if the new token would not be narrower, or the parent has changed
  */
 export const exchangeToken = async (
@@ -49,7 +49,7 @@ export const exchangeToken = async (
   )
 }
 
-// Checked here too, so that no grant and no extension can widen a token.
+// Checked again here, so that a grant or an extension cannot widen a token.
 const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
   const { scopes, resources, keyThumbprint } = parent
   if (!isWithin(child.scopes, scopes))

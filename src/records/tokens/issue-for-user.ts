@@ -21,8 +21,8 @@ import {
 } from './token-row.ts'
 
 /**
- * The margin below the limit of authorizations. If a user's authorizations for an application are within this margin,
- * the limit is enforced again after the commit.
+ * The margin below the limit of authorizations. If the number of a user's authorizations for an application is within this
+ * margin, the limit is enforced again after the commit.
  */
 const concurrentExchanges = 16
 
@@ -44,7 +44,7 @@ export const issueForUser = async (
   const { grantedResources: resources = fields.resources } = redemption
   const refreshExpires = refreshable ? endOfRefresh(context, fields.createdAt) : null
   const { store, turns } = context
-  // The transaction locks the consent, so that it can't be withdrawn concurrently.
+  // The transaction locks the consent, so that it cannot be withdrawn concurrently.
   const row = `consent ${subject.id} ${client.clientId}`
   const codeDigest = code ? digestOf(code.kind, code.value) : null
   // The row of the authorization is the tombstone of the code. Keep it until the code expires, even if the tokens expire
@@ -97,7 +97,7 @@ const mustStillHold = async (
   tx: Store,
 ): Promise<void> => {
   if (!under) return
-  // Take a shared lock, so that an exchange does not wait for other exchanges of the same user. Those may run on a
+  // Take a shared lock, so that an exchange does not wait for other exchanges of the same user, which may run on a
   // disconnected node.
   const consent = await tx.consents.find(subject.id, client.clientId, { isShared: true })
   const session =
@@ -110,7 +110,7 @@ const mustStillHold = async (
 
 /**
  * Revokes the oldest authorizations of a user for one application if their number exceeds the limit.
- * @returns whether concurrent exchanges, which don't see each other, may have exceeded the limit
+ * @returns whether concurrent exchanges, which do not see each other, may have exceeded the limit
  */
 const endOldest = async (
   { client, subject }: UserRedemption,
@@ -138,7 +138,7 @@ const endOldestOfAll = async (
   try {
     await context.store.transaction((tx) => endOldest(redemption, context, tx))
   } catch (error) {
-    // The token is already issued. The next exchange ends the authorizations beyond the limit.
+    // The token is already issued. The next exchange revokes the authorizations beyond the limit.
     if (!(error instanceof StoreUnavailable)) throw error
   }
 }

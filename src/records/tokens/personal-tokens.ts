@@ -23,22 +23,22 @@ import { sealedToken, unopened } from './token-row.ts'
 
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
-  /** True for an internally generated token: no page shows it. */
+  /** Whether the token is generated internally, so that no page shows it. */
   readonly isInternal?: boolean
-  /** Seconds; without it the token does not expire, as specified. */
+  /** Seconds. Default: the token does not expire, as specified. */
   readonly expiresIn?: number
   /** The maximum number of personal tokens of the user. Default: unlimited. */
   readonly most?: number
 }
 
 export interface RotationOptions {
-  /** Seconds for which the old value stays valid, at most 30 days. Default: 0, so the old value stops immediately. */
+  /** Seconds for which the old value remains valid, at most 30 days. Default: 0. */
   readonly overlap?: number
   /** The maximum lifetime of the new value in seconds. Default: the lifetime of the old value. */
   readonly maxExpiresIn?: number
 }
 
-/** A personal token with its value, which no later look-up returns. */
+/** A new personal token with its value, which later look-ups do not return. */
 export type PersonalToken = Token & { readonly accessToken: string }
 
 /** A rotated personal token with its new value. */
@@ -47,7 +47,7 @@ export type RotatedPersonalToken = PersonalToken & {
   readonly previousExpires: number | null
 }
 
-/** A personal token as its user manages it. */
+/** A personal token on the pages of its user. */
 export interface ManagedToken {
   readonly token: Token
   readonly name: string
@@ -162,7 +162,7 @@ export class PersonalTokens {
     })
   }
 
-  /** Ends a former value during its overlap. Its successor stays valid. Returns false if the value had already ended. */
+  /** Revokes a former value during its overlap, but not its successor. Returns false if the value had already expired. */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit } = this.#context
     return store.transaction(async (tx) => {
@@ -173,7 +173,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Replaces the value of a token, and restarts its lifetime. The ID stays the same.
+   * Replaces the value of a token, and restarts its lifetime. The ID does not change.
    * @throws InvalidField for an unknown token, or an overlap that is not from 0 seconds to 30 days
    */
   async rotate(
@@ -189,7 +189,7 @@ export class PersonalTokens {
     return retryOnCollision(() =>
       store.transaction(async (tx) => {
         const now = clock()
-        // Lock the client first, as a change of the token's scopes does: a former value must get that change too.
+        // Lock the client first, as a change of scopes does, so that the change also applies to a former value.
         const token = await tx.tokens.find(id)
         if (token) await tx.clients.find(token.fields.clientId)
         const before = await tx.tokens.personal(id, now)
@@ -261,7 +261,7 @@ export class PersonalTokens {
     return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, successorId)
   }
 
-  // Returns undefined for a row that was tampered with. Such a row is never resealed, so it stays refused.
+  // Returns undefined for a row that was tampered with. The row is never resealed, so that it remains invalid.
   #valueOf({ accessToken, accessDigest, fields, successorId }: StoredToken): string | undefined {
     const claims = accessClaims(accessDigest, fields, successorId)
     const value = this.#context.keys.open('token', accessToken, claims)
@@ -270,7 +270,7 @@ export class PersonalTokens {
       : undefined
   }
 
-  // A form writes back what it shows, under a new seal, so a row that was changed in the database must not be shown.
+  // A form writes the values that it shows under a new seal, so do not return a row that was tampered with.
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
     const { fields, name, lastUse, previousExpires } = row
     if (this.#valueOf(row) === undefined) return unopened(row, row.accessToken, this.#context)
@@ -287,9 +287,7 @@ export class PersonalTokens {
 const checkLife = (expiresIn: number | undefined): void => {
   if (expiresIn === undefined) return
   if (Number.isSafeInteger(expiresIn) && expiresIn > 0 && expiresIn <= maxLifetime) return
-  throw new InvalidField(
-    'expires_in',
-    'The life time must be a number of seconds from 1 to 10 years.',
-    { problem: 'expiresInvalid' },
-  )
+  throw new InvalidField('expires_in', 'The lifetime must be from 1 second to 10 years.', {
+    problem: 'expiresInvalid',
+  })
 }

@@ -11,9 +11,9 @@ import { Users } from '../users/users.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). A rotated token that is presented again within the leeway gets the same
- * response, so that a lost response or a parallel refresh does not log the user out. After the leeway, or once the successor was
- * redeemed, reuse revokes the authorization.
+ * Rotates a refresh token (RFC 9700 §4.14.2). Within the leeway, a rotated token gets the same response again, so that a
+ * lost response or a parallel refresh does not log the user out. After the leeway, or if the successor was redeemed,
+ * reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
 export const redeemRefreshToken = async (
@@ -51,7 +51,7 @@ const rotate = async (
   const { authorizationId } = token
   const { resources = authorization?.resources ?? [], keyThumbprint = null } = redemption
   if (authorizationId === null || !authorization) throw refused()
-  // A token that is bound to a key stays bound, even if DPoP was disabled after it was issued.
+  // A key-bound token remains bound, even if DPoP was disabled after it was issued.
   if (token.keyThumbprint !== null && keyThumbprint === null) throw refused()
   const now = context.clock()
   const presented = digestOf('refresh_token', redemption.presented)
@@ -108,14 +108,14 @@ const replay = async (
   const rotated = await store.tokens.findRotated(digestOf('refresh_token', redemption.presented))
   if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refused()
   const authorization = await store.authorizations.find(rotated.authorizationId)
-  // Reuse by another client must not revoke anything, and a revoked authorization stays revoked.
+  // Reuse by another client must not revoke anything, and a revoked authorization is already revoked.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
     throw refused()
 
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  // The key of its tokens is the only proof of a public client (RFC 9449 §5).
+  // A public client can only prove itself by the key of its tokens (RFC 9449 §5).
   const boundTo = current?.fields.keyThumbprint ?? null
   const mustHold = boundTo !== null && !redemption.client.isConfidential
   if (mustHold && redemption.keyThumbprint !== boundTo) throw refused()

@@ -7,12 +7,12 @@ import type { Store } from '../../store/store.ts'
 
 /** The maximum number of stored rotated refresh tokens of one authorization. */
 const rotatedPerAuthorization = 1_000
-/** The maximum number of live children of one token. A rotation of the token deletes them in one statement. */
+/** The maximum number of valid children of one token. A rotation of the token deletes them in one statement. */
 const childrenPerToken = 1_000
 
-/** About one of this many rotations triggers a check of the authorization. */
+/** On average, one of this number of rotations triggers a check of the authorization. */
 const rotationsPerCheck = 64
-/** About one of this many new tokens triggers a check of the client, or of the parent token. */
+/** On average, one of this number of new tokens triggers a check of the client, or of the parent token. */
 const tokensPerCheck = 1_000
 const childrenPerCheck = 100
 /** The maximum number of rows that one statement deletes. */
@@ -21,8 +21,8 @@ const batchSize = 100
 const pauseFactor = 1
 
 /**
- * Returns a function that returns true for about one of `many` calls. The intervals vary: with a fixed interval, clients
- * that alternate could always draw the same results.
+ * Returns a function that returns true for about one of `many` calls, at random intervals. With a fixed interval, only one
+ * of several alternating clients could trigger all checks.
  */
 export const oneOf = (many: number): (() => boolean) => {
   let draws = 0
@@ -43,8 +43,8 @@ export const oneOf = (many: number): (() => boolean) => {
 type DeleteBatch = (limit: number) => Promise<number>
 
 /**
- * Limits the number of rows of one client, authorization or parent token. It deletes the oldest rows in batches, in the
- * background of the requests that write rows. The limits are approximate, since only some writes trigger a check.
+ * Limits the number of rows of one client, authorization or parent token. Deletes the oldest rows in batches in the
+ * background. The limits are approximate, because only some writes trigger a check.
  */
 export class TokenBounds {
   readonly #context: {
@@ -68,7 +68,7 @@ export class TokenBounds {
     this.#context = context
   }
 
-  /** Call after a rotation of a refresh token of this authorization. */
+  /** Must be called after a rotation of a refresh token of this authorization. */
   rotated(authorizationId: number): void {
     if (!this.#isRotationDue()) return
     const { store, settings, clock } = this.#context
@@ -82,7 +82,7 @@ export class TokenBounds {
     )
   }
 
-  /** Call after a client got a token for itself. */
+  /** Must be called after a client received a token of `client_credentials`. */
   issued(token: Pick<TokenFields, 'clientKey' | 'userId'>): void {
     if (!this.#isTokenDue()) return
     const { store, settings } = this.#context
@@ -91,7 +91,7 @@ export class TokenBounds {
     )
   }
 
-  /** Call after a child of this token was created. */
+  /** Must be called after a child of this token was created. */
   narrowed(parentId: number): void {
     if (!this.#isChildDue()) return
     const { store } = this.#context
@@ -100,13 +100,13 @@ export class TokenBounds {
     )
   }
 
-  /** Waits for the running statement, and starts no other one. */
+  /** Stops the removals, and waits for the running statement. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
   }
 
-  // Run one removal at a time. A skipped removal is soon triggered again, because a bound is only exceeded by many writes.
+  // Run one removal at a time. A skipped removal is soon triggered again, because only many writes exceed a bound.
   #trim(deleteBatch: DeleteBatch): void {
     if (this.#stopping.signal.aborted) return
     this.#running ??= this.#deleteAll(deleteBatch)

@@ -84,7 +84,7 @@ export class TokenFinder {
   }
 }
 
-/** Returns the scopes of a token without those that the client has lost since. They count from the next request on. */
+/** Returns the scopes of a token that its client still has. */
 const scopesNow = ({ fields: { scopes }, client }: TokenWithState): readonly string[] => {
   const { allowedScopes } = client
   return allowedScopes ? scopes.filter((scope) => allowedScopes.includes(scope)) : scopes

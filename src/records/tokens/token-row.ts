@@ -12,7 +12,7 @@ import type { RecordsContext } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
 
-/** Returns the fields of a new bearer or DPoP token that belongs to no authorization yet. */
+/** Returns the fields of a new bearer or DPoP token without an authorization. */
 export const newTokenFields = (
   { settings, clock }: RecordsContext,
   { client, scopes, resources = [], keyThumbprint: bound }: Exclude<Redemption, RefreshRedemption>,
@@ -48,7 +48,7 @@ export const newSecrets = (
   refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
 })
 
-/** Saves a token through the host's `saveToken`, if there is one. */
+/** Saves a token with the `saveToken` of the application, if it passed one. */
 export const save = async (
   context: RecordsContext,
   request: Redemption,
@@ -64,7 +64,7 @@ export const save = async (
     const made = await persist(row)
     return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
   }
-  // A host may call `next` several times; the token is saved once.
+  // The application may call `next` several times, but the token is saved once.
   let saved: Promise<Token> | undefined
   const next = (changed?: TokenData): Promise<Token> => {
     saved ??= write(changed)
@@ -78,14 +78,14 @@ export const save = async (
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-// A token without an expiry is never a JWT: servers that verify it with the published keys would never learn of its
+// A token without an expiry is never a JWT, because servers that verify it with the published keys would never detect its
 // revocation.
 const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
   mint && data.fields.expires !== null
     ? { ...data, accessToken: await mint(data.fields, store) }
     : data
 
-// Mint the JWT again if the host changed the fields, because its claims must match the saved row.
+// Mint the JWT again if the application changed the fields, because its claims must match the saved row.
 const mintedAnew = async (
   before: TokenData,
   data: TokenData,
@@ -104,7 +104,7 @@ const subjectOf = (request: Redemption): TokenSubject | null => {
   return request.type === 'narrowing' ? request.parent.user : request.subject
 }
 
-// A host may narrow the scopes and shorten the lifetime, but never the opposite.
+// The application may narrow the scopes and shorten the lifetime, but not widen or extend them.
 const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   const { scopes, expires } = data.fields
   if (!isWithin(fields.scopes, scopes)) throw new Error('saveToken must not widen the scopes.')
@@ -117,7 +117,7 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
 }
 
-/** Returns the expiry of a new refresh token. Each use restarts its lifetime, but not beyond the end of the authorization. */
+/** Returns the expiry of a new refresh token. Each use restarts its lifetime, at most until the authorization expires. */
 export const endOfRefresh = (
   { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
   now: number,
@@ -129,7 +129,7 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
-/** Creates the row of a token. It has the digest of each secret, and the secret sealed together with the claims of the row. */
+/** Creates the row of a token, with the digest of each secret, and the secret sealed together with the claims of the row. */
 export const sealedToken = (
   { keys }: RecordsContext,
   data: TokenData,

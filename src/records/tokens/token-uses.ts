@@ -4,19 +4,19 @@ import type { FoundToken } from '../../model/token.ts'
 import type { TokenUse } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The minimum milliseconds between two recorded uses of a token. */
+/** The minimum interval between two recorded uses of a token, in milliseconds. */
 const minInterval = 60_000
 /** Milliseconds for which uses are collected before they are written in one transaction. */
 const flushDelay = 5_000
-/** The maximum milliseconds for which a page waits for the write. */
+/** The maximum time for which a page waits for the write, in milliseconds. */
 const maxPageWait = 20
 /** The maximum number of tokens in memory. Uses of further tokens are dropped. */
 const maxTokens = 10_000
 const never = Number.NEGATIVE_INFINITY
 
 /**
- * Records the last use of each token: time and address. A bearer check only records the use in memory, and one
- * transaction writes many uses later. A process that ends abruptly loses the uses of a few seconds.
+ * Records the last use of each token: time and IP address. A bearer check only records the use in memory, and one
+ * transaction writes many uses later. If the process is killed, the uses of a few seconds are lost.
  */
 export class TokenUses {
   readonly #store: Store
@@ -44,7 +44,7 @@ export class TokenUses {
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    // A caller also waits for the write that is already running.
+    // The caller also waits for a write in progress.
     const before = this.#writing
     this.#writing = this.#write()
     await Promise.all([before, this.#writing])

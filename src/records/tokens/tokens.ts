@@ -14,7 +14,7 @@ import { redeemRefreshToken } from './refresh-rotation.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
-/** Issues, finds and revokes tokens. No other code issues tokens, except for personal tokens. */
+/** Issues, finds and revokes tokens. Only personal tokens are issued elsewhere. */
 export class Tokens {
   readonly #context: RecordsContext
   readonly #finder: TokenFinder
@@ -41,7 +41,7 @@ export class Tokens {
   }
 
   /**
-   * Creates a personal access token that does not expire, with a client of that name behind it.
+   * Creates a personal access token that does not expire, together with its client, which has the name.
    * @throws InvalidField, ScopeDoesNotExists if nothing was written
    */
   createPersonal(
@@ -52,7 +52,7 @@ export class Tokens {
     return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
-  /** Finds a token by its access token, or by its refresh token if there is no access token. Finds personal tokens too. */
+  /** Finds a token, including personal tokens, by its access token or else by its refresh token. */
   async find({
     accessToken,
     refreshToken,
@@ -69,14 +69,14 @@ export class Tokens {
     return this.#context.store.tokens.personalNamed(userId, name.normalize('NFC').trim())
   }
 
-  /** Returns the record of a token by its ID, to manage it. An ID proves no right to use the token. */
+  /** Returns the record of a token by its ID, to manage it. An ID is not a credential. */
   async get(id: number): Promise<Token | undefined> {
     const row = await this.#context.store.tokens.find(id)
     return row && new Token(row.fields, this.#context.scopes)
   }
 
   /**
-   * Revokes a token: a personal one with the client behind it, any other with its whole authorization.
+   * Revokes a token: a personal token with its client, any other token with its whole authorization.
    * @param as the audit event, if it does not follow from the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
@@ -102,7 +102,7 @@ export class Tokens {
   }
 
   /**
-   * Revokes only an access token: its refresh token stays valid. Returns false if it is not the current one any more.
+   * Revokes an access token, but not its refresh token. Returns false if it is no longer the current access token.
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)

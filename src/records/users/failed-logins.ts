@@ -4,7 +4,7 @@ import type { UserId } from '../../model/user.ts'
 
 /** Milliseconds for which the failed logins of a user are combined into one event. */
 const hour = 3_600_000
-/** Failed logins of one user in an hour that suggest guessing. */
+/** The number of failed logins of one user in an hour that suggests guessing. */
 const alarming = 20
 /** The maximum number of counted users. */
 const maxUsers = 10_000
@@ -13,14 +13,14 @@ type FailedLogin = AuditEvent<'login.failed'>
 
 interface Counted {
   readonly total: number
-  /** The failed logins that were not recorded yet. */
+  /** The number of failed logins that are not recorded yet. */
   readonly waiting: number
   readonly latest: FailedLogin
 }
 
 /**
- * Combines failed logins, so that guesses neither fill the audit log nor hide in it. The first failed login of a user
- * is recorded immediately; the others of that hour become one event. Unknown accounts are counted together.
+ * Combines failed logins, so that guesses do not fill the audit log. The first failed login of a user is recorded
+ * immediately; further ones in that hour become one event. Unknown accounts are counted together.
  */
 export class FailedLogins {
   readonly #record: (event: FailedLogin) => void
@@ -50,7 +50,7 @@ export class FailedLogins {
     if (isAlarming) this.#warn(userId)
   }
 
-  /** Records the combined events. The next failed login begins a new hour. */
+  /** Records the combined events. After that, the next failed login begins a new hour. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -6,12 +6,12 @@ import type { UserId } from '../../model/user.ts'
 import type { Limits } from '../limits.ts'
 import type { Users } from './users.ts'
 
-/** A try of a password. */
+/** An attempt to log in with a password. */
 export interface PasswordTry {
   /** The account as it was typed. */
   readonly account: string
   readonly address: string
-  /** The browser, if the account logged in there before. */
+  /** The browser, if the account has logged in there before. */
   readonly browser?: { readonly nonce: string; readonly userId: UserId } | undefined
 }
 
@@ -25,10 +25,10 @@ interface Server {
 }
 
 /**
- * Checks a password, unless too many were wrong. A known browser of the account has its own limit. All other tries count
- * by account, by network and account, by address, and by network.
+ * Checks a password, unless too many passwords were wrong. A known browser of the account has its own limit. All other
+ * attempts count by account, by network and account, by IP address, and by network.
  * @returns the result of the check
- * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy; then nothing is hashed
+ * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy: nothing was hashed
  */
 export const tryPassword = async <U>(
   tried: PasswordTry,
@@ -48,7 +48,7 @@ export const tryPassword = async <U>(
   try {
     users.requireRoom(requester)
     const target = `login ${accountKey(account)}`
-    // Count the try before the check, so that concurrent tries cannot exceed the limit.
+    // Count the attempt before the check, so that concurrent attempts cannot exceed the limit.
     const giveBack = await limits.attemptAll([
       { limit: 'wrongPasswordsOfAccount', address, target },
       { limit: 'guessesOfAccount', address: '', target },
@@ -64,7 +64,7 @@ export const tryPassword = async <U>(
   }
 }
 
-/** Gives the place of a try back, unless the password was wrong. */
+/** Releases the place of an attempt, unless the password was wrong. */
 const judged = async <U>(
   giveBack: () => Promise<void>,
   check: () => Promise<U | undefined>,
@@ -73,7 +73,7 @@ const judged = async <U>(
   try {
     user = await check()
   } catch (error) {
-    // The password was not checked, so the try does not count.
+    // The password was not checked, so the attempt does not count.
     await giveBack()
     throw error
   }

@@ -14,7 +14,7 @@ import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
 
-/** The maximum number of rows of an external user that one statement removes. */
+/** The maximum number of rows of a user of the application that one statement deletes. */
 const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
@@ -46,7 +46,7 @@ export class Users implements UserSource {
     return this.#intact(await this.#context.store.users.find(id))
   }
 
-  /** Returns a user by ID: the joined row, or the result of the host's look-up for external users. */
+  /** Returns a user by ID: the joined row or, for users of the application, the result of its look-up. */
   async joined(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
     if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
@@ -69,7 +69,7 @@ export class Users implements UserSource {
     return { user: current, client: { ...client, ownerActive } }
   }
 
-  /** Returns the current user and owner of a token if the store has joined them, without a look-up. */
+  /** Returns the current user and owner of a token if the store has joined them; otherwise undefined. */
   joinedState({ user, client }: TokenWithState): State | undefined {
     const { intact } = this.#context
     if (!intact.isClient(client)) return undefined
@@ -141,19 +141,19 @@ export class Users implements UserSource {
     return found?.active && matches ? found : this.#refused(found)
   }
 
-  // Record the user, never the typed text: people enter their password in the wrong field.
+  // Record the user, but never the typed text, because people sometimes enter their password in the wrong field.
   #refused(user: User | undefined): undefined {
     const by = { actor: 'unknown' } as const
     this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
   }
 
-  /** Checks for room in the hashing queue. @throws PasswordHashingBusy if too many passwords of this requester wait */
+  /** Checks that the hashing queue has space. @throws PasswordHashingBusy if too many passwords of this requester wait */
   requireRoom(requester: Requester): void {
     const { hostUsers, passwords } = this.#context
     if (!hostUsers) passwords.requireRoom(requester)
   }
 
-  /** Returns a value that changes with the user's password; empty if the application manages the passwords. */
+  /** Returns a value that changes with the password of the user; empty if the application manages the passwords. */
   markOf(user: CheckedUser): string {
     const hash = this.#hashOf(user)
     return hash === undefined ? '' : sha256(hash)
@@ -178,8 +178,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns whether a password is the user's, for code of the application. Wrong passwords are counted by user, apart
-   * from those of the login page.
+   * Returns whether the password of a user is correct, for code of the application. Wrong passwords are counted by user,
+   * separately from wrong passwords on the login page.
    * @throws OAuthError 429 with `Retry-After` after too many wrong passwords
    */
   async checkPassword(id: UserId, password: string): Promise<boolean> {
@@ -197,7 +197,7 @@ export class Users implements UserSource {
     }
   }
 
-  /** Sets the password and ends the user's sessions; personal tokens and authorizations stay. */
+  /** Sets the password and ends the sessions of the user, but not personal tokens and authorizations. */
   async setPassword(id: UserId, password: string): Promise<boolean> {
     const { store, audit, passwords } = this.#context
     const row = await store.users.find(id)
@@ -206,7 +206,7 @@ export class Users implements UserSource {
     const hash = await passwords.hash(validPassword(password))
     const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
-      // Change the password first: it waits for concurrent logins, so that their sessions are deleted too.
+      // Change the password first. This waits for concurrent logins, so that their sessions are also deleted.
       const isSet = await tx.users.setPassword(id, passwordHash)
       const count = await tx.sessions.deleteOfUser(id)
       if (!isSet) return false
@@ -217,7 +217,7 @@ export class Users implements UserSource {
     })
   }
 
-  /** An inactive user's tokens and clients are invalid from the next request on, until reactivated. */
+  /** Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
     return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
   }
@@ -228,8 +228,7 @@ export class Users implements UserSource {
   }
 
   /**
-   * Removes everything of a user whom the application deletes, in small batches. When it returns, nothing is left. Call
-   * it again after a failure.
+   * Deletes all rows of a user whom the application deletes, in small batches. Call it again after a failure.
    */
   async deleted(id: UserId): Promise<void> {
     const { store, audit } = this.#context
@@ -262,7 +261,7 @@ export class Users implements UserSource {
     const { store, audit, intact } = this.#context
     if (!intact.hasBuiltInUsers) throw new NotOurUsers()
     return store.transaction(async (tx) => {
-      // Lock the row: the seal covers both marks, so a concurrent change of the other one must wait.
+      // Lock the row. The seal covers both flags, so a concurrent change of the other flag must wait.
       const before = await this.#intact(await tx.users.find(id))
       if (!before || !(await tx.users.update(this.#sealed({ ...before, ...marks })))) return false
       await audit.add(tx, event, { ...ofUser(before), details: {} })
@@ -274,7 +273,7 @@ export class Users implements UserSource {
     return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
   }
 
-  // Bind the seal to the user, so that a hash that was written or moved by hand is not accepted.
+  // Bind the seal to the user, so that a hash that was not written by this server for this user is not accepted.
   #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
     return this.#context.keys.seal('row', hash, passwordClaims(user))
   }
