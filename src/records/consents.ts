@@ -22,8 +22,8 @@ export class Consents {
   }
 
   /**
-   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes the user
-   * refused.
+   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes the
+   * user refused.
    */
   async grant(
     userId: UserId,

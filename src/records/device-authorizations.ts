@@ -29,7 +29,9 @@ export const deviceCodeExpiresIn = 600
 export const pollInterval = 5
 /** Seconds by which the interval grows after each early poll. RFC 8628 §3.5. */
 const slowDown = 5
-/** Milliseconds by which a poll may be early, because the duration of requests varies and the clocks of nodes differ. */
+/**
+ * Milliseconds by which a poll may be early, because the duration of requests varies and the clocks of nodes differ.
+ */
 const tolerance = 500
 
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/

@@ -61,9 +61,9 @@ const maxTargetLength = 100
 const oneSecond = 1_000
 
 /**
- * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately. A
- * limit is an entry of the table or an object. It applies to the network of an IP address, to a target such as an account
- * or a client, or to both.
+ * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
+ * A limit is an entry of the table or an object. It applies to the network of an IP address, to a target such as an
+ * account or a client, or to both.
  */
 export class Limits {
   readonly #transients: Transients
@@ -118,8 +118,8 @@ export class Limits {
   }
 
   /**
-   * Counts a failure. After too many failures, `check` refuses the next attempt. For a large limit, each node may allow up
-   * to a twentieth more.
+   * Counts a failure. After too many failures, `check` refuses the next attempt. For a large limit, each node may allow
+   * up to a twentieth more.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -137,8 +137,8 @@ export class Limits {
   }
 
   /**
-   * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the limit
-   * allows.
+   * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the
+   * limit allows.
    * @returns a function that ends the attempt
    * @throws OAuthError 429 with `Retry-After` if the limit is reached, also by attempts in progress
    */
@@ -278,7 +278,9 @@ export class Limits {
     return { count, wait: ends - now, isShared: true }
   }
 
-  /** Runs the increments of a counter one by one, because in PostgreSQL, each waiting increment would hold a connection. */
+  /**
+   * Runs the increments of a counter one by one, because in PostgreSQL, each waiting increment would hold a connection.
+   */
   #inTurn<T>(counter: string, increment: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(counter) ?? Promise.resolve()).then(increment, increment)
     this.#turns.set(counter, turn)

@@ -13,9 +13,9 @@ const camelCase = (name: string): string =>
   name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * Loads the export of an import path such as `svc_oauth2server.utils:jwt_verify_token`. The last colon separates the module
- * from the export. `svc_oauth2server` is this package, a module that begins with `./` is relative to the application root,
- * and any other module is a dependency of the application.
+ * Loads the export of an import path such as `svc_oauth2server.utils:jwt_verify_token`. The last colon separates the
+ * module from the export. `svc_oauth2server` is this package, a module that begins with `./` is relative to the
+ * application root, and any other module is a dependency of the application.
  * @throws Error if the module or the export is missing
  */
 export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {

@@ -49,7 +49,10 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   readonly resources?: readonly ProtectedResource[]
   /** Refuses, restricts or verifies clients that register themselves (`dynamicRegistration`). */
   readonly registerClient?: RegisterClient
-  /** Runs after the revocation of a credential that a secret scanner found, so that the application can notify its owner. */
+  /**
+   * Runs after the revocation of a credential that a secret scanner found, so that the application can notify its
+   * owner.
+   */
   readonly onLeaked?: OnLeaked
   readonly log?: LogSink
   /** Runs around every store operation. */

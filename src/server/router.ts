@@ -32,8 +32,8 @@ export interface Router {
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Handles requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw form,
-   * because a `Request` would normalize them. Returns undefined for any other request.
+   * Handles requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw
+   * form, because a `Request` would normalize them. Returns undefined for any other request.
    */
   direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
 }
@@ -215,8 +215,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 }
 
 /**
- * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks alternate,
- * so that many page requests from one network do not delay JSON requests or the pages of other networks.
+ * Returns a function that waits for a turn of the event loop. Each turn renders one page, and client networks
+ * alternate, so that many page requests from one network do not delay JSON requests or the pages of other networks.
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const full = () => new Error('The queue of pages has no maximum length.')

@@ -49,7 +49,9 @@ const writings = (secret: string): readonly Buffer[] => {
   ]
 }
 
-/** Returns the unsalted digests of a secret that people choose. Such a digest reveals the secret to a dictionary attack. */
+/**
+ * Returns the unsalted digests of a secret that people choose. Such a digest reveals the secret to a dictionary attack.
+ */
 const guessable = (secret: string): readonly string[] =>
   ['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => [
     hash(algorithm, secret, 'hex'),

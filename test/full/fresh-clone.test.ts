@@ -26,8 +26,8 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)
-    // Git also lists deleted files. Skip links: `npm ci` would follow a link to node_modules and delete its content, which
-    // other checkouts use.
+    // Git also lists deleted files. Skip links: `npm ci` would follow a link to node_modules and delete its content,
+    // which other checkouts use.
     const found = await lstat(from).catch(() => undefined)
     if (!found?.isFile()) continue
     const target = join(folder.path, file)

@@ -39,7 +39,9 @@ type Prepared = () => Promise<unknown>
 
 const now = 500
 
-/** Every operation that requests wait for. Each function inserts the rows of the operation, and returns the operation. */
+/**
+ * Every operation that requests wait for. Each function inserts the rows of the operation, and returns the operation.
+ */
 const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepared>>> = {
   'tokens.findByAccess': async (store, { clientId }) => {
     const { row } = await aPair(store, clientId)

@@ -197,8 +197,8 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
       expect(during.length).toBeGreaterThan(locked / pace / 4)
       // A request that waited for the row would take the 3,000 ms after which a statement times out.
       expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
-      // No foreign key refers to these rows (docs/decisions/0017-deletion.md), so the lock does not even affect the requests
-      // of the same user.
+      // No foreign key refers to these rows (docs/decisions/0017-deletion.md), so the lock does not even affect the
+      // requests of the same user.
       expect(victims.filter(({ status }) => status !== 200)).toEqual([])
     },
   )

@@ -10,7 +10,10 @@ import { guesser, here, start } from './support.ts'
  * account, the counters of address and network, and one write of all audit events of a second.
  */
 const maxOperations = 7
-/** The maximum number of store operations of a login that is refused before hashing: the read of the places, and audit events. */
+/**
+ * The maximum number of store operations of a login that is refused before hashing: the read of the places, and audit
+ * events.
+ */
 const maxWhenRefused = 2
 
 const lacksPostgres = await lacks('postgres')

@@ -78,7 +78,9 @@ const find = async ({ store, digests }: Filled, index: number): Promise<void> =>
   if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is gone.')
 }
 
-/** Measures look-ups in milliseconds, alternating between the tables, so that other load on the machine affects both. */
+/**
+ * Measures look-ups in milliseconds, alternating between the tables, so that other load on the machine affects both.
+ */
 const compare = async (all: readonly Filled[]): Promise<readonly (readonly number[])[]> => {
   const times: number[][] = all.map(() => [])
   for (let index = -2_000; index < lookups; index += 1) {

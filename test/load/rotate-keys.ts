@@ -176,7 +176,10 @@ const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promis
 
 const seconds = (since: number): number => Math.round((performance.now() - since) / 100) / 10
 
-/** Fills the database, rotates the keys, and prints the figures. @returns whether no request failed and no token was lost */
+/**
+ * Fills the database, rotates the keys, and prints the figures.
+ * @returns whether no request failed and no token was lost
+ */
 export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
   const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`

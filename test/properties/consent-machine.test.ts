@@ -5,7 +5,8 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// Compares the server, over HTTP with its pages and a SQLite file, with a small model of consent (decision §4.5 to §4.7).
+// Compares the server, over HTTP with its pages and a SQLite file, with a small model of consent (decision §4.5 to
+// §4.7).
 
 const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'

@@ -558,6 +558,6 @@ describe('the rotation of signing keys', () => {
       clock: () => 0,
       log: () => undefined,
     } as never)
-    await expect(keys.published()).rejects.toThrow('No key could be made')
+    await expect(keys.published()).rejects.toThrow('No signing key could be created')
   })
 })

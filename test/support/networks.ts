@@ -27,8 +27,8 @@ const prefix = 'o2t'
 const nowhere = '02:00:00:00:00:01'
 
 /**
- * Creates the networks. Needs `own networks`. The names contain the ID of this process, so that a later run can remove the
- * networks of a killed run.
+ * Creates the networks. Needs `own networks`. The names contain the ID of this process, so that a later run can remove
+ * the networks of a killed run.
  */
 export const makeNetworks = async (count: number): Promise<Networks> => {
   await removeStale()

@@ -27,8 +27,8 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * Returns a free port. The port is below the range from which the system assigns ports, and in the range of this worker,
- * so it is still free when the program starts.
+ * Returns a free port. The port is below the range from which the system assigns ports, and in the range of this
+ * worker, so it is still free when the program starts.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * Runs a PostgreSQL cluster and a Redis for `startServices()`. Writes their URLs to standard output, and stops and deletes
- * them when standard input closes, which also happens when the parent process is killed. With `--run-folder`, all files
- * are in one folder for the whole run.
+ * Runs a PostgreSQL cluster and a Redis for `startServices()`. Writes their URLs to standard output, and stops and
+ * deletes them when standard input closes, which also happens when the parent process is killed. With `--run-folder`,
+ * all files are in one folder for the whole run.
  */
 import { once } from 'node:events'
 import { startPostgres } from './own-postgres.ts'

@@ -7,8 +7,8 @@ import { has } from './needs.ts'
 /** A PostgreSQL cluster and a Redis for this run. */
 export interface Services {
   /**
-   * The variables of the services: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if the
-   * run has a folder of its own.
+   * The variables of the services: `TEST_POSTGRES_URL` and `TEST_REDIS_URL` if this call started them, and `TMPDIR` if
+   * the run has a folder of its own.
    */
   readonly env: Readonly<Record<string, string>>
   /** Stops them and deletes their data. */
@@ -29,8 +29,8 @@ export const missingServices = async (): Promise<readonly ('postgres' | 'redis')
 const program = join(import.meta.dirname, 'services-keeper.ts')
 
 /**
- * Starts the missing services. They end with this process, even if it is killed, because a keeper process stops them when
- * its standard input closes.
+ * Starts the missing services. They end with this process, even if it is killed, because a keeper process stops them
+ * when its standard input closes.
  */
 export const startServices = async ({
   hasRunFolder = false,

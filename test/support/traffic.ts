@@ -13,8 +13,8 @@ export interface Sample extends Outcome {
 }
 
 /**
- * Each request uses a new connection. On a keep-alive connection, a request fails if the server closes the idle connection
- * just then, although no node failed.
+ * Each request uses a new connection. On a keep-alive connection, a request fails if the server closes the idle
+ * connection just then, although no node failed.
  */
 const ownConnection = { isAlone: true }
 

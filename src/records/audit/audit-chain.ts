@@ -150,7 +150,7 @@ export class AuditChain {
       if ((await removeSome()) === null) return
   }
 
-  /** Returns the greatest ID up to which every row is committed, or the last covered ID if that is still unknown. */
+  /** Returns the greatest ID up to which every row is committed, or 0 while an earlier transaction is still open. */
   async #settledId(): Promise<number> {
     const { audit } = this.#options.store
     this.#mark ??= await this.#newMark()
@@ -203,14 +203,15 @@ export class AuditChain {
     const copies =
       rows.length > 0 ? await store.audit.copies({ after: afterId, until: lastId }) : []
     const forged: number[] = []
-    // An empty checkpoint must expire later than the checkpoints that it declares removed. Otherwise, each removal would
-    // require another checkpoint.
+    // An empty checkpoint must expire later than the checkpoints that it declares removed. Otherwise, each removal
+    // would require another checkpoint.
     let latestAt = rows.length === 0 ? now : 0
     for (const row of rows) {
       digest.add(row)
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
-      // A forged row may contain any time, and the clock of a node may be ahead. The removal must not be delayed by either.
+      // A forged row may contain any time, and the clock of a node may be ahead. The removal must not be delayed by
+      // either.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)

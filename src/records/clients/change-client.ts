@@ -56,8 +56,8 @@ export const changeClient = async (
 }
 
 /**
- * Returns the key of a client after a change. A client that becomes public gets a new key, which revokes every grant under
- * the former key, because anyone can impersonate a public client.
+ * Returns the key of a client after a change. A client that becomes public gets a new key, which revokes every grant
+ * under the former key, because anyone can impersonate a public client.
  */
 export const keyAfter = (
   rows: ClientRows,

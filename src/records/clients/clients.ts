@@ -64,8 +64,8 @@ export class Clients {
   }
 
   /**
-   * Stores a client that describes itself in a document, so that authorizations can refer to it. Does not change whether
-   * the client is verified or disabled. Other clients are stored already.
+   * Stores a client that describes itself in a document, so that authorizations can refer to it. Does not change
+   * whether the client is verified or disabled. Other clients are stored already.
    * @throws ReferenceNotFound if the row was tampered with
    */
   async keep(client: Client): Promise<void> {

@@ -63,8 +63,8 @@ const note = async ({ secretKeys }: Noted, keys: KeyRing, now: number): Promise<
 }
 
 /**
- * Records the current key, and records it again if a rotation removed it too early. A key is required as long as one node
- * writes with it.
+ * Records the current key, and records it again if a rotation removed it too early. A key is required as long as one
+ * node writes with it.
  */
 export const keepNoted = async (
   store: Noted,

@@ -32,8 +32,8 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it signs, and a key
- * remains published until the last token that it signed has expired.
+ * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it signs, and a
+ * key remains published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context

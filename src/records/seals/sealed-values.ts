@@ -61,8 +61,8 @@ export interface SealedAnew {
 }
 
 /**
- * Seals the values of a row under the current key. A value with an invalid seal remains unchanged, and is refused when it
- * is presented.
+ * Seals the values of a row under the current key. A value with an invalid seal remains unchanged, and is refused when
+ * it is presented.
  */
 export const sealedAnew = <K extends SealedKind>(
   kind: K,

@@ -10,8 +10,8 @@ import { accessClaims, rotationClaims } from '../seals/claims.ts'
 const longExpired = 0
 
 /**
- * Revokes an access token and its children, but not its refresh token. Returns false if the access token is no longer the
- * current one.
+ * Revokes an access token and its children, but not its refresh token. Returns false if the access token is no longer
+ * the current one.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -52,8 +52,8 @@ export const authorizationOfRotated = async (
 }
 
 /**
- * Revokes the authorization of a rotated refresh token of this client, because the client may have lost the response with
- * the successor. Returns false if nothing was revoked.
+ * Revokes the authorization of a rotated refresh token of this client, because the client may have lost the response
+ * with the successor. Returns false if nothing was revoked.
  */
 export const endRotated = async (
   refreshToken: string,

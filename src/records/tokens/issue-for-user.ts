@@ -21,8 +21,8 @@ import {
 } from './token-row.ts'
 
 /**
- * The margin below the limit of authorizations. If the number of a user's authorizations for an application is within this
- * margin, the limit is enforced again after the commit.
+ * The margin below the limit of authorizations. If the number of a user's authorizations for an application is within
+ * this margin, the limit is enforced again after the commit.
  */
 const concurrentExchanges = 16
 
@@ -47,8 +47,8 @@ export const issueForUser = async (
   // The transaction locks the consent, so that it cannot be withdrawn concurrently.
   const row = `consent ${subject.id} ${client.clientId}`
   const codeDigest = code ? digestOf(code.kind, code.value) : null
-  // The row of the authorization is the tombstone of the code. Keep it until the code expires, even if the tokens expire
-  // earlier.
+  // The row of the authorization is the tombstone of the code. Keep it until the code expires, even if the tokens
+  // expire earlier.
   const codeEnds =
     code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
   let isNearLimit = false

@@ -162,7 +162,9 @@ export class PersonalTokens {
     })
   }
 
-  /** Revokes a former value during its overlap, but not its successor. Returns false if the value had already expired. */
+  /**
+   * Revokes a former value during its overlap, but not its successor. Returns false if the value had already expired.
+   */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit } = this.#context
     return store.transaction(async (tx) => {

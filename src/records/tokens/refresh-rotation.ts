@@ -11,8 +11,8 @@ import { Users } from '../users/users.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). Within the leeway, a rotated token gets the same response again, so that a
- * lost response or a parallel refresh does not log the user out. After the leeway, or if the successor was redeemed,
+ * Rotates a refresh token (RFC 9700 §4.14.2). Within the leeway, a rotated token gets the same response again, so that
+ * a lost response or a parallel refresh does not log the user out. After the leeway, or if the successor was redeemed,
  * reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */

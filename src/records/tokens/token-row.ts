@@ -78,8 +78,8 @@ export const save = async (
   return { token, subject: subjectOf(request), accessToken, refreshToken, expiresIn }
 }
 
-// A token without an expiry is never a JWT, because servers that verify it with the published keys would never detect its
-// revocation.
+// A token without an expiry is never a JWT, because servers that verify it with the published keys would never detect
+// its revocation.
 const minted = async (data: TokenData, { mint, store }: RecordsContext): Promise<TokenData> =>
   mint && data.fields.expires !== null
     ? { ...data, accessToken: await mint(data.fields, store) }
@@ -117,7 +117,9 @@ const restricted = (data: TokenData, { fields }: TokenData): TokenData => {
   return { ...data, fields: { ...data.fields, scopes: fields.scopes, expires: earlier } }
 }
 
-/** Returns the expiry of a new refresh token. Each use restarts its lifetime, at most until the authorization expires. */
+/**
+ * Returns the expiry of a new refresh token. Each use restarts its lifetime, at most until the authorization expires.
+ */
 export const endOfRefresh = (
   { settings: { refreshTokenExpiresIn, authorizationExpiresIn } }: RecordsContext,
   now: number,
@@ -129,7 +131,10 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
-/** Creates the row of a token, with the digest of each secret, and the secret sealed together with the claims of the row. */
+/**
+ * Creates the row of a token, with the digest of each secret, and the secret sealed together with the claims of the
+ * row.
+ */
 export const sealedToken = (
   { keys }: RecordsContext,
   data: TokenData,

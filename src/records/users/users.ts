@@ -147,7 +147,10 @@ export class Users implements UserSource {
     this.#context.audit.addLoginFailure({ ...ofUser(user), by, details: { count: 1 } })
   }
 
-  /** Checks that the hashing queue has space. @throws PasswordHashingBusy if too many passwords of this requester wait */
+  /**
+   * Checks that the hashing queue has space.
+   * @throws PasswordHashingBusy if too many passwords of this requester wait
+   */
   requireRoom(requester: Requester): void {
     const { hostUsers, passwords } = this.#context
     if (!hostUsers) passwords.requireRoom(requester)
@@ -178,8 +181,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns whether the password of a user is correct, for code of the application. Wrong passwords are counted by user,
-   * separately from wrong passwords on the login page.
+   * Returns whether the password of a user is correct, for code of the application. Wrong passwords are counted by
+   * user, separately from wrong passwords on the login page.
    * @throws OAuthError 429 with `Retry-After` after too many wrong passwords
    */
   async checkPassword(id: UserId, password: string): Promise<boolean> {

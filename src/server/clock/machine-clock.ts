@@ -16,8 +16,8 @@ export interface MachineClockOptions extends TimeSources {
 }
 
 /**
- * The clock of the machine, for databases without a clock. After a jump, or if the clock is far ahead at start-up, nothing
- * is removed for an hour, so that an operator can correct the clock.
+ * The clock of the machine, for databases without a clock. After a jump, or if the clock is far ahead at start-up,
+ * nothing is removed for an hour, so that an operator can correct the clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number

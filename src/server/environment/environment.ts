@@ -128,7 +128,9 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
 /** Milliseconds after a signal within which requests in flight may complete. */
 const gracePeriod = 10_000
 
-/** Milliseconds after a signal within which a keep-alive connection may send a request, and gets `Connection: close`. */
+/**
+ * Milliseconds after a signal within which a keep-alive connection may send a request, and gets `Connection: close`.
+ */
 const keepAlivePeriod = 1_000
 
 /**

@@ -40,8 +40,8 @@ interface MissingUser {
 }
 
 /**
- * Looks up the owners of rows in the application. Removes the rows of users whom two look-ups, a day apart, did not find.
- * Removes nothing if so many users are missing that the look-up itself is probably broken.
+ * Looks up the owners of rows in the application. Removes the rows of users whom two look-ups, a day apart, did not
+ * find. Removes nothing if so many users are missing that the look-up itself is probably broken.
  */
 export class MissingUsers {
   readonly #options: MissingUsersOptions
@@ -75,7 +75,10 @@ export class MissingUsers {
     }
   }
 
-  /** Looks up a batch of users, and deletes the notes on missing users who are found again. @returns whether the run continues */
+  /**
+   * Looks up a batch of users, and deletes the notes on missing users who are found again.
+   * @returns whether the run continues
+   */
   async #checkSome(checked: Checked): Promise<boolean> {
     const { store, users } = this.#options
     const { ids, missing } = checked

@@ -35,7 +35,9 @@ export class Removals {
     this.#options = options
   }
 
-  /** Removes a few rows before it returns, and the others in the background. Call this after the commit of a deletion. */
+  /**
+   * Removes a few rows before it returns, and the others in the background. Call this after the commit of a deletion.
+   */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
     try {

@@ -15,7 +15,10 @@ const shortPauseFactor = 1
 /** Milliseconds after which a run counts as behind, because it may not keep up with the rows that expire. */
 const behindAfter = 60_000
 
-/** The number of rows of one kind to remove per batch. It doubles while batches are full and fast, and shrinks if they are slow. */
+/**
+ * The number of rows of one kind to remove per batch. It doubles while batches are full and fast, and shrinks if they
+ * are slow.
+ */
 export class BatchSize {
   #rows = firstBatch
 

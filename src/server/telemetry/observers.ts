@@ -29,7 +29,9 @@ export const createObservers = async (
   return { log, telemetry, traces: createTraces(), prometheus: scraped }
 }
 
-/** Counts every entry, and writes the entries from the level `minLevel` on, with the IDs of the request and the trace. */
+/**
+ * Counts every entry, and writes the entries from the level `minLevel` on, with the IDs of the request and the trace.
+ */
 const observedLog = (
   sink: LogSink,
   minLevel: LogLevel | 'silent',

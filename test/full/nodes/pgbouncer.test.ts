@@ -15,8 +15,8 @@ const isLacking = (await lacks('postgres programs')) || (await lacks('pgbouncer'
 const scarce = { default_pool_size: 6, server_lifetime: 1 }
 
 /**
- * Starts three nodes that use PostgreSQL through PgBouncer. The schema is created over a direct connection, as the how-to
- * describes.
+ * Starts three nodes that use PostgreSQL through PgBouncer. The schema is created over a direct connection, as the
+ * how-to describes.
  */
 const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site> => {
   const database = await makeDatabase(own.url)

@@ -15,8 +15,8 @@ const standstill = 4_500
 const applicationName = 'node'
 
 /**
- * Selects the connections that have run a statement. The node may replace a connection that is still being opened, because
- * its timeout fires first, and PostgreSQL may end a connection that is idle inside a transaction.
+ * Selects the connections that have run a statement. The node may replace a connection that is still being opened,
+ * because its timeout fires first, and PostgreSQL may end a connection that is idle inside a transaction.
  */
 const established = `select pid from pg_stat_activity
   where datname = current_database() and application_name = $1 and backend_type = 'client backend'

@@ -129,7 +129,8 @@ export const startNeighbours = async ({
   const database = await openDatabase(store)
   opened.defer(() => database.remove())
   const env = environment(database, settings)
-  // This process inserts rows as the code of an application does. It runs no timers, which could disturb the measurement.
+  // This process inserts rows as the code of an application does. It runs no timers, which could disturb the
+  // measurement.
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
   opened.defer(() => server.close())

@@ -35,8 +35,8 @@ export class SecretNet {
   }
 
   /**
-   * Removes the passwords and keys of earlier tests, because a text that one test file used as a password may be ordinary
-   * text in another.
+   * Removes the passwords and keys of earlier tests, because a text that one test file used as a password may be
+   * ordinary text in another.
    */
   forgetInputs(): void {
     this.#whole.clear()
