@@ -141,6 +141,15 @@ describe('token', () => {
   })
 
   describe('one nested transaction', () => {
+    test('accepts the arguments of the specification in their order [T1061]', async () => {
+      const { createPersonal } = app.server.tokens
+      const create = createPersonal.bind(app.server.tokens)
+      const token = await create('In order', app.user.id, ['notes:read'], true)
+      expect(token.scopes).toEqual(['notes:read'])
+      expect(token.isInternal).toBe(true)
+      expect((await create('Without scopes', app.user.id, [])).isInternal).toBe(false)
+    })
+
     test('leaves nothing behind if the outer transaction fails [T705]', async () => {
       const before = counts()
       let accessToken = ''

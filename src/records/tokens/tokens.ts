@@ -48,7 +48,21 @@ export class Tokens {
     name: string,
     userId: UserId,
     options?: PersonalTokenOptions,
+  ): Promise<PersonalToken>
+  /** The same with the arguments of the specification: `create_personal(name, user_id, scopes, is_internal)`. */
+  createPersonal(
+    name: string,
+    userId: UserId,
+    scopes: readonly string[],
+    isInternal?: boolean,
+  ): Promise<PersonalToken>
+  createPersonal(
+    name: string,
+    userId: UserId,
+    given: PersonalTokenOptions | readonly string[] = {},
+    isInternal = false,
   ): Promise<PersonalToken> {
+    const options = isList(given) ? { scopes: given, isInternal } : given
     return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
@@ -144,3 +158,6 @@ type RevocableToken = Pick<
   | 'authorizationId'
   | 'parentId'
 >
+
+// `Array.isArray` does not narrow readonly arrays.
+const isList = (value: object): value is readonly string[] => Array.isArray(value)
