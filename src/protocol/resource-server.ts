@@ -46,6 +46,9 @@ export interface ResourceServerOptions {
 
 const lacksScope = 'The token lacks a scope that is needed.'
 
+// Two headers were joined by a comma; the second may have the scheme.
+const servedScheme = /(?:^|,) *(?:bearer|dpop)(?: |$)/i
+
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
 
 /** Authenticates requests to the REST application. Exactly one credential decides; there is no fallback to another. */
@@ -61,7 +64,10 @@ export class ResourceServer {
    * @throws OAuthError, JWTExtendedException for an invalid credential, but not for a missing one; 429 if a limit is
    * reached
    */
-  async resolve(credentials: PresentedCredentials): Promise<AuthResult> {
+  async resolve(request: PresentedCredentials): Promise<AuthResult> {
+    const credentials = this.#hasForeignScheme(request.authorization)
+      ? { ...request, authorization: null }
+      : request
     const presented = this.#presentedToken(credentials)
     const { resource } = credentials
     if (!presented) return { ...(await this.#session(credentials)), resource }
@@ -119,6 +125,15 @@ export class ResourceServer {
       status: code === 'insufficient_scope' ? 403 : 401,
       headers: { 'www-authenticate': challengeOf('DPoP', parts), ...headers },
     })
+  }
+
+  // A proxy in front of the application may add a header such as `Basic`, which is not a credential for this server.
+  #hasForeignScheme(authorization: string | null): boolean {
+    if (authorization === null || servedScheme.test(authorization)) return false
+    const [, scheme] = /^([\w!#$%&'*+.^`|~-]+) +\S/.exec(authorization) ?? []
+    return (
+      scheme !== undefined && scheme.toLowerCase() !== this.#options.jwtAuthHeaderType?.toLowerCase()
+    )
   }
 
   // Returns the presented access token; undefined if the session method has to decide.
@@ -212,7 +227,8 @@ export class ResourceServer {
     const refusal = await session.jwtRefusal(headers, signedIn)
     if (!refusal)
       return { auth: { ...anonymous, kind: 'session', user: signedIn.user, scopes: null } }
-    if (!headers.has(jwtAuthHeader)) return { auth: anonymous, refusal }
+    const isMissing = inAuthorization ? authorization === null : !headers.has(jwtAuthHeader)
+    if (isMissing) return { auth: anonymous, refusal }
     throw refusal
   }
 

@@ -194,10 +194,6 @@ describe('decision §3 two credentials', () => {
       }),
     ],
     [
-      'Basic and a token in the query',
-      ({ token }) => ({ authorization: 'Basic YTpi', query: `?access_token=${token}` }),
-    ],
-    [
       'two tokens in the query',
       ({ token }) => ({ query: `?access_token=${token}&access_token=${token}` }),
     ],
@@ -215,6 +211,12 @@ describe('decision §3 an opaque token', () => {
     guarded: identified({ id: world.app.user.id, kind: 'personal_token' }),
     anonymous: identified({ kind: 'personal_token', user: { id: world.app.user.id } }),
   })
+
+  test('in the query, with a header of another scheme: authenticates its user', () =>
+    check(
+      ({ token }) => ({ authorization: 'Basic YTpi', query: `?access_token=${token}` }),
+      holder(),
+    ))
 
   test.each<[string, Present]>([
     ['in the header', ({ token }) => ({ authorization: `Bearer ${token}` })],
@@ -437,6 +439,16 @@ describe('decision §3 a value with dots', () => {
   )
 })
 
+/** `Authorization` headers with a scheme that this server does not use, such as a proxy in front of it requires. */
+const foreign = [
+  'Basic YTpi',
+  'Basic a.b',
+  'Token abc',
+  'JWT a.b.c',
+  'Negotiate a.b.c',
+  'Digest username="a", realm="b"',
+]
+
 describe('decision §3 a session', () => {
   test.each<[string, string]>([
     ['Bearer', 'Bearer'],
@@ -452,10 +464,19 @@ describe('decision §3 a session', () => {
   test('without a JWT header: answers 400 JWTInvalidHeaderError; is anonymous where that is allowed [T640]', () =>
     check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
 
-  test.each(['Basic YTpi', 'Token abc', 'Bearer', 'JWT a.b.c', 'Bearera.b.c', ''])(
+  test.each(['Bearer', 'Bearera.b.c', ''])(
     'with the header "%s", of another type: answers 400 JWTInvalidHeaderError, and is never anonymous [T765]',
     (authorization) =>
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
+  )
+
+  test.each(foreign)(
+    'with the header "%s" of another scheme: is treated as without a header',
+    (authorization) =>
+      check(({ session }) => ({ authorization, cookie: session.cookie }), {
+        guarded: missingHeader,
+        anonymous,
+      }),
   )
 
   test('with an empty token in the query: answers 401 invalid_token', () =>
@@ -465,10 +486,20 @@ describe('decision §3 a session', () => {
 })
 
 describe('decision §3 no session', () => {
-  test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Bearer', 'DPoP abc', 'Negotiate a.b.c', ''])(
-    'and the header "%s", another scheme: answers 401 invalid_token',
+  test.each(['Bearer', 'DPoP abc', 'Bearera.b.c', ''])(
+    'and the header "%s" without a valid token: answers 401 invalid_token',
     (authorization) => check(() => ({ authorization }), { both: invalidToken }),
   )
+
+  test.each(foreign)(
+    'and the header "%s" of another scheme: is anonymous [T1062]',
+    (authorization) => check(() => ({ authorization }), { guarded: bare, anonymous }),
+  )
+
+  test('and two headers, one of another scheme: answers 400 invalid_request', () =>
+    check(({ token }) => ({ authorization: ['Basic YTpi', `Bearer ${token}`] }), {
+      both: twoCredentials,
+    }))
 
   test.each<[string, Present]>([
     ['nothing', () => ({})],

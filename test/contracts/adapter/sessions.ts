@@ -44,9 +44,15 @@ export const describeSessions = (world: () => World): void => {
     test('without a JWT: answers 400; is anonymous where that is allowed', () =>
       both({ cookie: world().session.cookie }, missingHeader, anonymous))
 
-    test.each(['Basic YTpi', 'Token abc', 'Bearer', 'Bearer ', 'JWT a.b.c', ''])(
+    test.each(['Bearer', 'Bearer ', ''])(
       'with the header "%s": answers 400, and is never anonymous',
       (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
+    )
+
+    test.each(['Basic YTpi', 'Token abc', 'JWT a.b.c'])(
+      'with the header "%s" of another scheme: is treated as without a header',
+      (authorization) =>
+        both({ authorization, cookie: world().session.cookie }, missingHeader, anonymous),
     )
 
     test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: answers 400', (jwt) =>

@@ -175,19 +175,17 @@ export const describeTokens = (world: () => World): void => {
   })
 
   describe('a malformed header without a session', () => {
-    test.each([
-      'Basic YTpi',
-      'Basic a.b',
-      'Token abc',
-      'Bearer',
-      'Bearer ',
-      'Bearerabc',
-      'DPoP abc',
-      '',
-    ])('"%s": answers 401 invalid_token', (authorization) => both({ authorization }, invalidToken))
+    test.each(['Bearer', 'Bearer ', 'Bearerabc', 'DPoP abc', ''])(
+      '"%s": answers 401 invalid_token',
+      (authorization) => both({ authorization }, invalidToken),
+    )
     test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
       '"%s": answers 401 invalid_token too',
       (authorization) => both({ authorization }, invalidToken),
+    )
+    test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Digest username="a", realm="b"'])(
+      '"%s" of another scheme: is treated as without a header',
+      (authorization) => both({ authorization }, bare, anonymous),
     )
     test('a token in the body of a request is ignored', async () => {
       const token = await kinds.personal_token.make(world(), world().user.id, ['notes:write'])
