@@ -1,17 +1,17 @@
 import type { UserId } from './user.ts'
 
-/** The details that an event may have besides its subject. They never contain a credential. */
+/** The possible details of an event, in addition to its subject. No detail contains a credential. */
 interface Details {
   readonly scopes: readonly string[]
   /** Optional scopes that the user refused. */
   readonly declined: readonly string[]
-  /** The `grant_type`, or `implicit`; missing if code of the application issued the token. */
+  /** The `grant_type`, or `implicit`; undefined if code of the application issued the token. */
   readonly grant: string | undefined
   /** The reason, in one word. */
   readonly reason: string
   /** The names of the fields that changed. */
   readonly fields: readonly string[]
-  /** The seconds for which the former secret stays valid. */
+  /** The seconds for which the former secret remains valid. */
   readonly overlap: number
   /** The expiry in milliseconds since the epoch; null: never. */
   readonly expires: number | null
@@ -32,7 +32,7 @@ interface Kind {
   readonly details: readonly (keyof Details)[]
 }
 
-/** All built-in audit events: changes of who may do what. The reference is generated from this table. */
+/** All built-in audit events: changes to credentials and permissions. `npm run reference` documents this table. */
 export const auditEvents = {
   'login.succeeded': { sentence: 'A user logged in on the login page.', details: [] },
   'login.failed': {
@@ -42,7 +42,7 @@ export const auditEvents = {
   },
   'session.ended': {
     sentence:
-      'Sessions of a user ended before their expiry. Reasons: `logout`, `elsewhere` (ended from the list of sessions), `login` (a new login in the same browser), `password` (the password was changed).',
+      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed).',
     details: ['reason', 'count'],
   },
   'consent.given': {
@@ -51,7 +51,7 @@ export const auditEvents = {
   },
   'consent.withdrawn': {
     sentence:
-      'A user withdrew all consent from a client, or from all clients if the event names none. `count` is the number of authorizations that ended.',
+      'A user withdrew all consent from a client, or from all clients if the event names no client. `count` is the number of revoked authorizations.',
     details: ['count'],
   },
   'token.issued': {
@@ -61,20 +61,21 @@ export const auditEvents = {
   'token.refreshed': { sentence: 'A refresh token was redeemed.', details: ['scopes'] },
   'token.revoked': {
     sentence:
-      'A token was revoked with its authorization, if it has one: by its client, its user, or code of the application.',
+      'A client, a user or code of the application revoked a token, together with its authorization if it has one.',
     details: [],
   },
   'token.deleted': { sentence: 'An administrator deleted a token.', details: [] },
   'refresh_token.reused': {
-    sentence: 'A rotated refresh token was presented again; its authorization ended.',
+    sentence: 'A rotated refresh token was presented again, so its authorization was revoked.',
     details: [],
   },
   'authorization_code.reused': {
-    sentence: 'An authorization code was redeemed twice; the tokens issued from it ended.',
+    sentence:
+      'An authorization code was redeemed twice, so the tokens issued from it were revoked.',
     details: [],
   },
   'device_code.reused': {
-    sentence: 'A device code was redeemed twice; the tokens issued from it ended.',
+    sentence: 'A device code was redeemed twice, so the tokens issued from it were revoked.',
     details: [],
   },
   'personal_token.created': {
@@ -119,7 +120,7 @@ export const auditEvents = {
   'user.admin_granted': { sentence: 'A user became an administrator.', details: [] },
   'user.admin_withdrawn': { sentence: 'A user is no longer an administrator.', details: [] },
   'user.password_changed': { sentence: 'A user received a new password.', details: [] },
-  'user.deleted': { sentence: 'A user was deleted with all data of the user.', details: [] },
+  'user.deleted': { sentence: 'A user was deleted, with all data of that user.', details: [] },
   'user.vanished': {
     sentence:
       'The application did not find a user in two checks at least a day apart, and the sweeper removed the data of the user.',
@@ -127,7 +128,7 @@ export const auditEvents = {
   },
   'users.missing': {
     sentence:
-      'The application did not find suspiciously many of the checked users, so the sweeper did not remove their data. Recorded at most once a day.',
+      'The application could not find suspiciously many of the checked users, so the sweeper did not remove their data. Recorded at most once a day.',
     details: ['count', 'checked'],
   },
   'secret_key.rotated': {
@@ -140,17 +141,14 @@ export const auditEvents = {
 export type BuiltInEventName = keyof typeof auditEvents
 
 /**
- * The name of an extension's event: the name of the extension, a slash, and a name of its choice. Built-in names have
- * no slash.
+ * The name of an extension's event: the name of the extension, a slash, and a name that the extension chooses.
+ * Built-in names do not contain a slash.
  */
 export type OwnEventName = `${string}/${string}`
 
 export type AuditEventName = BuiltInEventName | OwnEventName
 
-/**
- * The details of an extension's event. They must not contain a secret: administrators read them, and backups store
- * them.
- */
+/** The details of an extension's event, without secrets, because administrators can read them. */
 export type OwnDetails = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >
@@ -177,7 +175,7 @@ export interface AuditOrigin {
   readonly actorId: UserId | null
   /** Empty unless the actor is a user. */
   readonly actorEmail: string
-  /** Empty outside of a request. */
+  /** The IP address; empty outside of a request. */
   readonly address: string
   /** The `User-Agent` of the request. */
   readonly userAgent: string
@@ -201,14 +199,12 @@ interface AuditEventOf<Name extends AuditEventName> extends AuditOrigin, AuditSu
   readonly event: Name
   /** Milliseconds since the epoch. */
   readonly at: number
-  /**
-   * Whether events of this kind are very frequent: refreshes, and tokens that a client requests for itself or narrows.
-   */
+  /** Whether the event is of a very frequent type, such as a refresh. Users do not see these events on their page. */
   readonly isRoutine: boolean
   readonly details: AuditDetails<Name>
 }
 
-/** A change of who may do what. It contains no secret: no token, code, password or session identifier. */
+/** A change to credentials or permissions. An event never contains a token, code, password or session identifier. */
 export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
   [Each in Name]: AuditEventOf<Each>
 }[Name]
@@ -216,7 +212,7 @@ export type AuditEvent<Name extends AuditEventName = AuditEventName> = {
 /** An event with the seal of its row. */
 export type SealedAuditEvent = AuditEvent & { readonly seal: string }
 
-/** A stored event. The keys of users are text here, and another version may have written unknown event names. */
+/** A stored event. Another version of this package may have written an event name that is unknown here. */
 export interface AuditRecord extends AuditOrigin, AuditSubject {
   readonly id: number
   readonly at: number

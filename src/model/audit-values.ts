@@ -1,8 +1,6 @@
 import type { AuditEvent } from './audit-event.ts'
 
-/**
- * The columns of an audit row that its seal covers, in this order: all except for the ID, which the database assigns.
- */
+/** The columns that the seal of an audit row covers, in this order. The ID is missing, as the database assigns it. */
 export const auditColumns = [
   'at',
   'event',

@@ -23,14 +23,11 @@ export const auditToWire = (event: AuditRecord) => ({
   details: event.details,
 })
 
-/**
- * Returns whether another user performed the action, such as an administrator. Only administrators may learn who it
- * was.
- */
+/** Returns whether a user other than the affected one, such as an administrator, performed the action. */
 export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
   actor === 'user' && actorId !== userId
 
-/** Converts an event to JSON for the user whom it is about, without the identity of another actor. */
+/** Converts an event to JSON for the affected user, without the identity of another user who performed the action. */
 export const ownAuditToWire = (event: AuditRecord) => ({
   id: event.id,
   at: time(event.at),

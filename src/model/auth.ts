@@ -4,7 +4,7 @@ import type { UserProxy } from './user.ts'
 /** The authenticated caller of a request, or an anonymous one. */
 export interface Auth {
   readonly kind: 'anonymous' | 'session' | 'personal_token' | 'access_token'
-  /** Null for an anonymous caller, and for a client without an owner that acts for itself. */
+  /** Null for an anonymous caller, and for an ownerless client that acts on its own behalf. */
   readonly user: UserProxy | null
   /** The client application; null for sessions and personal tokens. */
   readonly client: { readonly clientId: string; readonly name: string } | null
@@ -20,15 +20,15 @@ export interface PresentedCredentials {
   readonly authorization: string | null
   readonly cookie: string | null
   readonly method: string
-  /** The path as it was sent. */
+  /** The path as the client sent it. */
   readonly path: string
   /** The raw query. */
   readonly query: string
-  /** The resource that the request is for; undefined for the whole application. RFC 8707 §2. */
+  /** The requested resource; undefined for the whole application. RFC 8707 §2. */
   readonly resource?: string | undefined
-  /** Whether a token has to be issued for exactly that resource, and not for the whole application. RFC 9068 §4. */
+  /** Whether to refuse tokens that were issued for the whole application, not exactly that resource. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
-  /** The scopes that the operation needs, for the challenge, if they can be determined. */
+  /** Returns the scopes that the operation requires, for the challenge; undefined if they cannot be determined. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
@@ -44,7 +44,7 @@ export type Operation = Pick<PresentedCredentials, 'resource' | 'neededScopes'>
 /** The user of a session. */
 export interface SignedIn {
   readonly user: UserProxy
-  /** Names the session; it is not the identifier in the cookie. */
+  /** The public ID of the session, which differs from the secret identifier in the cookie. */
   readonly sessionId: string
   /**
    * The time of the login in milliseconds since the epoch; null for a session of the application, whose login time is
@@ -62,14 +62,14 @@ export interface SessionCheck {
   jwtRefusal(headers: Headers, signedIn: SignedIn): Promise<JWTExtendedException | undefined>
 }
 
-/** The result of authenticating a request: the caller, and the reason if presented credentials were refused. */
+/** The result of authenticating a request. */
 export interface AuthResult {
   readonly auth: Auth
-  /** Why the caller is anonymous although credentials were presented. */
+  /** The reason why presented credentials were refused. The caller is then anonymous. */
   readonly refusal?: Error
-  /** The resource that the request is for, unless it is the whole application. */
+  /** The requested resource; undefined for the whole application. */
   readonly resource?: string | undefined
-  /** Whether the token used the scheme DPoP, in which a refusal is then answered. RFC 9449 §7.2. */
+  /** Whether the client used the DPoP scheme. A refusal then uses this scheme in its challenge. RFC 9449 §7.2. */
   readonly isDpop?: boolean
 }
 

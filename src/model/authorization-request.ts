@@ -1,11 +1,11 @@
 import type { ResponseType } from './client.ts'
 
-/** A validated authorization request, on which the user decides. RFC 6749 §4.1.1, §4.2.1. */
+/** A validated authorization request, which the user approves or denies. RFC 6749 §4.1.1, §4.2.1. */
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly responseType: ResponseType
   readonly redirectUri: string
-  /** Whether the request named the redirect URI (RFC 6749 §4.1.3). */
+  /** Whether the request contained the redirect URI (RFC 6749 §4.1.3). */
   readonly redirectUriGiven: boolean
   readonly scopes: readonly string[]
   readonly state: string | undefined

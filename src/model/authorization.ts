@@ -1,6 +1,6 @@
 import type { UserId } from './user.ts'
 
-/** A grant of scopes to a client. Its tokens refer to it; revocation and reuse detection apply to it as a whole. */
+/** The result of one consent. Revocation and reuse detection apply to all tokens of an authorization. */
 export interface Authorization {
   readonly id: number
   readonly clientId: string
@@ -8,15 +8,15 @@ export interface Authorization {
   readonly userId: UserId | null
   /** All granted scopes; an access token may have fewer. */
   readonly scopes: readonly string[]
-  /** The resources that its tokens may be for (RFC 8707 §2); empty: all that the server protects. */
+  /** The resources for which tokens may be issued (RFC 8707 §2); empty: all resources that the server protects. */
   readonly resources: readonly string[]
-  /** The binding of the redeemed code, with which a repeated redemption is recognized; null without a code. */
+  /** The binding of the redeemed code, by which a repeated redemption is detected; null without a code. */
   readonly code: CodeBinding | null
   /** The `User-Agent` of the browser in which the user agreed; empty if unknown. */
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The expiry of the last of its tokens. Until then, the row stays as a tombstone. */
+  /** The latest expiry of the tokens. A revoked authorization remains as a tombstone until then. */
   readonly expiresAt: number
   readonly revokedAt: number | null
 }
@@ -25,9 +25,9 @@ export interface Authorization {
 export interface CodeBinding {
   readonly clientId: string
   readonly redirectUri: string
-  /** Whether the authorization request named the redirect URI, so that the token request must too. */
+  /** Whether the authorization request contained the redirect URI. The token request must then repeat it. */
   readonly redirectUriGiven: boolean
-  /** Values that extensions added, by the name of the extension: for instance the PKCE challenge. */
+  /** Values that extensions added, such as the PKCE challenge, by the name of the extension. */
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
@@ -35,9 +35,9 @@ export interface CodeBinding {
 export interface AuthorizationCode extends CodeBinding {
   readonly userId: UserId
   readonly scopes: readonly string[]
-  /** The consent under which the code was issued. Without that consent, the code cannot be redeemed. */
+  /** The consent under which the code was issued. After its withdrawal, the code cannot be redeemed. */
   readonly consentId: string
-  /** The digest of the session in which the code was granted. The code ends with that session. */
+  /** The digest of the session in which the code was granted. The code is invalid after the end of that session. */
   readonly sessionId: string | null
   /** The `User-Agent` of the browser in which the user agreed. */
   readonly userAgent: string
@@ -46,13 +46,13 @@ export interface AuthorizationCode extends CodeBinding {
 
 /** A user's decision to grant scopes to a client, remembered until it is withdrawn. */
 export interface Consent {
-  /** Unchanged while scopes are added to the consent. A consent after a withdrawal has a new ID. */
+  /** The ID, which changes only if the user withdraws the consent and gives a new one. */
   readonly id: string
   readonly userId: UserId
   readonly clientId: string
   readonly clientKey: number
   readonly scopes: readonly string[]
-  /** Optional scopes that the user refused. The user is not asked for them again. */
+  /** Optional scopes that the user refused. The consent page does not request them again. */
   readonly declinedScopes: readonly string[]
   readonly grantedAt: number
 }

@@ -8,7 +8,7 @@ import { remoteAddressProblem } from './remote-address.ts'
 const maxKeys = 20
 const maxSetLength = 16_384
 const minRsaBits = 2_048
-/** The cost of a signature check grows with the length of the key. */
+/** A maximum, because verifying a signature takes longer with a longer key. */
 const maxRsaBits = 8_192
 const maxKeyIdLength = 255
 
@@ -16,7 +16,7 @@ const maxKeyIdLength = 255
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 const publicMembers = ['kty', 'kid', 'use', 'key_ops', 'alg', 'crv', 'x', 'y', 'n', 'e'] as const
 
-/** The signature algorithms that a key can be used with here, by its type and curve. */
+/** The supported signature algorithms, by key type and curve. */
 const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
   RSA: ['RS256', 'PS256'],
   'EC P-256': ['ES256'],
@@ -28,19 +28,21 @@ const refused = (sentence: string): InvalidField => new InvalidField('jwks', sen
 /**
  * Returns the keys of a JSON Web Key Set that can authenticate a client. Keys of unsupported types are ignored
  * (RFC 7517 §5). A private key makes the whole set invalid, because it is no longer secret.
- * @throws InvalidField `jwks` for a value that is not a key set, or has no usable key
+ * @throws InvalidField `jwks` for a value that is not a key set, or a set without a usable key
  */
 export const clientKeys = (document: unknown): JSONWebKeySet => {
   const usable = publicOnly(document).filter(isForSignatures).map(publicKey)
   if (usable.length === 0)
-    throw refused('There is no signature key of type RSA, EC with P-256 or OKP with Ed25519.')
+    throw refused(
+      'The set must contain a signature key of type RSA, EC with P-256 or OKP with Ed25519.',
+    )
   return { keys: usable }
 }
 
 type UncheckedKey = Readonly<Record<string, unknown>>
 
 /**
- * Returns the keys of a set unchanged, if all of them are public.
+ * Returns the keys of a set unchanged if all keys are public.
  * @throws InvalidField `jwks`
  */
 export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
@@ -56,7 +58,7 @@ export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
 }
 
 /**
- * Validates the keys and returns them as a client's record stores them.
+ * Validates the keys and returns the text that the client record stores.
  * @throws InvalidField `jwks`
  */
 export const validJwks = (text: string): string => {
@@ -65,7 +67,7 @@ export const validJwks = (text: string): string => {
 }
 
 /**
- * Validates the address of a client's keys.
+ * Validates the URL of a client's keys.
  * @throws InvalidField `jwks_uri`
  */
 export const validJwksUri = (
@@ -102,7 +104,7 @@ const publicKey = (source: UncheckedKey): JWK => {
   const { kid } = source
   if (kid !== undefined && (typeof kid !== 'string' || kid.length > maxKeyIdLength))
     throw refused(`The kid of a key must be a string of at most ${maxKeyIdLength} characters.`)
-  // EdDSA and Ed25519 are two names for the same algorithm (RFC 9864 §2.2), which the key type already determines.
+  // Ignore `alg` of an OKP key: EdDSA and Ed25519 are two names for the same algorithm (RFC 9864 §2.2).
   const members = publicMembers.filter((name) => name !== 'alg' || source.kty !== 'OKP')
   const key = Object.fromEntries(
     members.filter((name) => source[name] !== undefined).map((name) => [name, source[name]]),

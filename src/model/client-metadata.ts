@@ -5,9 +5,8 @@ import { OAuthError } from './oauth-error.ts'
 import { parseScope, ScopeDoesNotExists } from './scope.ts'
 
 /*
- * Client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a metadata
- * document, and the client fields that result from it. Metadata is not verified, and its addresses are not fetched
- * here.
+ * Parses client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a
+ * metadata document. This module neither verifies the metadata nor fetches the URLs in it.
  */
 
 const maxTextLength = 255
@@ -18,7 +17,7 @@ const maxNameLength = 40
 
 const isPlain = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text)
 
-// Browsers follow these links, so only https without user name and password is accepted.
+// Browsers follow these links, so accept only https without a user name or password.
 const isHttps = (address: string): boolean => {
   if (!/^https:\/\/[\x21-\x7E]+$/i.test(address) || /["<>\\^`{|}]/.test(address)) return false
   if (!URL.canParse(address)) return false
@@ -32,20 +31,20 @@ const link = z.string().max(maxAddressLength).refine(isHttps)
 
 const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, accepts })
 
-/** Every supported member: its schema, and a description of it for error messages. */
+/** The schema of every supported member, and a description for error messages. */
 const members = {
-  redirect_uris: member(z.array(z.string()), 'an array of addresses'),
+  redirect_uris: member(z.array(z.string()), 'an array of URIs'),
   token_endpoint_auth_method: member(text, 'a string'),
   grant_types: member(texts, 'an array of strings'),
   response_types: member(texts, 'an array of strings'),
   client_name: member(z.string().refine(isPlain), 'a string without control characters'),
-  client_uri: member(link, 'an https address'),
-  logo_uri: member(link, 'an https address'),
+  client_uri: member(link, 'an https URL'),
+  logo_uri: member(link, 'an https URL'),
   scope: member(z.string().refine(isPlain), 'a string of scopes with spaces between them'),
   contacts: member(texts.max(maxContacts), `an array of at most ${maxContacts} strings`),
-  tos_uri: member(link, 'an https address'),
-  policy_uri: member(link, 'an https address'),
-  jwks_uri: member(z.string().max(maxAddressLength).refine(isPlain), 'an address'),
+  tos_uri: member(link, 'an https URL'),
+  policy_uri: member(link, 'an https URL'),
+  jwks_uri: member(z.string().max(maxAddressLength).refine(isPlain), 'a URL'),
   jwks: member(z.looseObject({ keys: z.array(z.looseObject({})) }), 'a JSON Web Key Set'),
   software_id: member(text, 'a string'),
   software_version: member(text, 'a string'),
@@ -63,7 +62,7 @@ export type ClientMetadata = {
   readonly [N in MemberName]?: z.output<Members[N]['schema']> | undefined
 }
 
-/** Members that are stored but grant nothing: they are displayed, or restrict the client itself. */
+/** Members that only describe or restrict the client. No permission depends on them. */
 const storedMembers = [
   'logo_uri',
   'contacts',
@@ -82,15 +81,15 @@ const redirectUriError = (sentence: string): OAuthError =>
   new OAuthError('invalid_redirect_uri', sentence)
 
 /**
- * Reads client metadata from parsed JSON. Unknown members are ignored, such as `client_id` and every privilege. Null
- * and empty values count as absent (RFC 7592 §2.2).
- * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, which names the member
+ * Reads client metadata from parsed JSON. Ignores unknown members, such as `client_id`, and treats null and empty
+ * values as absent (RFC 7592 §2.2).
+ * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`, with the name of the member
  */
 export const parseClientMetadata = (value: unknown): ClientMetadata => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw metadataError('The client metadata must be a JSON object.')
   const received = new Map<string, unknown>(Object.entries(value))
-  // Software statements of all issuers are refused, since none is trusted (RFC 7591 §2.3).
+  // The server trusts no issuer of software statements, so refuse every statement (RFC 7591 §2.3).
   if ((received.get('software_statement') ?? '') !== '') {
     throw new OAuthError(
       'unapproved_software_statement',
@@ -112,17 +111,17 @@ export const parseClientMetadata = (value: unknown): ClientMetadata => {
   return metadata
 }
 
-/** What a client that describes itself may register. */
+/** The values that a client may register for itself. */
 export interface MetadataRules {
   /** The permitted grant types; `implicit` stands for the response type `token`. */
   readonly grantTypes: readonly string[]
   readonly authMethods: readonly TokenEndpointAuthMethod[]
   readonly scopes: readonly string[]
-  /** The name of a client that sends none. */
+  /** The name of a client whose metadata has no name. */
   readonly defaultName: string
 }
 
-/** A client as its metadata describes it: the input of `clients.create`, and the other metadata. */
+/** The result of validating metadata: the input of `clients.create`, and the other metadata. */
 export interface DescribedClient {
   readonly input: {
     readonly name: string
@@ -132,7 +131,7 @@ export interface DescribedClient {
     readonly allowedScopes: readonly string[] | null
     readonly grantTypes: readonly string[]
     readonly responseTypes: readonly string[]
-    /** Null without a value in the metadata: the client then authenticates with its secret, by either method. */
+    /** Null if absent in the metadata. The client may then send its secret in the header or in the form. */
     readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
     readonly jwks: string | null
     readonly jwksUri: string | null
@@ -142,8 +141,8 @@ export interface DescribedClient {
 }
 
 /**
- * Returns the client that metadata describes, within the rules. Absent members take the defaults of RFC 7591 §2. Grant
- * types that are not permitted are removed if others remain; the response then lists the registered ones (§3.2.1).
+ * Returns the client that metadata describes, within the rules. Absent members have the defaults of RFC 7591 §2.
+ * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1).
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
 export const describedClient = (
@@ -164,7 +163,7 @@ export const describedClient = (
       isConfidential: method !== 'none',
       redirectUris: redirectUrisOf(metadata, responseTypes),
       allowedScopes: scopesOf(metadata, rules),
-      // The client record expresses the implicit grant by its response type only.
+      // The client record stores the implicit grant as the response type `token` only.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
       responseTypes,
       tokenEndpointAuthMethod: metadata.token_endpoint_auth_method === undefined ? null : method,
@@ -191,14 +190,14 @@ const grantTypeOf: Readonly<Record<string, string>> = {
   token: 'implicit',
 }
 
-/** These grant types are refused instead of removed: a client that requests one cannot work without it. */
+/** Grant types that are refused instead of removed, because the client could not work without them. */
 const notRemovable = ['password', 'implicit', 'client_credentials']
 
 const typesOf = (
   { grant_types: grants, response_types: responses }: ClientMetadata,
   rules: MetadataRules,
 ): { readonly grantTypes: readonly string[]; readonly responseTypes: readonly string[] } => {
-  // If only one of the two members is present, the other one follows from it.
+  // Derive `grant_types` from `response_types` if only the latter is present.
   const implied = responses?.flatMap((type) => grantTypeOf[type] ?? [])
   const requested = [...new Set(grants ?? implied ?? ['authorization_code'])]
   for (const type of notRemovable) {
@@ -227,17 +226,17 @@ const redirectUrisOf = (
 ): readonly string[] => {
   if (responseTypes.length > 0 && uris.length === 0)
     throw redirectUriError('redirect_uris is missing.')
-  // Redirect URIs are stored unchanged, so they are refused instead of trimmed.
+  // A redirect URI is stored unchanged, so refuse surrounding blanks instead of trimming them.
   if (uris.some((uri) => uri === '' || uri !== uri.trim()))
     throw redirectUriError(
-      'redirect_uris contains an empty address, or one with leading or trailing blanks.',
+      'redirect_uris contains an empty URI, or a URI with leading or trailing blanks.',
     )
   return [...new Set(uris)]
 }
 
 const unknownScope = 'scope contains an unknown scope.'
 
-/** The maximum scopes of the client; null: those of any client. */
+/** Returns the scopes to which the client is limited; null without a limit. */
 const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly string[] | null => {
   if (scope === undefined) return null
   const scopes = listedScopes(scope)
@@ -254,7 +253,7 @@ const listedScopes = (scope: string): readonly string[] | undefined => {
   }
 }
 
-// The user who logs in cannot change the name of a client, so a name that is too long is cut; the response shows it.
+// Truncate a long name instead of refusing it, because the user who logs in could not correct it.
 const truncated = (name: string): string => {
   const letters = [...name.trim()]
   if (letters.length <= maxNameLength) return letters.join('')
@@ -264,7 +263,7 @@ const truncated = (name: string): string => {
     .trimEnd()}…`
 }
 
-/** Returns the metadata of a client as it is registered. RFC 7591 §3.2.1. */
+/** Returns the registered metadata of a client. RFC 7591 §3.2.1. */
 export const clientMetadataOf = (client: Client): ClientMetadata => {
   const { responseTypes } = client
   const implicit = responseTypes?.includes('token') ? ['implicit'] : []
@@ -283,18 +282,16 @@ export const clientMetadataOf = (client: Client): ClientMetadata => {
   }
 }
 
-/** Returns the metadata of a client that no field of the client holds. */
+/** Returns the metadata for which the client record has no separate field. */
 export const keptMetadata = ({
   metadata,
 }: Pick<Client, 'metadata'>): Pick<ClientMetadata, (typeof storedMembers)[number]> =>
   JSON.parse(metadata)
 
-/** Fields whose name on the wire differs. */
+/** The metadata names of fields that have a different name in the client record. */
 const wireNames: Readonly<Record<string, string>> = { name: 'client_name', website: 'client_uri' }
 
-/**
- * Turns a validation error of the client record into a registration error (RFC 7591 §3.2.2); returns others unchanged.
- */
+/** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */
 export const asMetadataError = (error: unknown): unknown => {
   if (error instanceof ScopeDoesNotExists) return metadataError(unknownScope)
   if (!(error instanceof InvalidField)) return error

@@ -17,16 +17,14 @@ export type TokenEndpointAuthMethod =
 /** The source of a client's data: its owner, dynamic registration, or a client ID metadata document. */
 export type ClientOrigin = 'owner' | 'registration' | 'metadata_document'
 
-/** A client application, as it is stored. */
+/** The stored fields of a client application. */
 export interface ClientFields {
-  /**
-   * The primary key, to which tokens, authorizations and consents refer. A reset of the client ID does not change it.
-   */
+  /** The primary key of the row, which does not change when the client ID is reset. */
   readonly clientKey: number
   readonly clientId: string
-  /** The digest of the client secret. The secret itself is shown once and never stored. */
+  /** The digest of the client secret. The secret itself is never stored. */
   readonly clientSecret: Digest
-  /** The digest of the former secret, and the time until which it is valid beside the new one. */
+  /** The digest of the former secret, which remains valid for some time after a reset. */
   readonly previousClientSecret: Digest | null
   /** Milliseconds since the epoch. */
   readonly previousClientSecretExpires: number | null
@@ -37,28 +35,25 @@ export interface ClientFields {
   readonly userId: UserId | null
   readonly isConfidential: boolean
   readonly isInternal: boolean
-  /** True for the client row behind a personal token, which no OAuth endpoint accepts as a client. */
+  /** True for the hidden client of a personal token, which no OAuth endpoint accepts. */
   readonly isPersonal: boolean
   readonly redirectUris: readonly string[]
   readonly defaultScopes: readonly string[]
-  /** Scopes that the user may refuse on the consent page while granting the rest. */
+  /** Scopes that the user may decline on the consent page. */
   readonly optionalScopes: readonly string[]
-  /** The maximum scopes of this client; null: every registered scope that is not internal. */
+  /** The scopes that this client may request; null: every registered scope that is not internal. */
   readonly allowedScopes: readonly string[] | null
   readonly grantTypes: readonly string[] | null
   readonly responseTypes: readonly string[] | null
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
-  /** Whether an administrator has checked who makes the client. */
+  /** Whether an administrator has confirmed the identity of the client's operator. */
   readonly isVerified: boolean
-  /**
-   * Whether an administrator has disabled the client. A disabled client and its tokens are refused until it is enabled
-   * again.
-   */
+  /** Whether an administrator has disabled the client. The server refuses a disabled client and its tokens. */
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly origin: ClientOrigin
-  /** The public keys of the client (RFC 7517 §5) as JSON; null without keys, or if they are at `jwksUri`. */
+  /** The public keys of the client (RFC 7517 §5) as JSON; null without keys, or if `jwksUri` publishes them. */
   readonly jwks: string | null
   readonly jwksUri: string | null
   /** The digest of the token with which the client manages its own registration (RFC 7592). */
@@ -75,7 +70,7 @@ export interface ClientContext {
   readonly scopes: ScopeRegistry
   readonly allowedGrantTypes: readonly string[]
   readonly allowedResponseTypes: readonly string[]
-  /** Every grant type that the server implements, including disabled ones. */
+  /** Every grant type that the server implements, including disabled grant types. */
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
   countUsers(clientId: string, max: number): Promise<number>
@@ -101,7 +96,7 @@ export class Client {
     return this.isConfidential ? 'confidential' : 'public'
   }
 
-  /** Who is responsible for the client: its owner's e-mail address, or the host of its metadata document. */
+  /** The e-mail address of the client's owner, or the host of the client's metadata document. */
   get maker(): string | undefined {
     return this.origin === 'metadata_document' ? new URL(this.clientId).host : this.owner?.email
   }
@@ -111,7 +106,7 @@ export class Client {
     return this.redirectUris[0]
   }
 
-  /** The enabled grant types, limited to those of this client. */
+  /** The grant types that the settings enable and this client may use. */
   get allowedGrantTypes(): readonly string[] {
     this.#grantTypes ??= narrowed(this.#context.allowedGrantTypes, this.grantTypes)
     return this.#grantTypes
@@ -122,33 +117,33 @@ export class Client {
   }
 
   /**
-   * The time at which the client secret was reported as leaked and was invalidated, in milliseconds since the epoch;
-   * null if it was not, or if the owner has reset the secret since.
+   * The time at which the client secret was invalidated after a leak report, in milliseconds since the epoch. Null
+   * without a report, or after the owner has reset the secret.
    */
   get secretLeakedAt(): number | null {
     const { secret_leaked_at: at }: { secret_leaked_at?: number } = JSON.parse(this.metadata)
     return at ?? null
   }
 
-  /** Whether the client may act: it is not disabled, and its owner is active. */
+  /** Whether the client is enabled and has no inactive owner. */
   get isActive(): boolean {
     return !this.isDisabled && (this.userId === null || this.owner?.active === true)
   }
 
-  /** The maximum scopes that this client may ask a user for, without internal ones. */
+  /** The scopes that this client may request from a user, without internal scopes. */
   get scopeCeiling(): readonly string[] {
     const { scopes } = this.#context
     return this.allowedScopes ? scopes.visible(this.allowedScopes) : scopes.requestable()
   }
 
-  /** The scopes of a request that names no scope. */
+  /** The scopes of a request without the parameter `scope`. */
   get scopesWhenOmitted(): readonly string[] {
     const scopes = this.defaultScopes.length > 0 ? this.defaultScopes : this.#context.defaultScopes
     const ceiling = this.scopeCeiling
     return scopes.filter((scope) => ceiling.includes(scope))
   }
 
-  /** The maximum scopes of this client without a user's consent, for `client_credentials`. */
+  /** The scopes that this client may receive without a user's consent, for `client_credentials`. */
   get scopeCeilingWithoutConsent(): readonly string[] {
     return this.allowedScopes ? this.scopeCeiling : this.scopesWhenOmitted
   }
@@ -166,7 +161,7 @@ export class Client {
 
   /**
    * Counts this client's tokens that are neither personal nor internal.
-   * @param max stops the count there. Without it every token is counted, which is slow for a client with millions.
+   * @param max the number at which counting stops, since counting millions of tokens is slow
    */
   getUsers(max: number = Number.MAX_SAFE_INTEGER): Promise<number> {
     return this.#context.countUsers(this.clientId, max)

@@ -5,27 +5,27 @@ export const maxNameLength = 40
 const maxDescriptionLength = 4_000
 const maxUrlLength = 2_000
 
-// Control, private-use, unassigned and bidirectional control characters: a name must not look like another text.
+// Refuse control, private-use and unassigned characters, with which a name could look like another name.
 const deceptive = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
-// Among invisible characters, scripts and emoji need the joiners and the variation selector; names need no other.
+// Refuse invisible characters, except joiners and the variation selector, which some scripts and emoji need.
 const invisible = /(?!\u200C|\u200D|\uFE0F)[\p{DI}\p{Cf}\u2800]/u
 const onlyInvisible = /^[\p{DI}\p{Cf}\p{Z}\s\u2800]*$/u
-// No writing system puts more marks on one letter. The cost of normalization grows with the square of their number.
+// Refuse more than 30 marks on one letter, because the time of normalization grows with the square of their number.
 const tooManyMarks = /\p{M}{31}/u
 
 const normalized = (field: string, value: string): string => {
   if (tooManyMarks.test(value))
-    throw new InvalidField(field, `The ${field} has too many marks on one letter.`, {
+    throw new InvalidField(field, `The ${field} has a letter with too many combining marks.`, {
       problem: 'tooManyMarks',
     })
   return value.normalize('NFC')
 }
 
-/** Returns a name as a reader sees it: names that look the same become equal. */
+/** Returns the visible form of a name, so that names which look the same are equal. */
 export const asSeen = (name: string): string =>
   name
     .replaceAll(/[\p{DI}\p{Cf}]/gu, '')
-    // Normalize last: an invisible character may separate a letter from its accent.
+    // Normalize after this removal, because an invisible character may separate a letter from its accent.
     .normalize('NFC')
     .replaceAll(/\s+/gu, ' ')
     .trim()
@@ -38,7 +38,7 @@ export const validName = (value: string): string => {
     .trim()
     .replaceAll(/\p{Z}+/gu, ' ')
   if (onlyInvisible.test(name))
-    throw new InvalidField('name', 'A name is needed.', { problem: 'nameMissing' })
+    throw new InvalidField('name', 'The name is missing.', { problem: 'nameMissing' })
   if ([...name].length > maxNameLength) {
     throw new InvalidField(
       'name',
@@ -83,7 +83,7 @@ export const validWebsite = (value: string): string => {
   const website = value.trim()
   if (website === '') return ''
   const refuse = () =>
-    new InvalidField('website', 'The website must be an address that starts with https://.', {
+    new InvalidField('website', 'The website must be a URL that starts with https://.', {
       problem: 'websiteInvalid',
     })
   if (website.length > maxUrlLength || !printableUrl.test(website)) throw refuse()
@@ -97,16 +97,16 @@ export const validWebsite = (value: string): string => {
 
 const maxEmailLength = 254
 
-/** Returns the normal form of an e-mail address, which is stored and looked up, or undefined for an invalid one. */
+/** Returns the normal form of an e-mail address for storage and look-ups; undefined if the address is too long. */
 export const emailKey = (value: string): string | undefined => {
   const trimmed = value.trim()
   return trimmed.length > maxEmailLength ? undefined : trimmed.normalize('NFC').toLowerCase()
 }
 
-/** Returns the key under which login attempts are counted: the e-mail address, or the input if it is not one. */
+/** Returns the key of the login counters: the normal form of the input, or the input itself if it is too long. */
 export const accountKey = (typed: string): string => emailKey(typed) ?? typed
 
-/** Validates an e-mail address and returns it in lower case, as the built-in user table stores it. */
+/** Validates an e-mail address and returns its normal form. */
 export const validEmail = (value: string): string => {
   const email = emailKey(value)
   if (
@@ -114,7 +114,7 @@ export const validEmail = (value: string): string => {
     !/^[^\s@"<>(),:;[\]\\]+@[^\s@"<>(),:;[\]\\]+$/.test(email) ||
     deceptive.test(email)
   ) {
-    throw new InvalidField('email', 'This is no e-mail address.')
+    throw new InvalidField('email', 'This is not an e-mail address.')
   }
   return email
 }

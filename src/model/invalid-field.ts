@@ -1,4 +1,4 @@
-/** The kind of problem with a value. Pages translate it. */
+/** The ID of a problem, under which the pages find the translated message. */
 export type FieldProblem =
   | 'nameMissing'
   | 'nameTooLong'
@@ -31,14 +31,14 @@ export interface FieldDetail {
   readonly problem: FieldProblem
   /** The limit, or the invalid value. */
   readonly value?: number | string
-  /** The line number in a field with one entry per line, counted from 1. */
+  /** The line number, from 1, in a field with one entry per line. */
   readonly line?: number
 }
 
-/** A value that a field of a record does not accept. Nothing was written. */
+/** The error for an invalid value of a field. The record was not changed. */
 export class InvalidField extends Error {
   override readonly name: string = 'InvalidField'
-  /** The name of the field in the specification, for instance `redirect_uris`. */
+  /** The name of the field in the specification, such as `redirect_uris`. */
   readonly field: string
   readonly detail: FieldDetail
 

@@ -11,9 +11,9 @@ export interface LogEntry {
   readonly [detail: string]: unknown
 }
 
-/** Receives log entries. It is an argument of the server. */
+/** Receives log entries. */
 export type LogSink = (entry: LogEntry) => void
 
-/** Returns the levels from the minimum upwards. */
+/** Returns the minimum level and all higher levels. */
 export const levelsFrom = (minimum: LogLevel | 'silent'): ReadonlySet<LogLevel> =>
   new Set(minimum === 'silent' ? [] : logLevels.slice(logLevels.indexOf(minimum)))

@@ -3,17 +3,17 @@ import ipaddr from 'ipaddr.js'
 
 /** Returns the first `count` of the eight groups of an IPv6 address. */
 const groups = (address: string, count: number): string =>
-  // A link-local address may end with `%` and the name of an interface, which `parse` does not accept in every form.
+  // Remove the zone of a link-local address, such as `%eth0`, because `parse` does not accept every zone.
   ipaddr.IPv6.parse(address.replace(/%.*$/, ''))
     .parts.slice(0, count)
     .map((part) => part.toString(16))
     .join(':')
 
-/** Returns an IPv4 address, or the /64 network of an IPv6 address, since a host usually has a whole IPv6 network. */
+/** Returns an IPv4 address, or the /64 network of an IPv6 address, since a host usually has a whole /64 network. */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? groups(address, 4) : address
 
-/** Returns the network of a site, /24 or /48. A person with one address there can probably use the others too. */
+/** Returns the /24 (IPv4) or /48 (IPv6) network, whose addresses a single person can probably use. */
 export const siteNetworkOf = (address: string): string => {
   if (isIPv6(address)) return `${groups(address, 3)}::/48`
   return isIPv4(address) ? address.replace(/\d+$/, '0/24') : address

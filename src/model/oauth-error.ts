@@ -1,5 +1,5 @@
 /**
- * The HTTP status of each error code in a direct response, as opposed to a redirect. RFC 6749 §4.1.2.1 and §5.2,
+ * The HTTP status of each error code in a response that is not a redirect. RFC 6749 §4.1.2.1 and §5.2,
  * RFC 6750 §3.1, OpenID Connect Core §3.1.2.6, and the standards of the extensions.
  */
 const statusOf = {
@@ -49,13 +49,13 @@ export const oauthErrorCodes = Object.keys(statusOf) as readonly BuiltInErrorCod
 export interface OAuthErrorOptions {
   /** The internal reason, for the log only. */
   readonly cause?: unknown
-  /** A status that replaces that of the code, for instance 413 for a body that is too large. */
+  /** Replaces the status of the error code, for instance with 413 for a large body. */
   readonly status?: number
   /** Headers of the response, for instance `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A protocol error. `message` is for the client, `cause` for the log. */
+/** A protocol error. The client receives `message`; `cause` is only logged. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly code: OAuthErrorCode
@@ -69,13 +69,13 @@ export class OAuthError extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** Returns the members that every kind of response contains: JSON, query and fragment (RFC 6749 §5.2). */
+  /** Returns the error parameters of a response in JSON, a query or a fragment (RFC 6749 §5.2). */
   toWire(): { error: OAuthErrorCode; error_description: string } {
     return { error: this.code, error_description: this.message }
   }
 }
 
-/** A request without credentials where some are required. Its challenge contains no error code (RFC 6750 §3.1). */
+/** A request without the required credentials. The challenge contains no error code (RFC 6750 §3.1). */
 export class AuthenticationRequired extends Error {
   override readonly name = 'AuthenticationRequired'
   readonly status = 401

@@ -1,2 +1,2 @@
-/** The maximum number of seconds for which a replaced secret stays valid: 30 days. */
+/** The maximum number of seconds for which a replaced secret remains valid: 30 days. */
 export const maxOverlap = 2_592_000

@@ -1,8 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 
-/**
- * Parses a public key on P-256 from PEM or JWK (RFC 7517). Returns undefined for any other key, including private ones.
- */
+/** Parses a public P-256 key from PEM or JWK (RFC 7517). Returns undefined for any other key and for a private key. */
 export const p256Key = (source: string | object): KeyObject | undefined => {
   if (typeof source === 'string' ? source.includes('PRIVATE KEY') : 'd' in source) return undefined
   try {

@@ -3,12 +3,11 @@ import { OAuthError } from './oauth-error.ts'
 const maxParameters = 100
 
 /** Matches a value without control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
 export const withoutControlCharacters = /^[^\u0000-\u001F\u007F]*$/
 
 /**
- * Form fields or query parameters, not yet validated. They may be repeated; an empty value means absent
- * (RFC 6749 §3.1).
+ * Form fields or query parameters before validation. A parameter with an empty value is absent (RFC 6749 §3.1).
  */
 export class Parameters {
   readonly #all: ReadonlyMap<string, readonly string[]>
@@ -16,8 +15,8 @@ export class Parameters {
 
   /**
    * @param text `application/x-www-form-urlencoded`
-   * @param max the maximum number of parameters; the default suits a request of the protocol
-   * @throws OAuthError `invalid_request` for more than `max`
+   * @param max the maximum number of parameters; the default is enough for every OAuth request
+   * @throws OAuthError `invalid_request` for more parameters
    */
   constructor(text: string, max: number = maxParameters) {
     const all = new Map<string, string[]>()
@@ -35,7 +34,7 @@ export class Parameters {
     this.#all = all
   }
 
-  /** Returns the value exactly as it was sent, for values that the server does not interpret: `state`, a password. */
+  /** Returns the value exactly as the client sent it, such as `state` or a password. */
   opaque(name: string): string | undefined {
     const values = this.#all.get(name)
     if (!values) return undefined

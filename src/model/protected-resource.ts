@@ -1,18 +1,14 @@
-/**
- * A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part of it with its own address.
- */
+/** A resource for which tokens can be issued (RFC 8707 §2): the whole application, or a part with a separate URL. */
 export interface ProtectedResource {
-  /** The identifier: an https address without a fragment, which is the audience of tokens for this resource. */
+  /** The identifier: an https URL without a fragment. Tokens for this resource have it as their audience. */
   readonly resource: string
   /** The name that users read (RFC 9728 §2, `resource_name`). */
   readonly name?: string
-  /** The scopes that the resource supports; default: all that clients may request. */
+  /** The scopes that the resource supports; default: all scopes that clients may request. */
   readonly scopes?: readonly string[]
-  /**
-   * IDs of clients that serve the resource elsewhere. They may introspect every token that is valid there (RFC 7662).
-   */
+  /** IDs of resource servers, which may introspect every token that is valid for this resource (RFC 7662). */
   readonly introspectionClients?: readonly string[]
-  /** The address of a page for developers (RFC 9728 §2, `resource_documentation`). */
+  /** The URL of a page for developers (RFC 9728 §2, `resource_documentation`). */
   readonly documentation?: string
 }
 

@@ -4,21 +4,18 @@ import type { FieldProblem } from './invalid-field.ts'
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
 const https = /^https:\/\/(?:[A-Za-z0-9\-._]+|\[[0-9A-F:.]+\])(?::\d{1,5})?(?:[/?].*)?$/i
 const loopback = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i
-/** A private-use scheme is a reversed domain name, so it has a dot (RFC 8252 §7.1). */
+/** A private-use scheme is a reversed domain name, so it must contain a dot (RFC 8252 §7.1). */
 const privateUse = /^[A-Za-z][A-Za-z0-9+-]*(?:\.[A-Za-z0-9+-]+)+:\/[^/].*$/
 const maxUriLength = 2000
-/**
- * The parameters of an authorization response (RFC 6749 §4.1.2, RFC 9207 §2). A second one in the query would be
- * ambiguous.
- */
+/** The parameters of an authorization response (RFC 6749 §4.1.2, RFC 9207 §2), forbidden in a redirect URI. */
 const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
 export interface RedirectUriRules {
-  /** Whether `com.example.app:/callback` may be registered: native, public clients only. */
+  /** Whether a URI such as `com.example.app:/callback` may be registered. Only native, public clients may use one. */
   readonly privateUse: boolean
 }
 
-/** A sentence, and a name under which the pages translate it. */
+/** The reason why a redirect URI is refused. */
 export interface RedirectUriProblem {
   readonly problem: FieldProblem
   readonly sentence: string
@@ -48,7 +45,7 @@ export const redirectUriProblem = (
   return problems.notHttps
 }
 
-// Compare decoded names, because the client reads those. Some clients also split at semicolons and trim.
+// Compare the names as clients parse them: decoded, and by some clients also split at semicolons and trimmed.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''
   const names = new URLSearchParams(query.replaceAll(';', '&')).keys()
@@ -62,7 +59,7 @@ const problems = {
   },
   answerParameter: {
     problem: 'redirectUriAnswerParameter',
-    sentence: 'It must not contain a parameter that the answer uses, such as code or state.',
+    sentence: 'It must not contain a parameter of the response, such as code or state.',
   },
   character: {
     problem: 'redirectUriCharacter',
@@ -79,15 +76,15 @@ const problems = {
   },
 } as const satisfies Record<string, RedirectUriProblem>
 
-/** Splits a text with one redirect URI per line, or takes a list, and trims each entry. */
+/** Trims each entry of a list, or of a text with one redirect URI per line, and removes empty entries. */
 export const splitRedirectUris = (value: string | readonly string[]): readonly string[] =>
   (typeof value === 'string' ? value.split('\n') : value)
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
 /**
- * Finds the registered URI that a presented one matches. Strings are compared exactly, except for the port of a public
- * client's loopback address (RFC 8252 §7.3).
+ * Finds the registered URI that equals the presented URI. With `anyLoopbackPort`, the ports of loopback URIs may differ
+ * (RFC 8252 §7.3).
  */
 export const matchRedirectUri = (
   registered: readonly string[],
@@ -103,7 +100,7 @@ export const matchRedirectUri = (
   })
 }
 
-/** Returns whether a client has registered a redirect URI, with any port for a public client's loopback address. */
+/** Returns whether a client has registered a redirect URI. Ignores the port of a public client's loopback URI. */
 export const isRegistered = (
   redirectUri: string,
   client: { readonly redirectUris: readonly string[]; readonly isConfidential: boolean },
@@ -114,7 +111,7 @@ export const isRegistered = (
 
 const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 
-/** Appends parameters to the query as text, so that the registered URI itself stays unchanged (RFC 6749 §4.1.2). */
+/** Appends parameters to the query, and leaves the rest of the URI exactly as registered (RFC 6749 §4.1.2). */
 export const withQuery = (
   uri: string,
   parameters: Readonly<Record<string, string | undefined>>,
@@ -139,7 +136,7 @@ const encoded = (parameters: Readonly<Record<string, string | undefined>>): stri
     )
     .join('&')
 
-/** Returns the CSP `form-action` source with which Chromium allows a redirect to this URI after a form submission. */
+/** Returns the CSP source for `form-action`, because Chromium also checks redirects after a form submission. */
 export const formActionSource = (uri: string): string => {
   const { protocol, origin, host } = new URL(uri)
   // Chromium does not accept an IPv6 address as a CSP source, and a private-use scheme has no origin.

@@ -1,21 +1,21 @@
 import type { Client } from './client.ts'
 import type { ClientMetadata } from './client-metadata.ts'
 
-/** The request with which a client registers itself, or changes its registration. */
+/** The request of a client to register itself or to change its registration. */
 export interface RegistrationRequest {
   /** The address of the sender, resolved through trusted proxies. */
   readonly address: string
   readonly headers: Headers
-  /** The token that authorizes the registration, where `dynamicRegistration` is `token`. */
+  /** The token that authorizes the registration if `dynamicRegistration` is `token`. */
   readonly initialAccessToken: string | undefined
-  /** The client that changes its registration; undefined for a new one. */
+  /** The client that changes its registration; undefined for a new client. */
   readonly client: Client | undefined
 }
 
 /**
- * Decides, for the application, on a client that registers itself or changes its registration (RFC 7591, RFC 7592).
- * @returns false to refuse the registration; true to accept it; or metadata that replaces those members of the request,
- * and may contain grant types that a client cannot request itself
+ * Accepts or refuses the registration of a client, or a change to it (RFC 7591, RFC 7592).
+ * @returns false to refuse the registration; true to accept it; or metadata that overrides the metadata of the request.
+ * The returned metadata may contain grant types that a client cannot request itself.
  */
 export type RegisterClient = (
   metadata: ClientMetadata,

@@ -4,7 +4,7 @@ import { loopbackHosts } from './loopback.ts'
 const maxAddressLength = 1_000
 /** Characters of RFC 3986, and `%` only before two hexadecimal digits. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/
-/** Lower ports belong to mail, remote shells and other services that do not serve documents. */
+/** Lower ports are reserved for services such as mail and remote shells, which do not serve documents. */
 const firstAllowedPort = 1_024
 
 export interface RemoteAddressRules {
@@ -13,8 +13,8 @@ export interface RemoteAddressRules {
 }
 
 /**
- * Returns why the server does not fetch from an address that a client supplied, or undefined if it does. Only the text
- * is checked here; the resolved IP address is checked when the connection is made.
+ * Returns why the server refuses to fetch a URL that a client supplied; undefined if the URL is allowed. Checks only
+ * the text of the URL. The resolved IP address is checked before the connection is opened.
  */
 export const remoteAddressProblem = (
   text: string,
@@ -34,11 +34,11 @@ export const remoteAddressProblem = (
   return allowPrivate ? undefined : hostProblem(hostname)
 }
 
-// At this point, the URL parser has normalized every spelling of an IPv4 address to four decimal numbers.
+// The URL parser has already normalized every notation of an IPv4 address, such as 0x7f000001, to dotted decimal.
 const hostProblem = (hostname: string): string | undefined => {
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
     return 'Its host must be a name, not an IP address.'
-  // The local network completes a name without a dot. No certificate contains a name that ends with a dot.
+  // A name without a dot is resolved within the local network. A name that ends with a dot is in no certificate.
   if (!/^[^.]+(?:\.[^.]+)+$/.test(hostname)) return 'Its host must be a full domain name.'
   return undefined
 }

@@ -1,6 +1,6 @@
 import { OAuthError } from './oauth-error.ts'
 
-/** A scope in a list is not registered. */
+/** The error for a scope that is not registered. */
 export class ScopeDoesNotExists extends Error {
   override readonly name = 'ScopeDoesNotExists'
   readonly scope: string
@@ -18,7 +18,7 @@ export interface ScopeOptions {
   readonly group?: string
   /** Hides the scope from users. */
   readonly internal?: boolean
-  /** Translations by language code, such as `de` or `ja`. A missing text is shown in the default language. */
+  /** Translations by language code, such as `de` or `ja`. Without a translation, pages show the default text. */
   readonly translations?: Readonly<Record<string, ScopeTexts>>
 }
 
@@ -107,14 +107,14 @@ export class ScopeRegistry {
     return [...this.#scopes.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** Returns the scopes that users may choose from: all but internal ones. */
+  /** Returns the scopes that users may choose from, which are all except internal scopes. */
   choices(): readonly Scope[] {
     return this.all().filter(({ isInternal }) => !isInternal)
   }
 
   /**
    * Returns the scopes without duplicates.
-   * @throws ScopeDoesNotExists for one that is not registered
+   * @throws ScopeDoesNotExists for a scope that is not registered
    */
   validated(ids: Iterable<string>): readonly string[] {
     const distinct = [...new Set(ids)]
@@ -122,17 +122,17 @@ export class ScopeRegistry {
     return distinct
   }
 
-  /** Returns those of the scopes that are still registered. */
+  /** Removes scopes that are no longer registered. */
   registered(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.has(id))
   }
 
-  /** Returns those of the scopes that users may see. */
+  /** Removes internal scopes, which users must not see. */
   visible(ids: readonly string[]): readonly string[] {
     return ids.filter((id) => this.#scopes.get(id)?.isInternal === false)
   }
 
-  /** Returns the scopes that a client without a limit of its own may request. */
+  /** Returns the scopes that a client may request if `allowedScopes` does not limit the client. */
   requestable(): readonly string[] {
     this.#requestable ??= this.choices().map(({ id }) => id)
     return this.#requestable
@@ -141,7 +141,7 @@ export class ScopeRegistry {
 
 /**
  * Parses the distinct scopes of a `scope` parameter. RFC 6749 §3.3.
- * @throws OAuthError `invalid_scope` for anything but scope tokens between single spaces
+ * @throws OAuthError `invalid_scope` for a malformed scope
  */
 export const parseScope = (text: string): readonly string[] => {
   const scopes = new Set(text.split(' ').filter((part) => part !== ''))
@@ -159,8 +159,8 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes if they are within the ceiling, or `otherwise` for a request without scopes.
- * @throws OAuthError `invalid_scope` for scopes beyond the ceiling
+ * Returns the requested scopes, or `otherwise` for a request without scopes.
+ * @throws OAuthError `invalid_scope` for a scope that is not in `within`
  */
 export const narrow = (
   requested: string | undefined,
@@ -170,7 +170,7 @@ export const narrow = (
   if (!isWithin(scopes, within)) {
     throw new OAuthError(
       'invalid_scope',
-      'The scope is unknown, or more than this client may ask for.',
+      'The scope is unknown, or this client may not request it.',
     )
   }
   return scopes

@@ -1,16 +1,16 @@
 import type { ClientFields } from './client.ts'
 
-/** A rule that a client can impose on itself in its metadata. */
+/** A security rule that a client can enable for itself in its metadata. */
 type SelfImposedRule =
   | 'dpop_bound_access_tokens' // RFC 9449 §5.2
   | 'require_pushed_authorization_requests' // RFC 9126 §6
 
-/** Returns whether a client imposed a rule on itself that is optional for other clients. */
+/** Returns whether a client has enabled a rule for itself. */
 export const hasImposed = (
   { metadata }: Pick<ClientFields, 'metadata'>,
   rule: SelfImposedRule,
 ): boolean => {
-  // Most clients impose none, so avoid parsing their metadata.
+  // Most clients enable no rule, so avoid parsing their metadata.
   if (!metadata.includes(rule)) return false
   const value: unknown = JSON.parse(metadata)
   return typeof value === 'object' && value !== null && Reflect.get(value, rule) === true

@@ -1,14 +1,14 @@
-/** The maximum depth of objects and arrays: metadata needs three levels, and a key set five. */
+/** The maximum nesting of objects and arrays. Metadata has up to three levels, and a key set up to five. */
 const maxDepth = 10
 
 /**
- * Parses JSON that has exactly one meaning. No name may occur twice in an object, since RFC 8259 §4 does not define
- * which one counts. The depth is limited, and all bytes must be valid UTF-8.
- * @throws SyntaxError with a message that may be shown
+ * Parses JSON strictly. Refuses invalid UTF-8, deep nesting and duplicate names in an object, which parsers interpret
+ * differently (RFC 8259 §4).
+ * @throws SyntaxError with a message that does not repeat the text
  */
 export const strictJson = (text: string): unknown => {
   const value = parsed(text)
-  // The decoder replaces bytes that are not UTF-8 with U+FFFD.
+  // The decoder has replaced bytes that are not UTF-8 with U+FFFD.
   if (text.includes('\uFFFD')) throw new SyntaxError('The JSON is not in UTF-8.')
   checkNames(text)
   return value
@@ -23,7 +23,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-// Matches a string, with a colon if it is a name, or a bracket.
+// Matches a bracket or a string. A colon after the string marks the name of a member.
 const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
 
 // Expects valid JSON.
@@ -35,7 +35,7 @@ const checkNames = (text: string): void => {
     else if (colon !== undefined) {
       const name: string = JSON.parse(found.slice(0, -colon.length))
       const names = levels.at(-1)
-      if (names?.has(name)) throw new SyntaxError('A name stands twice in one object of the JSON.')
+      if (names?.has(name)) throw new SyntaxError('An object of the JSON contains a name twice.')
       names?.add(name)
     }
     if (levels.length > maxDepth) throw new SyntaxError('The JSON is nested too deeply.')

@@ -9,9 +9,9 @@ export interface TokenFields {
   readonly clientId: string
   readonly clientKey: number
   readonly userId: UserId | null
-  /** The authorization of the token; null for personal tokens and those of `client_credentials`. */
+  /** The authorization of the token; null for personal tokens and for tokens of `client_credentials`. */
   readonly authorizationId: number | null
-  /** `dpop`: bound to a key (RFC 9449 §5). */
+  /** A token of the type `dpop` is bound to a key (RFC 9449 §5). */
   readonly tokenType: 'bearer' | 'dpop'
   /** Milliseconds since the epoch; null: the token does not expire. */
   readonly expires: number | null
@@ -20,17 +20,17 @@ export interface TokenFields {
   readonly isPersonal: boolean
   readonly isInternal: boolean
   readonly createdAt: number
-  /** The resources that the token is for (RFC 8707 §2); empty: all that the server protects. */
+  /** The resources for which the token is valid (RFC 8707 §2); empty: all resources that the server protects. */
   readonly resources: readonly string[]
   /** The thumbprint of the key whose possession a request has to prove (RFC 9449 §6.1); null for a bearer token. */
   readonly keyThumbprint: string | null
-  /** The token that this one was exchanged from. This token ends with it (RFC 8693). */
+  /** The token for which this token was exchanged (RFC 8693). Revoking the parent also revokes this token. */
   readonly parentId: number | null
 }
 
 export interface Token extends TokenFields {}
 
-/** An access token with its refresh token, if it has one, or a personal token. */
+/** A personal token, or an access token with its refresh token, if one was issued. */
 export class Token {
   readonly #scopes: ScopeRegistry
 
@@ -39,15 +39,15 @@ export class Token {
     this.#scopes = scopes
   }
 
-  /** Returns the scopes that users may see: all but internal ones. */
+  /** Returns the scopes that users may see, which are all except internal scopes. */
   getVisibleScopes(): readonly string[] {
     return this.#scopes.visible(this.scopes)
   }
 }
 
 /**
- * Returns whether a token is valid for a resource of this application. A token without resources is valid for the whole
- * application, and so is a token for the issuer, of which all other resources are parts.
+ * Returns whether a token is valid for a resource of this application. A token without resources, or for the issuer, is
+ * valid for the whole application.
  */
 export const isFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 || resources.includes(resource) || resources.includes(issuer)
@@ -56,14 +56,14 @@ export const isFor = ({ resources }: Token, resource: string, issuer: string): b
 export const isIssuedFor = ({ resources }: Token, resource: string, issuer: string): boolean =>
   resources.length === 0 ? resource === issuer : resources.includes(resource)
 
-/** Returns whether a time has passed; null means that it never does. */
+/** Returns whether an expiry time has passed. Null never expires. */
 export const isExpired = (expires: number | null, now: number): boolean =>
   expires !== null && expires <= now
 
 /** A token with its user and its client, as `getToken` returns it. */
 export interface FoundToken {
   readonly token: Token
-  /** Null if the client acts for itself and has no owner. */
+  /** Null if the client has no owner and acts on its own behalf. */
   readonly user: User | null
   readonly client: {
     readonly clientId: string
@@ -73,9 +73,9 @@ export interface FoundToken {
   }
   /** The digest of the access token. */
   readonly accessDigest: Digest
-  /** The last recorded use, in milliseconds since the epoch; null before the first one. */
+  /** The last recorded use, in milliseconds since the epoch; null before the first use. */
   readonly lastUsedAt: number | null
-  /** The whole authorization, whose scopes a refresh token can restore. */
+  /** The authorization, whose scopes a refresh token can restore after a narrower refresh. */
   readonly authorization?: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
@@ -87,17 +87,17 @@ export const isActive = ({
 }: Pick<FoundToken, 'token' | 'user' | 'client'>): boolean =>
   client.ownerActive && !client.isDisabled && (token.userId === null || user?.active === true)
 
-/** The user of a token, as the token response shows it. */
+/** The user data in the token response. */
 export interface TokenSubject {
   readonly id: UserId
   readonly email: string
   readonly emailVerified: boolean
 }
 
-/** A token that was just issued, with its secrets, which are shown only once. */
+/** A new token with its secrets, which are returned only once. */
 export interface IssuedToken {
   readonly token: Token
-  /** Null if the client acts for itself and has no owner. */
+  /** Null if the client has no owner and acts on its own behalf. */
   readonly subject: TokenSubject | null
   readonly accessToken: string
   readonly refreshToken: string | null

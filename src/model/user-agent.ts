@@ -1,4 +1,4 @@
 const maxLength = 512
 
-/** Cuts a `User-Agent` to the length that is stored. Cut a received one before comparing it with a stored one. */
+/** Truncates a `User-Agent` for storage, and for comparison with a stored `User-Agent`. */
 export const storedUserAgent = (userAgent: string): string => userAgent.slice(0, maxLength)

@@ -6,15 +6,15 @@ export type UserKeyType = 'integer' | 'text' | 'uuid'
 export interface UserTableColumns {
   readonly id: string
   readonly email: string
-  /** Whether the user may act; without this column every user may. A boolean, or an integer that is 0 for false. */
+  /** A column that is false or 0 for inactive users. Without this column, every user is active. */
   readonly active?: string
   readonly emailVerified?: string
   readonly isAdmin?: string
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
-   * Whether the tables of the server get foreign keys with cascade to this table. Do not use them if the application
-   * rebuilds this table in SQLite with foreign keys enabled: dropping it would delete every token.
+   * Whether the tables of the server have cascading foreign keys to this table. Do not enable them if the application
+   * rebuilds this table in SQLite: with foreign keys enabled, dropping the old table would delete every token.
    */
   readonly foreignKeys?: boolean
 }
@@ -29,14 +29,14 @@ export interface UserTable {
 }
 
 /**
- * Callbacks for users outside of the database. They are called at every check, so a deactivation takes effect
- * immediately.
+ * Callbacks for users outside of the database. The server calls them at every check, so that a deactivation takes
+ * effect immediately.
  */
 export interface UserCallbacks {
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   find(id: UserId): Promise<User | undefined>
-  /** Checks a password, for the built-in login and the `password` grant. */
+  /** Returns the user with this e-mail address and password, for the built-in login and the `password` grant. */
   withPassword?(email: string, password: string): Promise<User | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** The ID of a user, of the key type of the user table. The built-in table has integers. */
+/** The ID of a user. Its type is the key type of the user table; the built-in table uses integers. */
 export type UserId = number | string
 
 /** A user record, from the built-in user table or from the application. */
@@ -17,8 +17,8 @@ export interface UserSource {
 }
 
 /**
- * Wraps a user record: unknown attributes are read from the record. `toJSON()` reduces the proxy to the user's ID for
- * storage, and `UserProxy.fromId()` restores it.
+ * Wraps a user record, and reads unknown attributes from the record. `toJSON()` returns only the ID of the user, from
+ * which `UserProxy.fromId()` restores the proxy.
  */
 class UserProxyBase {
   readonly #user: User
@@ -38,7 +38,7 @@ class UserProxyBase {
         return typeof own === 'function' ? own.bind(target) : own
       },
       has: (target, name) => name in target || name in user,
-      // Template engines such as Handlebars show own properties only.
+      // Template engines such as Handlebars read only own properties.
       getOwnPropertyDescriptor: (target, name) =>
         Object.hasOwn(user, name)
           ? { value: Reflect.get(user, name), enumerable: true, configurable: true }
@@ -55,7 +55,7 @@ class UserProxyBase {
     return this.#user
   }
 
-  /** Returns whether this is the user's password; false for a user without one. */
+  /** Returns whether this is the user's password; false for a user without a password. */
   checkPassword(password: string): Promise<boolean> {
     return this.#source.checkPassword(this.#user.id, password)
   }

@@ -1,13 +1,13 @@
 import type { JWTPayload } from 'jose'
 import type { UserId } from './user.ts'
 
-/** The values from which the JWT of a session is created, and against which it is verified. */
+/** The values from which the JWT of a session is created and verified. */
 export interface JwtContext {
   readonly userId: UserId
-  /** The name of the session, which differs from the identifier in the cookie. */
+  /** The public ID of the session, which differs from the secret identifier in the cookie. */
   readonly sessionId: string
   readonly audience: string
-  /** The keys, of which the first one signs and all verify. */
+  /** The keys that verify a JWT. The first key also signs new ones. */
   readonly keys: readonly Uint8Array[]
   /** Milliseconds since the epoch. */
   readonly now: number

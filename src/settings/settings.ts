@@ -360,7 +360,7 @@ export const settings = {
       .nullable()
       .default(null),
     fromText: (text: string) => text || null,
-    accepts: 'a path that starts with one /, or an https address',
+    accepts: 'a path that starts with one /, or an https URL',
     sentence:
       "The application's own login page. Its parameter `next` is the address to which it returns the user.",
   },
@@ -384,7 +384,7 @@ export const settings = {
       .nullable()
       .default(null),
     fromText: textOrNull,
-    accepts: 'a path that starts with one /, or an https address',
+    accepts: 'a path that starts with one /, or an https URL',
     sentence: 'The image that the pages show beside the name of the application.',
   },
   accentColor: color(

@@ -77,7 +77,7 @@ describe('tokens create', () => {
 
   test.each([
     ['an unknown scope', { '--scope': 'notes:rea' }, 'The scope "notes:rea" does not exist.'],
-    ['an empty name', { '--name': ' ' }, 'name: A name is needed.'],
+    ['an empty name', { '--name': ' ' }, 'name: The name is missing.'],
     ['a name of 41 characters', { '--name': 'ä'.repeat(41) }, /name: .* 40 characters/],
     ['a lifetime that is not a number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
   ])('rejects %s, and writes nothing', async (_, wrong, message) => {

@@ -840,7 +840,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(created).toMatchObject({ name: 'Laptop', scopes: ['notes:read', 'user:email'] })
         expect(tokens).toHaveLength(31)
         expect(tokens[0].name).toBe('Laptop')
-        expect(refused).toEqual(['A name is needed.', 'name', 0])
+        expect(refused).toEqual(['The name is missing.', 'name', 0])
         const ping = await fetch(`${url}/oauth/ping`, {
           headers: { authorization: `Bearer ${created.access_token}` },
         })

@@ -492,7 +492,7 @@ describe('the format and repetition of reports', () => {
       ['token=x', 'This is not JSON.'],
       [
         `[{"token":"a","token":"${token}","type":"x"}]`,
-        'A name stands twice in one object of the JSON.',
+        'An object of the JSON contains a name twice.',
       ],
       ['['.repeat(1000) + ']'.repeat(1000), 'The JSON is nested too deeply.'],
     ] as const

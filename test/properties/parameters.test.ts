@@ -287,7 +287,7 @@ describe('JSON that clients send (RFC 8259 §4)', () => {
           if ('error' in read) {
             expect(read.error).toBeInstanceOf(SyntaxError)
             expect((read.error as Error).message).toMatch(
-              /^(?:This is not JSON|The JSON is not in UTF-8|A name stands twice in one object of the JSON|The JSON is nested too deeply)\.$/,
+              /^(?:This is not JSON|The JSON is not in UTF-8|An object of the JSON contains a name twice|The JSON is nested too deeply)\.$/,
             )
           }
         },
