@@ -1,6 +1,6 @@
-/* A challenge names every scope that an operation requires, so that a client asks its user only once (RFC 6750 §3). The
- * first guard that refuses therefore needs the scopes of the guards after it: each guard declares its scopes, and every
- * adapter reads those along the route.
+/* A challenge lists every scope that an operation requires, so that a client requests consent only once (RFC 6750 §3).
+ * The first guard that refuses a request therefore needs the scopes of later guards. Each guard declares its scopes,
+ * and each adapter collects the declared scopes of all guards on the route.
  */
 
 const asked = new WeakMap<object, readonly string[]>()
@@ -11,7 +11,7 @@ export const asking = <Step extends object>(step: Step, scopes: readonly string[
   return step
 }
 
-/** Returns the scopes that the steps of a route declare, without duplicates. */
+/** Returns the scopes that the steps of a route have declared, without duplicates. */
 export const askedBy = (steps: readonly unknown[]): readonly string[] => [
   ...new Set(steps.flatMap((step) => (isObject(step) && asked.get(step)) || [])),
 ]
@@ -19,5 +19,5 @@ export const askedBy = (steps: readonly unknown[]): readonly string[] => [
 const isObject = (value: unknown): value is object =>
   typeof value === 'function' || (typeof value === 'object' && value !== null)
 
-/** Returns the scopes of the guards on the route of a request, as far as the framework reveals them. */
+/** Returns the scopes of all guards on the route of a request. Some frameworks reveal only a part of the route. */
 export type LookAhead = () => readonly string[]

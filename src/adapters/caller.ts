@@ -7,18 +7,18 @@ import type { LookAhead } from './asked-scopes.ts'
 export interface Caller {
   readonly server: AuthorizationServer
   readonly result: AuthResult
-  /** The scopes that the guards of its route require, as far as the framework reveals them. */
+  /** Returns the scopes that the guards on the route require. */
   readonly ahead: LookAhead
   /** The scopes of the guards that the request has passed. */
   readonly passed: Set<string>
 }
 
 export interface RestOptions {
-  /** The resource that this part of the application is: one of the server's `resources` (RFC 8707 §2). */
+  /** The identifier of this part of the application in the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
   /**
-   * Accepts only tokens that were issued for this resource (RFC 9068 §4), so neither tokens for the whole application
-   * nor personal tokens. Sessions are not affected.
+   * Accepts only sessions and tokens that were issued for this resource (RFC 9068 §4). Refuses personal tokens and
+   * tokens for the whole application.
    */
   readonly requireAudience?: boolean
 }
@@ -33,8 +33,8 @@ export interface SentCredentials extends PresentedCredentials {
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
- * Creates the REST extension for any framework: it refuses dot segments and forbidden query characters, and
- * authenticates the caller. This is the hook `verify_oauth_token_and_set_current_user` of the specification.
+ * Creates the REST extension for any framework, which refuses dot segments and forbidden query characters, and
+ * authenticates the caller. The specification names this hook `verify_oauth_token_and_set_current_user`.
  * @throws TypeError for a resource that the server does not protect
  */
 export const identifyAt = (
@@ -51,17 +51,17 @@ export const identifyAt = (
   }
 }
 
-/** A guard: the requirements for a caller. */
+/** The requirements for a caller. */
 export interface Guard {
   /** The required scopes. */
   readonly scopes: readonly string[]
-  /** Returns the error that refuses a caller, or undefined. @param named the scopes for the challenge */
+  /** Returns the error for a refused caller; otherwise undefined. @param named returns the scopes for the challenge */
   refusal(caller: Caller, named: LookAhead): Error | undefined
 }
 
 /**
- * Returns the error by which a guard refuses a caller; undefined if it accepts the caller.
- * @param behind the scopes of the guards after this one
+ * Returns the error for a caller that a guard refuses; undefined if the guard accepts the caller.
+ * @param behind the scopes of later guards
  */
 export const refusalBy = (
   { scopes, refusal }: Guard,
@@ -76,7 +76,7 @@ export const refusalBy = (
 }
 
 export interface RequireApiAuthOptions {
-  /** Accepts callers without a credential. An invalid credential is still refused. */
+  /** Whether to accept callers without a credential. An invalid credential is always refused. */
   readonly allowAnonymous?: boolean
 }
 
@@ -88,10 +88,10 @@ export const apiAuth = ({ allowAnonymous = false }: RequireApiAuthOptions = {}):
   },
 })
 
-/** Creates a guard that requires scopes. @throws TypeError without a scope, since the guard would accept every token */
+/** Creates a guard that requires scopes. @throws TypeError for an empty list, which would accept every token */
 export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Guard => {
   if (scopes.length === 0 || !scopes.every((scope) => typeof scope === 'string' && scope !== '')) {
-    throw new TypeError('A scope guard needs at least one scope id.')
+    throw new TypeError('A scope guard requires at least one scope ID.')
   }
   const suffice = (held: readonly string[]): boolean =>
     any ? scopes.some((scope) => held.includes(scope)) : scopes.every((s) => held.includes(s))
@@ -112,28 +112,28 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
  * @throws Error if the REST extension did not run
  */
 export const mustBeIdentified = (caller: Caller | undefined): Caller => {
-  if (!caller) throw new Error('A guard runs before rest(server), which must be mounted first.')
+  if (!caller) throw new Error('A guard ran before rest(server). Mount rest(server) first.')
   return caller
 }
 
 /**
- * Headers of every response of the REST application: its URL may contain a token, which must not reach a cache or the
- * log of another site (RFC 6750 §5.3).
+ * The headers of every response of the REST application. The URL may contain a token, so caches must not store the
+ * response, and browsers must not send the URL to other sites (RFC 6750 §5.3).
  */
 export const protectiveHeaders = {
   'cache-control': 'private, no-store',
   'referrer-policy': 'no-referrer',
 } as const
 
-// Scripts of every origin may read the challenge, without credentials of the browser (RFC 9728 §5.1).
+// Scripts of every origin may read the challenge (RFC 9728 §5.1). `*` excludes requests with cookies.
 const readableHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
 }
 
 /**
- * Returns the headers of a refusal. Scripts of other sites can read a challenge and `Retry-After`.
- * @param isSet whether the application has set a header of this name, which then stays
+ * Returns the headers of a refusal. With them, scripts of other sites can read the challenge and `Retry-After`.
+ * @param isSet returns whether the application has already set a header, which must not be replaced
  */
 export const refusalHeaders = (
   { headers }: Refusal,

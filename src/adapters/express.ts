@@ -7,21 +7,21 @@ import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
 import { restStep } from './node-rest.ts'
 
-// Express extends Node's requests and responses, so only types and `locals` differ.
+// Express extends Node's requests and responses, so this adapter adds only types and `locals`.
 
 declare global {
-  // biome-ignore lint/style/noNamespace: this is how Express lets a request be extended
+  // biome-ignore lint/style/noNamespace: Express requires a namespace to extend the type of a request
   namespace Express {
     interface Request {
       /** The authenticated caller; set by `rest(server)`. */
       auth: Auth
-      /** The signed-in user of a page or null; set by `page(server)`. */
+      /** The signed-in user of a page, or null; set by `page(server)`. */
       signedInUser: UserProxy | null
     }
   }
 }
 
-/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
+/** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (server: AuthorizationServer): RequestHandler =>
   node.mount(server) as RequestHandler
 
@@ -54,17 +54,17 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler 
   node.requireApiAuth(options) as RequestHandler
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope, since the guard would accept every token
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list, which would accept every token
  */
 export const requireOauthScopes = (...scopes: readonly string[]): RequestHandler =>
   node.requireOauthScopes(...scopes) as RequestHandler
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const requireAnyOauthScope = (...scopes: readonly string[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 
-/** Adds the signed-in user, `jwt()` and `jwtToken()` for templates of the application's pages. */
+/** Adds the signed-in user, `jwt()` and `jwtToken()` to `locals` for templates of the application's pages. */
 export const page = (server: AuthorizationServer): RequestHandler => {
   const step = node.page(server)
   return (request, response, next) => {

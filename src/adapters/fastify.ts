@@ -35,27 +35,27 @@ declare module 'fastify' {
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
-/** A guard: for the `onRequest` or `preHandler` of a route. */
+/** A guard for the option `onRequest` or `preHandler` of a route. */
 export type Hook = onRequestAsyncHookHandler
 
-// Applies the plugin to the scope that registers it, as Fastify's own plugins do.
+// Applies the plugin to the scope that registers it instead of a new scope, like `fastify-plugin`.
 const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
   Object.assign(register, { [Symbol.for('skip-override')]: true })
 
 /**
- * The general extension: serves the endpoints and pages of the server. Under a prefix, they are below it, while the
- * well-known URLs stay at the root of the host.
+ * The general extension: handles requests to endpoints and pages of the server. If it is registered under a prefix, all
+ * paths are below the prefix, except the well-known URLs, which are at the root of the host.
  */
 export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   const listener = answer(server)
   return async (app) => {
-    // Use a separate scope without body parsers, which would lose the exact text of a form.
+    // Use a separate scope without body parsers, because the server needs the exact text of a form.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
     const prefix = app.prefix.replace(/\/$/, '')
     const addresses = server.addresses.filter((address) => address.startsWith(`${prefix}/`))
     if (addresses.length === 0)
-      throw new Error(`The issuer ${server.issuer} has no address under the prefix ${prefix}.`)
+      throw new Error(`The issuer ${server.issuer} is not under the prefix ${prefix}.`)
     for (const address of addresses) {
       app.all(address.slice(prefix.length), async (request, reply) => {
         // Copy the headers that hooks of the application have set, because Fastify drops them here.
@@ -68,7 +68,7 @@ export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
   }
 }
 
-// The key under which the configuration of a route contains the scopes of its guards.
+// The key of the guards' scopes in the configuration of a route.
 const scopes = Symbol('svc-oauth2server scopes')
 
 interface RouteConfig {
@@ -80,7 +80,7 @@ const hooksOf = (route: RouteOptions): readonly unknown[] =>
 
 /**
  * The REST extension: authenticates the caller before any guard. Register it only for the REST application. Await the
- * registration, so that it sees all later routes: their challenges name all required scopes.
+ * registration before adding routes; otherwise the challenges of these routes do not list all required scopes.
  * @throws TypeError for a resource that the server does not protect
  */
 export const rest = (server: AuthorizationServer, options?: RestOptions): FastifyPluginAsync => {
@@ -107,12 +107,12 @@ export const rest = (server: AuthorizationServer, options?: RestOptions): Fastif
 export const requireApiAuth = (options?: RequireApiAuthOptions): Hook => guard(apiAuth(options))
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list
  */
 export const requireOauthScopes = (...scopes: readonly string[]): Hook => guard(oauthScopes(scopes))
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const requireAnyOauthScope = (...scopes: readonly string[]): Hook =>
   guard(oauthScopes(scopes, { any: true }))
 

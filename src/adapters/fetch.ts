@@ -66,8 +66,8 @@ export const rest = async (
 export const authOf = (request: Request): Auth => mustBeIdentified(callers.get(request)).result.auth
 
 /**
- * Returns the signed-in user, `jwt()` and `jwtToken()` for a page of the application. The application must not let the
- * response be cached, and must send `setCookie` if it is present.
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page of the application. The application must forbid
+ * caching of the page, and must send `setCookie` if the result contains one.
  */
 export const page = (
   server: AuthorizationServer,
@@ -75,7 +75,7 @@ export const page = (
   connection: Connection = {},
 ): Promise<PageSession> => server.pageSession(credentialsOf(request, connection, server))
 
-/** Converts the error of a guard to a response. @throws the error itself if it is not a refusal */
+/** Converts the error of a guard to a response. @throws the error itself if the error is not a refusal */
 export const refusalAnswer = (
   error: unknown,
   server: Pick<AuthorizationServer, 'refusalOf'>,
@@ -103,13 +103,13 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorato
   guard(apiAuth(options))
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list
  */
 export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorator =>
   guard(oauthScopes(scopes))
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -117,7 +117,7 @@ const guard = (rule: Guard): HandlerDecorator => {
   return <This, Rest extends readonly unknown[]>(
     method: Handler<This, Rest, Response | Promise<Response>>,
   ) => {
-    // The scopes of the decorators below this one.
+    // The scopes of the inner decorators.
     const behind = askedBy([method])
     const guarded: Handler<This, Rest, Promise<Response>> = async function (request, ...rest) {
       const caller = mustBeIdentified(callers.get(request))
@@ -130,7 +130,7 @@ const guard = (rule: Guard): HandlerDecorator => {
   }
 }
 
-// Copies the response, since its headers may be immutable. Headers that the application has set stay.
+// Copies the response, since its headers may be immutable. Does not replace headers of the application.
 const protect = (answer: Response): Response => {
   const copy = new Response(answer.body, answer)
   for (const [name, value] of Object.entries(protectiveHeaders))

@@ -28,11 +28,11 @@ declare module 'hono' {
   }
 }
 
-// Keyed by the context, since middleware may replace the request.
+// Use the context as the key, because middleware may replace the request.
 const callers = new WeakMap<Context, Caller>()
 
 export interface HonoOptions {
-  /** Returns the address of the peer; by default, that of `@hono/node-server`. */
+  /** Returns the IP address of the peer; default: the address that `@hono/node-server` reports. */
   readonly remoteAddress?: (context: Context) => string | undefined
 }
 
@@ -44,7 +44,7 @@ interface NodeBindings {
   }
 }
 
-// Returns the target as the client sent it on Node; other runtimes only reveal the parsed URL.
+// Returns the target as the client sent it. Runtimes other than Node provide only the parsed URL.
 const targetOf = ({ env, req }: Context): string => {
   const { originalUrl, url } = (env as NodeBindings | undefined)?.incoming ?? {}
   return originalUrl ?? url ?? req.url
@@ -53,7 +53,7 @@ const targetOf = ({ env, req }: Context): string => {
 const ofNode = ({ env }: Context): string | undefined =>
   (env as NodeBindings | undefined)?.incoming?.socket?.remoteAddress
 
-/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
+/** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (
   server: AuthorizationServer,
   { remoteAddress = ofNode }: HonoOptions = {},
@@ -70,13 +70,13 @@ export const mount = (
     return server.fetch(await unread(context), {
       remoteAddress: remoteAddress(context),
       raw: context,
-      // Set by Hono's request ID middleware, if the application uses it.
+      // The request ID that Hono's request ID middleware has set, if the application uses this middleware.
       requestId: context.get('requestId'),
     })
   }
 }
 
-// Hono caches a body that was read; after `formData()`, it has only the parsed form.
+// Restores a body that was read. Hono caches the text of the body, but after `formData()` only the parsed form.
 const unread = async ({ req }: Context): Promise<Request> => {
   const { raw, method, bodyCache } = req
   if (!raw.bodyUsed) return raw
@@ -87,8 +87,8 @@ const unread = async ({ req }: Context): Promise<Request> => {
   return new Request(raw.url, { method, headers: raw.headers, body })
 }
 
-// Returns the middleware and handlers that Hono will run for a request. The helper in `hono/route` only works if the
-// application uses the same copy of Hono.
+// Returns the middleware and handlers that Hono will run for a request. Do not use the helper in `hono/route`, which
+// fails if the application has another copy of Hono.
 const stepsOf = ({ req }: Context): readonly unknown[] => {
   const steps = req.matchedRoutes.map(({ handler }) => findTargetHandler(handler))
   const answering = steps.findIndex(({ length }) => length < 2)
@@ -125,13 +125,13 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): MiddlewareHandl
   guard(apiAuth(options))
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list
  */
 export const requireOauthScopes = (...scopes: readonly string[]): MiddlewareHandler =>
   guard(oauthScopes(scopes))
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHandler =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -172,7 +172,7 @@ const refuse = (error: unknown, server: AuthorizationServer, context: Context): 
   return context.json(refusal.body, refusal.status as 401)
 }
 
-// Headers that the application has set stay.
+// Does not replace headers that the application has already set.
 const setHeaders = (context: Context, headers: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(headers))
     if (!context.res.headers.has(name)) context.header(name, value)

@@ -39,7 +39,7 @@ import { credentialsOf } from './node-http.ts'
 /** The general extension for `app.use(mount(server))`, on both platforms of Nest. */
 export const mount: typeof node.mount = node.mount
 
-/** The token under which guards find the server; no decorator metadata is needed. */
+/** The injection token of the server, with which guards do not need decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
 /** Provides the server to all guards. */
@@ -68,7 +68,7 @@ interface HttpResponse {
 const requestOf = (context: ExecutionContext): HttpRequest =>
   context.switchToHttp().getRequest<HttpRequest>()
 
-// Express passes Node's request, Fastify a wrapper around it.
+// Express passes Node's request, and Fastify passes a wrapper around Node's request.
 const rawRequest = (request: HttpRequest): IncomingMessage => request.raw ?? request
 
 const responseOf = (context: ExecutionContext): HttpResponse =>
@@ -98,7 +98,7 @@ const asHttpException = (
 /** A decorated class or method. */
 type Decorated = abstract new (...parts: never[]) => unknown
 
-// Returns the places of decorators for a request: the method, its class and the base classes.
+// Returns the objects whose decorators apply to a request: the method, its class and the base classes.
 const places = (context: ExecutionContext): readonly object[] => {
   const found: object[] = [context.getHandler()]
   let place: Decorated | null = context.getClass()
@@ -109,7 +109,7 @@ const places = (context: ExecutionContext): readonly object[] => {
   return found
 }
 
-/** Creates a decorator that receives the decorated class or method. */
+/** Creates a decorator that calls `note` with the decorated class or method. */
 const standingAt =
   (note: (place: object) => void): ClassDecorator & MethodDecorator =>
   (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void =>
@@ -150,7 +150,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
       const at = places(context)
       const part = at.map((place) => resources.get(place)).find((given) => given !== undefined)
       const identify = identifyAt(this.#server, part)
-      // Guards of the class run before those of the method.
+      // Guards of the class run before guards of the method.
       return identify(credentialsOf(raw, this.#server, request), () => askedBy(at.toReversed()))
     }
   }
@@ -170,19 +170,19 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
   guardedBy(apiAuth(options))
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list
  */
 export const RequireOauthScopes = (
   ...scopes: readonly string[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const RequireAnyOauthScope = (
   ...scopes: readonly string[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))
 
-// Nest creates guards when the application starts, which is the time to detect an unknown resource.
+// Creates a guard that only validates the resource, because Nest creates guards when the application starts.
 const knownResource = (resource: string): Type<CanActivate> => {
   class ResourceGuard implements CanActivate {
     constructor(server: AuthorizationServer) {
@@ -199,9 +199,9 @@ const knownResource = (resource: string): Type<CanActivate> => {
 }
 
 /**
- * Declares that a class or method is one of the server's `resources` (RFC 8707 §2). Its guards refuse tokens for other
- * resources, and with `requireAudience` also tokens for the whole application. An unknown resource is a TypeError when
- * the application starts.
+ * Assigns a class or method to one of the server's `resources` (RFC 8707 §2). The guards then refuse tokens for other
+ * resources, and with `requireAudience` also tokens for the whole application. For an unknown resource, the application
+ * throws a TypeError at start-up.
  */
 export const Resource = (
   resource: string,
@@ -223,7 +223,7 @@ const pages = new WeakMap<IncomingMessage, PageSession>()
 /** Returns the page session. @throws Error if the method has no `@Page()` decorator */
 export const pageOf = (request: HttpRequest): PageSession => {
   const session = pages.get(rawRequest(request))
-  if (!session) throw new Error('@Page() has to stand at the method.')
+  if (!session) throw new Error('The method has no @Page() decorator.')
   return session
 }
 
@@ -254,7 +254,7 @@ Injectable()(PageInterceptor)
 const isModel = (model: unknown): model is object | undefined =>
   model === undefined || (typeof model === 'object' && model !== null && !Array.isArray(model))
 
-// `header` replaces an existing cookie in Express, and adds one in Fastify.
+// In Express, `header` replaces existing cookies; in Fastify, it adds a cookie.
 const addCookie = (context: ExecutionContext, cookie: string): void => {
   const response = context
     .switchToHttp()

@@ -5,11 +5,11 @@ import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 
-/** Returns the target as the client sent it. Routers of frameworks rewrite `url`. */
+/** Returns the target as the client sent it. Routers store it in `originalUrl` when they rewrite `url`. */
 export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
   request.originalUrl ?? request.url ?? '/'
 
-/** Returns the target without a host: an absolute target can name any host. */
+/** Returns the target without a host, because a sender can choose the host of an absolute target. */
 export const targetOf = (request: IncomingMessage): string =>
   sentTarget(request).replace(origin, '') || '/'
 
@@ -42,8 +42,8 @@ export const credentialsOf = (
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
 /**
- * Answers a Node request, directly if possible and otherwise through `fetch`. A body parser may have read the body
- * before.
+ * Creates a handler for Node requests, which calls `direct` if possible and otherwise `fetch`. A body parser may
+ * already have read the body.
  */
 export const answer = (
   server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
@@ -91,7 +91,7 @@ const send = async (answer: Answer | Response, response: ServerResponse): Promis
 
 const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-// Keeps the cookies that the application has already set.
+// Adds the cookies that the application has already set, which the listener would otherwise replace.
 const withCookies = (answer: Response, theirs: number | string | string[] = []): Response => {
   if (!answer.headers.has('set-cookie')) return answer
   const copy = new Response(answer.body, answer)
@@ -109,12 +109,12 @@ const restoreBody = (request: Drained): void => {
   else if (typeof body === 'object' && body !== null) request.rawBody = Buffer.from(formOf(body))
   else
     throw new Error(
-      'Something has read the body of the request before mount(server), and kept nothing of it.',
+      'The body of the request was read before mount(server), and request.body does not contain it.',
     )
 }
 
-// The body parser lost the text of the form. A list came from a repeated or bracketed name: write the name twice, so
-// that the protocol refuses it.
+// Restores the text of a form from the result of a body parser. Repeats the name of a list, which the sender repeated
+// or wrote with brackets, so that the protocol refuses the parameter.
 const formOf = (body: object): string => {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(body)) {

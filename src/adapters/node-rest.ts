@@ -17,7 +17,7 @@ export type Middleware = (
   next: (error?: unknown) => void,
 ) => void
 
-// Store these on the request under symbols: entries of weak maps would be a quarter of the garbage of a bearer check.
+// Store these values on the request, because weak maps would cause a quarter of the garbage of a bearer check.
 const found = Symbol('svc-oauth2server caller')
 const entered = Symbol('svc-oauth2server scopes')
 
@@ -26,7 +26,7 @@ type Noted = IncomingMessage & { [found]?: Caller; [entered]?: readonly string[]
 /** Returns the caller of a request, if the REST extension has run. */
 export const callerOf = (request: Noted): Caller | undefined => request[found]
 
-/** Records the scopes that the guards of an entered chain require. */
+/** Records the scopes that the guards of a chain require, at the start of the chain. */
 export const enter = (request: Noted, scopes: readonly string[]): void => {
   if (scopes.length > 0) request[entered] = [...(request[entered] ?? []), ...scopes]
 }
@@ -56,7 +56,7 @@ export const restStep = (
   }
 }
 
-/** Answers with a refusal, and passes every other error on. */
+/** Sends the response for a refusal. Passes on any other error. */
 export const refuse = (
   error: unknown,
   server: AuthorizationServer,

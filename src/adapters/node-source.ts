@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { RequestSource } from '../http/request.ts'
 
 /**
- * Returns all values of a header, joined by a comma. Node's `headers` has only the first of two `Authorization`
+ * Returns all values of a header, joined by a comma. Node's `headers` contains only the first of two `Authorization`
  * headers.
  */
 export const rawHeader = (
@@ -30,7 +30,7 @@ export const allHeaders = ({ rawHeaders }: IncomingMessage): Headers => {
   return headers
 }
 
-/** Returns whether the sender announced a body. */
+/** Returns whether the headers announce a body. */
 export const hadBody = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
@@ -58,19 +58,20 @@ export class NodeSource implements RequestSource {
     return rawHeader(this.#request, name, name === 'cookie' ? '; ' : ', ')
   }
 
-  text(most: number): Promise<string | undefined> {
+  text(maxSize: number): Promise<string | undefined> {
     const request = this.#request
     const { rawBody } = request
-    if (rawBody) return Promise.resolve(rawBody.length > most ? undefined : decoder.decode(rawBody))
+    if (rawBody)
+      return Promise.resolve(rawBody.length > maxSize ? undefined : decoder.decode(rawBody))
     return new Promise((resolve, reject) => {
       if (request.readableEnded && !hadBody(request)) return resolve('')
-      if (request.readableEnded) return reject(new TypeError('The body was read before.'))
+      if (request.readableEnded) return reject(new TypeError('The body was already read.'))
       if (request.destroyed) return reject(new Error('The client closed the connection.'))
       const chunks: Buffer[] = []
       let size = 0
       request.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > most) {
+        if (size > maxSize) {
           request.pause()
           resolve(undefined)
         } else chunks.push(chunk)

@@ -21,7 +21,7 @@ export type { Middleware } from './node-rest.ts'
 
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
-/** The general extension: serves the endpoints and pages of the server, and passes other requests on. */
+/** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (server: AuthorizationServer): Middleware => {
   const listener = answer(server)
   return (request, response, next) => {
@@ -42,13 +42,13 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
   guard(apiAuth(options))
 
 /**
- * Requires a token with all of these scopes. A session is not limited by scopes.
- * @throws TypeError without a scope
+ * Requires a session, or a token with all of these scopes.
+ * @throws TypeError for an empty list
  */
 export const requireOauthScopes = (...scopes: readonly string[]): Middleware =>
   guard(oauthScopes(scopes))
 
-/** Requires a token with at least one of these scopes. @throws TypeError without a scope */
+/** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const requireAnyOauthScope = (...scopes: readonly string[]): Middleware =>
   guard(oauthScopes(scopes, { any: true }))
 
@@ -74,7 +74,7 @@ export const authOf = (request: IncomingMessage): Auth =>
 /** Returns the page session. @throws Error if `page(server)` did not run before */
 export const pageOf = (request: IncomingMessage): PageSession => {
   const session = pages.get(request)
-  if (!session) throw new Error('page(server) has to run first.')
+  if (!session) throw new Error('page(server) must run before pageOf(request).')
   return session
 }
 
@@ -82,8 +82,8 @@ export const pageOf = (request: IncomingMessage): PageSession => {
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
 
 /**
- * Combines several steps into one, for `node:http` without a framework. If it is the last step, it answers 404 or 500.
- * The challenges of its guards name the scopes of all guards.
+ * Combines several steps into one, for `node:http` without a framework. Without `next`, the chain responds with 404 if
+ * no step handled the request, and with 500 after an error. The challenges of its guards list the scopes of all guards.
  */
 export const chain = (
   ...steps: readonly Middleware[]
@@ -109,7 +109,7 @@ export const chain = (
   return asking(chained, scopes)
 }
 
-// Like frameworks without an error handler: log the error and answer 500.
+// Logs the error and responds with 500, like a framework without an error handler.
 const giveUp = (response: ServerResponse, error: unknown): void => {
   if (error !== undefined) console.error(error)
   if (response.headersSent) {

@@ -2,10 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 declare const brand: unique symbol
 
-/** A SHA-256 digest in base64url, which the database contains instead of a secret. */
+/** The SHA-256 digest of a secret in base64url, which the database stores instead of the secret. */
 export type Digest = string & { readonly [brand]: 'Digest' }
 
-/** The kind of an opaque value. It is part of the digest, so that a code never matches as a token. */
+/** The type of an opaque value. The digest includes the type, so that a code is never accepted as a token. */
 export type SecretKind =
   | 'access_token'
   | 'refresh_token'
@@ -25,12 +25,12 @@ export type SecretKind =
   | 'leaked_credential'
   | OwnKind
 
-/** A kind of an extension: the name of the extension, a slash, and its own name. Built-in kinds have no slash. */
+/** A type of an extension: the name of the extension, a slash, and a name. Built-in types do not contain a slash. */
 export type OwnKind = `${string}/${string}`
 
 /**
- * Returns the digest by which a secret is looked up. One round of SHA-256 is enough, because these secrets are random
- * and at least 128 bits long.
+ * Returns the digest by which a secret is looked up. One round of SHA-256 is enough, because these secrets contain at
+ * least 128 random bits.
  */
 export const digestOf = (kind: SecretKind, secret: string): Digest =>
   hash('sha256', `${kind}:${secret}`, 'base64url') as Digest
@@ -38,7 +38,7 @@ export const digestOf = (kind: SecretKind, secret: string): Digest =>
 /** Returns the SHA-256 digest of a text in base64url, as in RFC 7636 §4.2. */
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
-/** Compares two texts in a time that does not depend on where they differ. */
+/** Compares two texts in constant time. */
 export const constantTimeEqual = (a: string, b: string): boolean => {
   const left = Buffer.from(a)
   const right = Buffer.from(b)

@@ -2,14 +2,14 @@ import { calculateJwkThumbprint, EmbeddedJWK, type JWTPayload, jwtVerify } from 
 import { constantTimeEqual, sha256 } from './digest.ts'
 import { withoutClaims } from './jose.ts'
 
-/** The request that a proof came with. */
+/** The request that contains a proof. */
 export interface ProvenRequest {
   readonly method: string
   /** The absolute URL without a query. */
   readonly uri: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** JWS algorithms, all of them asymmetric. */
+  /** The accepted JWS algorithms, which must be asymmetric. */
   readonly algorithms: readonly string[]
   /** The access token to which the proof must be bound, at a protected resource. */
   readonly accessToken?: string
@@ -21,11 +21,11 @@ export interface DpopProof {
   readonly thumbprint: string
   readonly jti: string
   readonly nonce: string | undefined
-  /** When the proof becomes too old. Milliseconds since the epoch. */
+  /** The time after which the proof is too old, in milliseconds since the epoch. */
   readonly expiresAt: number
 }
 
-/** The error for an invalid proof. The message is for the client, the cause for the log. */
+/** The error for an invalid proof. The client receives the message; the cause is only logged. */
 export class InvalidProof extends Error {
   override readonly name = 'InvalidProof'
 }
@@ -34,17 +34,17 @@ export class InvalidProof extends Error {
 const maxAge = 300
 const clockSkew = 60
 
-// Characters: enough for an RSA key of 4096 bits and a long URL.
+// In characters. A proof with an RSA key of 4096 bits and a long URL is shorter.
 const maxProofLength = 8_192
 const maxJtiLength = 256
 
-// Rejects two joined headers: Node joins them by a comma.
+// Rejects two `DPoP` headers, which Node joins by a comma.
 const compactJws = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 /**
- * Verifies a proof for a request. The caller has to check the nonce and the single use.
- * RFC 9449 §4.3.
+ * Verifies a proof for a request (RFC 9449 §4.3). The caller has to check the nonce, and that `jti` was not used
+ * before.
  * @throws InvalidProof
  */
 export const checkDpopProof = async (text: string, request: ProvenRequest): Promise<DpopProof> => {
@@ -84,7 +84,9 @@ const verified = async (
     return { payload, thumbprint: await calculateJwkThumbprint(jwk, 'sha256') }
   } catch (error) {
     const cause = withoutClaims(error)
-    throw new InvalidProof('The DPoP proof is not a signed JWT of this kind.', { cause })
+    throw new InvalidProof('The DPoP proof is not a correctly signed JWT of the type dpop+jwt.', {
+      cause,
+    })
   }
 }
 
@@ -101,7 +103,7 @@ const isSameAddress = (htu: string, uri: string): boolean => {
   return claimed !== undefined && claimed === normalized(uri)
 }
 
-// RFC 3986 §6.2.2, §6.2.3. URL normalizes case, default port and dot segments, but not encoded characters.
+// Normalizes a URL (RFC 3986 §6.2.2, §6.2.3). The `URL` class does not decode unreserved characters.
 const normalized = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { origin, pathname, username, password } = new URL(text)

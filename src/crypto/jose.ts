@@ -1,13 +1,13 @@
 import { errors } from 'jose'
 
-/** Converts an error of jose to a cause for the log, without the claims of the JWT. */
+/** Removes the claims of the JWT from an error of jose, because the error is logged. */
 export const withoutClaims = (error: unknown): unknown => {
   if (!(error instanceof errors.JOSEError)) return error
   const { name, message, stack } = error
   return Object.assign(new Error(message), { name, stack })
 }
 
-/** The supported signature algorithms: only asymmetric ones with sufficient key length (RFC 8725 §3.2, §3.5). */
+/** The supported signature algorithms, which are asymmetric and strong (RFC 8725 §3.2, §3.5). */
 const all = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
 /** Returns the JWS algorithms that clients may use. The FAPI 2.0 Security Profile excludes RS256 (§5.4.1). */

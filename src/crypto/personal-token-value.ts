@@ -16,8 +16,8 @@ const checksum = (text: string): string => {
 }
 
 /**
- * Returns the value of a new personal token: `length` random characters. With a prefix, a checksum follows them, so
- * that secret scanners recognize the token.
+ * Returns the value of a new personal token: the prefix and `length` random characters. A value with a prefix ends with
+ * a checksum, by which secret scanners recognize the token.
  */
 export const newPersonalTokenValue = (
   prefix: string,
@@ -28,10 +28,7 @@ export const newPersonalTokenValue = (
   return prefix === '' ? body : `${body}${checksum(body)}`
 }
 
-/**
- * Returns whether a value has the prefix of personal tokens but a wrong checksum: it is mistyped, truncated or
- * invented.
- */
+/** Returns whether a value has the prefix of personal tokens but a wrong checksum, so that it cannot be a token. */
 export const hasBadChecksum = (prefix: string, value: string): boolean => {
   if (prefix === '' || !value.startsWith(prefix)) return false
   return checksum(value.slice(0, -checksumLength)) !== value.slice(-checksumLength)

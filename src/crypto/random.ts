@@ -1,14 +1,12 @@
 import { randomBytes, randomFillSync } from 'node:crypto'
 
-/** A source of random bytes. It is an option of the server, so that tests can use a deterministic one. */
+/** A source of random bytes. Tests replace it with a deterministic source. */
 export type RandomSource = (bytes: number) => Uint8Array
 
 const pool = new Uint8Array(4096)
 let used = pool.length
 
-/**
- * Returns random bytes of the operating system, from a pool, since each system call costs as much as hundreds of bytes.
- */
+/** Returns random bytes of the operating system. A pool saves system calls, which take longer than the random bytes. */
 export const systemRandom: RandomSource = (bytes) => {
   if (bytes > pool.length) return randomBytes(bytes)
   if (used + bytes > pool.length) {
@@ -16,7 +14,7 @@ export const systemRandom: RandomSource = (bytes) => {
     used = 0
   }
   const drawn = pool.slice(used, used + bytes)
-  // Each byte is returned once and then erased from the pool.
+  // Erase the returned bytes from the pool.
   pool.fill(0, used, used + bytes)
   used += bytes
   return drawn
@@ -24,16 +22,16 @@ export const systemRandom: RandomSource = (bytes) => {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Characters of `[A-Za-z0-9]` that carry 256 bits. */
+/** The number of random characters of `[A-Za-z0-9]` that contain 256 bits. */
 export const bits256 = 43
 
-/** Returns a random number of 48 bits, which JSON and every database represent exactly. */
+/** Returns a random integer of 48 bits, which JSON and every database can represent exactly. */
 export const randomNumber = (random: RandomSource): number =>
   Buffer.from(random(6)).readUIntBE(0, 6)
 
 /**
- * Returns a random string of `[A-Za-z0-9]`. It contains no dot, so that it is never mistaken for a JWT, and no
- * character that clients encode differently in a Basic header.
+ * Returns a random string of `[A-Za-z0-9]`. Without a dot, the string cannot be mistaken for a JWT. Without special
+ * characters, all clients encode the string identically in a Basic header.
  * @param characters an alternative alphabet of at most 256 characters
  */
 export const randomString = (
@@ -41,7 +39,7 @@ export const randomString = (
   random: RandomSource,
   characters: string = alphabet,
 ): string => {
-  // Reject larger bytes, which would favour the first characters.
+  // Skip larger bytes, because they would make the first characters more likely.
   const end = 256 - (256 % characters.length)
   let text = ''
   while (text.length < length) {

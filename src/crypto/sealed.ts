@@ -12,7 +12,7 @@ import { systemRandom } from './random.ts'
 
 declare const brand: unique symbol
 
-/** `key id . base64url(day, nonce, ciphertext, tag)`. */
+/** A sealed value in the format `key id . base64url(day, nonce, ciphertext, tag)`. */
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
 /** The purpose of a sealed value. Each purpose has its own key. */
@@ -22,7 +22,7 @@ export type SealPurpose = 'token' | 'row' | 'transient'
 export const keyIdOf = (sealed: string): string | undefined =>
   /^[0-9a-f]{8}(?=\.)/.exec(sealed)?.[0]
 
-/** The claims of a row. A sealed value opens only with exactly the same claims. */
+/** The values of a row that a seal authenticates. A seal can be opened only with exactly the same claims. */
 export type Claims = readonly (string | number | boolean | null)[]
 
 interface SecretKey {
@@ -38,13 +38,13 @@ const dayBytes = 2
 const nonceBytes = 12
 const tagBytes = 16
 const dayLength = 86_400_000
-/** The random bytes of an audit seal, so that no two rows have the same seal. A multiple of 3. */
+/** The number of random bytes that make audit seals unique. A multiple of 3 avoids padding in base64. */
 const saltBytes = 9
 const macBytes = 15
-/** The maximum number of cached keys of each purpose. */
+/** The maximum number of cached keys per purpose. */
 const maxDays = 4_096
 
-/** Returns the text that a seal authenticates. JSON would write infinity, a valid number in SQLite, as null. */
+/** Encodes claims. Infinity, a valid number in SQLite, is encoded as text, because JSON would encode it as null. */
 export const encodeClaims = (claims: Claims): string => {
   const hasInfinity =
     claims.includes(Number.POSITIVE_INFINITY) || claims.includes(Number.NEGATIVE_INFINITY)
@@ -55,8 +55,8 @@ const derive = (secret: string, label: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, 'svc-oauth2server', label, 32))
 
 /**
- * Derives one key for each day. Random nonces are safe for 2^32 values under one AES-GCM key (NIST SP 800-38D §8.3),
- * which is 49,710 values a second for a day.
+ * Derives one key for each day. With random nonces, an AES-GCM key may seal at most 2^32 values (NIST SP 800-38D §8.3),
+ * which is 49,710 values per second for a day.
  */
 class DayKeys {
   readonly #base: Uint8Array
@@ -70,7 +70,7 @@ class DayKeys {
   of(day: number): KeyObject {
     const kept = this.#keys.get(day)
     if (kept) return kept
-    // An attacker who writes to the database can name any day, so bound the cache.
+    // Bound the cache, because an attacker with write access to the database can insert seals of any day.
     if (this.#keys.size >= maxDays) this.#keys.clear()
     const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
     const key = createSecretKey(new Uint8Array(bytes))
@@ -100,8 +100,8 @@ const auditMac = ({ audit }: SecretKey, salt: string, values: Claims): string =>
     .toString('base64url')
 
 /**
- * The application secret key and its predecessors. New values use the first one. Each purpose has its own derived key
- * (HKDF, RFC 5869), so that a value of one purpose is not valid for another.
+ * The application secret key and its predecessors. The first key seals new values. Each purpose has a separate key,
+ * derived by HKDF (RFC 5869), so that a value of one purpose is not valid for another purpose.
  */
 export class KeyRing {
   readonly #keys: readonly SecretKey[]
@@ -109,8 +109,8 @@ export class KeyRing {
   readonly #clock: () => number
 
   /**
-   * @param secrets the current secret key first, then earlier ones; at least 32 UTF-8 bytes each
-   * @param clock decides the day of the sealing key. Each value contains its day, so a wrong clock does no harm
+   * @param secrets the current secret key, followed by earlier secret keys; each has at least 32 UTF-8 bytes
+   * @param clock selects the key of the day. Sealed values contain their day, so a wrong clock does not matter.
    */
   constructor(secrets: readonly [string, ...string[]], clock: () => number = Date.now) {
     this.#clock = clock
@@ -133,10 +133,10 @@ export class KeyRing {
     return this.#keys.map(({ session }) => session)
   }
 
-  /** Seals a text by AES-256-GCM with the key of the day and a new nonce. `claims` are authenticated, not stored. */
+  /** Encrypts a text by AES-256-GCM with the key of the day. Authenticates `claims`, but does not store them. */
   seal(purpose: SealPurpose, plaintext: string, claims: Claims): Sealed {
     const key = this.#current
-    // Do not use the injected source: a repeated nonce would reveal the key.
+    // Do not use the injected random source, because a repeated nonce would reveal the key.
     const nonce = systemRandom(nonceBytes)
     const day = Math.floor(this.#clock() / dayLength) & 0xffff
     const cipher = createCipheriv('aes-256-gcm', key.seal[purpose].of(day), nonce)
@@ -151,7 +151,7 @@ export class KeyRing {
     return `${key.id}.${sealed.toString('base64url')}` as Sealed
   }
 
-  /** Opens a sealed value; returns undefined if the value, its key or any claim differs from what was sealed. */
+  /** Decrypts a sealed value. Returns undefined if the value or any claim was changed, or if the key is unknown. */
   open(purpose: SealPurpose, sealed: string, claims: Claims): string | undefined {
     const dot = sealed.indexOf('.')
     const id = sealed.slice(0, dot)
@@ -180,26 +180,26 @@ export class KeyRing {
     }
   }
 
-  /** Creates the seal of a row, which authenticates its claims. */
+  /** Creates a seal that authenticates the claims of a row. */
   sealRow(claims: Claims): Sealed {
     return this.seal('row', '', claims)
   }
 
-  /** Returns whether a row still has the claims that `sealRow` sealed. */
+  /** Returns whether the claims of a row are unchanged since `sealRow`. */
   isIntact(seal: string, claims: Claims): boolean {
     return this.open('row', seal, claims) === ''
   }
 
   /**
-   * Creates the seal of an audit row, with a new salt. It is an HMAC, which has no nonce that could repeat among very
-   * many rows.
+   * Creates the seal of an audit row: an HMAC with a new salt. Unlike AES-GCM, an HMAC remains secure if random values
+   * repeat among very many rows.
    */
   sealAudit(values: Claims): string {
     const salt = Buffer.from(systemRandom(saltBytes)).toString('base64url')
     return `${this.#current.id}.${salt}${auditMac(this.#current, salt, values)}`
   }
 
-  /** Returns whether the values of an audit row are those that `sealAudit` sealed. */
+  /** Returns whether the values of an audit row are unchanged since `sealAudit`. */
   isAuditIntact(seal: string, values: Claims): boolean {
     const key = this.#keys.find(({ id }) => seal.startsWith(`${id}.`))
     if (!key) return false
@@ -208,8 +208,8 @@ export class KeyRing {
   }
 
   /**
-   * Returns the keyed digests of a short value, that of the current key first. An unkeyed digest in the database could
-   * be guessed.
+   * Returns the digest of a short value under each key, starting with the current key. Without a key, an attacker who
+   * reads the database could find the value by trying all values.
    */
   lookupDigests(value: string): readonly string[] {
     return this.#keys.map(({ lookup }) =>
@@ -217,7 +217,7 @@ export class KeyRing {
     )
   }
 
-  /** Returns the CSRF tokens of a cookie value, that of the current key first. */
+  /** Returns the CSRF token of a cookie value under each key, starting with the current key. */
   csrfTokens(cookie: string): readonly string[] {
     return this.#keys.map(({ csrf }) =>
       createHmac('sha256', csrf).update(cookie).digest('base64url'),

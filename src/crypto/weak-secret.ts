@@ -1,13 +1,13 @@
 /** The minimum number of different bytes of a secret. */
 const minBytes = 8
-/** The minimum number of different pairs of adjacent bytes that neither repeat nor count up or down. */
+/** The minimum number of different pairs of adjacent bytes, without pairs that continue a sequence. */
 const minPairs = 16
 
 const placeholder = /change.?(?:me|this|it)|your.?secret|replace.?(?:me|this)|placeholder/i
 
 /**
- * Returns why a secret could be guessed although it is long: it repeats a piece, or is a sequence or a placeholder,
- * also after decoding base64 or hexadecimal. Returns undefined for a secret that could be random; that is no proof.
+ * Returns why a long secret could be guessed: the secret, or its decoded base64 or hexadecimal, is repetitive, a
+ * sequence or a placeholder. Returns undefined for a secret that looks random.
  */
 export const weaknessOf = (secret: string): string | undefined => {
   if (placeholder.test(secret)) return 'is a placeholder'
@@ -27,7 +27,7 @@ const repetitionOf = (bytes: Buffer): string | undefined => {
     const [first = 0, second = 0, third = 0] = bytes.subarray(at - 2, at + 1)
     if (third - second !== second - first) pairs.add(`${second} ${third}`)
   }
-  // 128 bits in hexadecimal notation are 16 bytes.
+  // A decoded hexadecimal secret of 128 bits has only 16 bytes, so require fewer pairs.
   const enough = Math.min(minPairs, bytes.length / 2)
   return pairs.size < enough ? 'repeats a short piece, or is a sequence' : undefined
 }

@@ -6,8 +6,9 @@ export interface Addresses {
 }
 
 /**
- * Returns which paths belong to the server. A path with a parameter includes everything below the part before it. A
- * path that ends in a slash includes everything below it, and itself without the slash, except `root`, the start page.
+ * Returns the paths that the server handles. For a path with a parameter, the server handles everything below the
+ * directory that contains the parameter. For a path that ends in a slash, except the start page `root`, the server
+ * handles the path with and without the slash and everything below it.
  */
 export const addressesOf = (
   paths: readonly string[],
@@ -32,11 +33,11 @@ const folderOf = (path: string, root: string): string | undefined => {
   return path.endsWith('/') && path !== root ? path : undefined
 }
 
-/** Returns a path that ends in a slash both with and without it. */
+/** Returns the path. If the path ends in a slash, also returns it without the slash. */
 export const withAndWithoutSlash = (path: string): readonly string[] =>
   path.endsWith('/') && path.length > 1 ? [path, path.slice(0, -1)] : [path]
 
-/** Joins path and query, without an access token in the query, which must not get into another URL. */
+/** Joins path and query, and removes an access token from the query, so that no other URL contains the token. */
 export const addressWith = (path: string, query: string): string => {
   const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
   return kept.join('') === '' ? path : `${path}?${kept.join('&')}`

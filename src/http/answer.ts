@@ -1,6 +1,6 @@
 /**
- * The headers of every response with a credential or for one user. No cache may store it (RFC 6749 §5.1), and its URL,
- * which may contain a token, is not sent to other sites (RFC 6750 §5.3).
+ * The headers of every response that contains a credential or data of a user. Caches must not store the response
+ * (RFC 6749 §5.1). Browsers must not send its URL to other sites, since the URL may contain a token (RFC 6750 §5.3).
  */
 export const noStore: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -10,12 +10,12 @@ export const noStore: Readonly<Record<string, string>> = {
 }
 
 /**
- * A response as plain values, which an adapter sends directly. Creating a `Response` and reading it again would cost
- * more than the rest of a token request.
+ * A response as plain values, which an adapter sends directly. Creating and reading a `Response` object would take
+ * longer than the rest of a token request.
  */
 export class Answer {
   readonly status: number
-  /** By names in lower case. */
+  /** The headers; their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 
@@ -25,7 +25,7 @@ export class Answer {
     this.body = body
   }
 
-  /** Returns a copy with more headers. */
+  /** Returns a copy with additional headers. */
   with(headers: Readonly<Record<string, string>>): Answer {
     return new Answer(this.status, { ...this.headers, ...headers }, this.body)
   }

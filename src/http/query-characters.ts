@@ -3,8 +3,8 @@ import { OAuthError } from '../model/oauth-error.ts'
 const escaped = (characters: string): string => characters.replaceAll(/[\\\]^-]/g, '\\$&')
 
 /**
- * Creates a check that a raw query contains only RFC 3986 unreserved characters, the configured ones, and `%` only
- * before two hexadecimal digits.
+ * Creates a check that a raw query contains only unreserved characters (RFC 3986 §2.3) and the configured characters.
+ * If `%` is configured, two hexadecimal digits must follow it.
  * @throws OAuthError `invalid_request`
  */
 export const queryCharacters = (allowed: string): ((query: string) => void) => {

@@ -13,13 +13,13 @@ export interface Refusal {
   readonly body: object
 }
 
-/** Seconds after which a caller may retry during an outage. */
+/** The value of `Retry-After` during an outage, in seconds. */
 const retryAfter = 5
 
-/** Converts store errors to errors of the protocol; returns other errors unchanged. */
+/** Converts store errors to protocol errors. Returns any other error unchanged. */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
-    const description = 'What this request refers to was deleted meanwhile.'
+    const description = 'An object that this request needs was deleted concurrently.'
     return new OAuthError('invalid_request', description, { cause: error })
   }
   if (!(error instanceof StoreUnavailable || error instanceof PasswordHashingBusy)) return error
@@ -28,7 +28,7 @@ export const asOAuthError = (error: unknown): unknown => {
   return new OAuthError('temporarily_unavailable', description, { cause: error, headers })
 }
 
-/** Returns the response to an error that is meant for the caller; undefined for an internal error. */
+/** Returns the response that reports an error to the caller; undefined for an internal error. */
 export const refusalOf = (error: unknown): Refusal | undefined => {
   const known = asOAuthError(error)
   if (known instanceof JWTExtendedException) {
@@ -40,7 +40,7 @@ export const refusalOf = (error: unknown): Refusal | undefined => {
   return undefined
 }
 
-/** Logs what the response does not contain: internal errors, outages, and the cause of a refusal. */
+/** Logs internal errors, outages, and the cause of a refusal, which the response does not contain. */
 export const logRefusal = (log: LogSink, error: unknown, refusal: Refusal | undefined): void => {
   if (!refusal) {
     log({ level: 'error', event: 'request.failed', message: 'A request failed.', error })
@@ -48,7 +48,7 @@ export const logRefusal = (log: LogSink, error: unknown, refusal: Refusal | unde
     log({
       level: 'warn',
       event: 'request.unavailable',
-      message: 'A request could not be served.',
+      message: 'A request failed because a service that it needs is not available.',
       error,
     })
   } else if (error instanceof Error && error.cause !== undefined) {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Answer } from './answer.ts'
 import type { Connection, RequestSource } from './request.ts'
 
-// The ID goes into log lines and a header, so accept only harmless characters. This also rejects two joined headers.
+// The ID is written to log lines and a header, so accept only harmless characters. A comma means two joined headers.
 const isSane = (id: unknown): id is string =>
   typeof id === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(id)
 
-/** Returns the ID of a request: that of the application, of the `X-Request-Id` header, or a new one. */
+/** Returns the request ID of the application, or else of the `X-Request-Id` header, or else a new ID. */
 export const requestIdOf = (
   source: Pick<RequestSource, 'header'>,
   { requestId }: Connection,
@@ -23,7 +23,7 @@ export const withRequestId = <A extends Answer | Response>(answer: A, id: string
     answer.headers.set('x-request-id', id)
     return answer
   } catch {
-    // The headers of a fetched response cannot be changed, so copy it.
+    // The headers of a fetched response are immutable, so copy the response.
     const copy = new Response(answer.body, answer)
     copy.headers.set('x-request-id', id)
     return copy

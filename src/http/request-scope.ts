@@ -4,27 +4,27 @@ import type { User } from '../model/user.ts'
 import { storedUserAgent } from '../model/user-agent.ts'
 import type { HttpRequest } from './request.ts'
 
-/** The current request: its ID, and further properties once they are read. */
+/** The current request. `http` and `user` are set as soon as they are known. */
 interface RequestScope {
   readonly id: string | undefined
-  /** The actor; by default, the signed-in user or else a client. */
+  /** The actor; default: the signed-in user, or without a user the client. */
   readonly actor?: AuditActor
   http?: Pick<HttpRequest, 'address' | 'userAgent'>
   user?: Pick<User, 'id' | 'email'>
 }
 
-// Async context instead of a parameter, since any function may write to the log.
+// Use async context instead of a parameter, because any function may write to the log.
 const current = new AsyncLocalStorage<RequestScope>()
 
 /** Returns the current request; undefined outside of a request. */
 export const currentRequest = (): Readonly<RequestScope> | undefined => current.getStore()
 
-/** Runs the handler of a request with this ID. */
+/** Runs the handler of a request in the context of the request ID. */
 export const inRequest = <T>(id: string, run: () => T): T => current.run({ id }, run)
 
-/** The user and the address for which the application's code acts. A missing field means unknown. */
+/** The user and the origin of an action that code of the application performs. A missing field is unknown. */
 export interface ActingAs {
-  /** The actor; by default, the user if there is one, or else the application. */
+  /** The actor; default: the user, or without a user the application. */
   readonly actor?: AuditActor
   readonly user?: Pick<User, 'id' | 'email'>
   readonly address?: string
@@ -32,7 +32,7 @@ export interface ActingAs {
   readonly requestId?: string
 }
 
-/** Runs work of the application on behalf of a user. */
+/** Runs code of the application on behalf of a user. */
 export const inNameOf = <T>(
   { user, actor = user ? 'user' : 'system', address = '', userAgent = '', requestId }: ActingAs,
   work: () => T,

@@ -10,10 +10,10 @@ export const partsOf = (target: string): { readonly path: string; readonly query
 }
 
 /**
- * Refuses a target that two parsers may interpret differently, such as a path filter for `/admin` and the URL parser
- * behind it.
+ * Refuses a target that a path filter, for instance for `/admin`, may interpret differently from the URL parser of the
+ * application.
  * @param target as the client sent it
- * @throws OAuthError 404 for a dot segment, also encoded; 400 for credentials before the host
+ * @throws OAuthError 404 for a plain or encoded dot segment; 400 for credentials before the host
  */
 export const checkTarget = (target: string): void => {
   if (userInfo.test(target))

@@ -4,10 +4,10 @@ import { partsOf } from './request-target.ts'
 
 /** The maximum size of a request body in bytes. */
 const maxBodySize = 65_536
-/** The maximum size that Node accepts; a request may return from the login encoded twice. */
+/** The maximum length that Node accepts, since the login may return a query that was percent-encoded twice. */
 export const maxQueryLength = 16_384
 
-/** The properties of a connection that an adapter knows. */
+/** The properties of a request that only the adapter can read. */
 export interface Connection {
   /** The address of the peer, which may be a proxy. */
   readonly remoteAddress?: string | undefined
@@ -15,36 +15,34 @@ export interface Connection {
   readonly raw?: unknown
   /** The request target as the client sent it, if known. The URL of a `Request` is already normalized. */
   readonly target?: string | undefined
-  /** The application's request ID; by default, the `X-Request-Id` header or a new ID. */
+  /** The application's request ID; default: the `X-Request-Id` header or a new ID. */
   readonly requestId?: string | undefined
 }
 
-/** The source of a request. It reads lazily, so that unused parts cost nothing. */
+/** A request of a framework, whose parts are read only when they are needed. */
 export interface RequestSource {
   readonly method: string
-  /** The path and query as they were sent, with or without a host. */
+  /** The path and query as the client sent them, with or without a host. */
   readonly target: string
   /** Returns all values of a header, joined by a comma, or null without the header. @param name in lower case */
   header(name: string): string | null
   readonly headers: Headers
   /**
-   * Reads the body once; returns undefined if it is larger.
-   * @param most bytes
-   * @throws TypeError if it was read before
+   * Reads the body, which is possible once. Returns undefined if the body is too large.
+   * @param maxSize the maximum size in bytes
+   * @throws TypeError if the body was already read
    */
-  text(most: number): Promise<string | undefined>
+  text(maxSize: number): Promise<string | undefined>
 }
 
-/**
- * A request as endpoints see it, independent of any framework and without the `Host` header, which a sender can choose.
- */
+/** A request in the form that endpoints receive, without the `Host` header, because a sender can forge it. */
 export class HttpRequest {
   readonly method: string
-  /** The path as it was sent. */
+  /** The path as the client sent it. */
   readonly path: string
   /** The raw query, without its question mark. */
   readonly query: string
-  /** The address of the client, behind trusted proxies. */
+  /** The IP address of the client, resolved through trusted proxies. */
   readonly address: string
   /** The framework's own request. */
   readonly raw: unknown
@@ -87,7 +85,7 @@ export class HttpRequest {
 
   /**
    * Returns the decoded value of a path parameter.
-   * @throws TypeError for a parameter that is not in the endpoint's pattern
+   * @throws TypeError if the endpoint's path has no parameter of this name
    */
   param(name: string): string {
     const value = Object.hasOwn(this.#params, name) ? this.#params[name] : undefined
@@ -108,7 +106,7 @@ export class HttpRequest {
   }
 
   /**
-   * Returns the form in the body, and never parameters of the query (RFC 6749 §3.2).
+   * Returns the form in the body, without parameters of the query (RFC 6749 §3.2).
    * @throws OAuthError `invalid_request` for another content type, 413 for a body over 64 KiB
    */
   async form(): Promise<Parameters> {
@@ -119,7 +117,7 @@ export class HttpRequest {
     return this.#text('application/x-www-form-urlencoded')
   }
 
-  /** Reads a JSON body, unparsed. */
+  /** Returns the text of a JSON body. */
   jsonText(): Promise<string> {
     return this.#text('application/json')
   }
@@ -136,10 +134,10 @@ export class HttpRequest {
     try {
       text = await this.#source.text(maxBodySize)
     } catch (cause) {
-      // The host has already read the body: this is an error of the host, not of the sender.
+      // The application has already read the body, so this is not an error of the sender.
       if (cause instanceof TypeError) throw cause
-      // The sender closed the connection: this is not an internal error.
-      throw new OAuthError('invalid_request', 'The body ended too early.', { cause })
+      // The sender closed the connection, so this is not an internal error.
+      throw new OAuthError('invalid_request', 'The body is incomplete.', { cause })
     }
     if (text === undefined) throw tooLarge()
     return text
@@ -166,15 +164,15 @@ export class FetchSource implements RequestSource {
     return this.#request.headers.get(name)
   }
 
-  async text(most: number): Promise<string | undefined> {
-    // The length is known and small, so read without the cost of a stream.
+  async text(maxSize: number): Promise<string | undefined> {
+    // The body has a known, small length, so read it without the overhead of a stream.
     if (this.#request.headers.has('content-length')) return this.#request.text()
     if (this.#request.body === null) return ''
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of this.#request.body as ReadableStream<Uint8Array>) {
       size += chunk.byteLength
-      if (size > most) return undefined
+      if (size > maxSize) return undefined
       chunks.push(chunk)
     }
     return new TextDecoder().decode(Buffer.concat(chunks))

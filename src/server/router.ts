@@ -220,7 +220,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
  */
 const pageTurns = (): ((address: string) => Promise<void>) => {
   const full = () => new Error('The queue of pages has no maximum length.')
-  const queue = new FairQueue({ atOnce: 1, longest: Number.POSITIVE_INFINITY, full })
+  const queue = new FairQueue({ maxRunning: 1, maxWaiting: Number.POSITIVE_INFINITY, full })
   return (address) => queue.run({ lane: siteNetworkOf(address), isKnown: false }, () => nextTurn())
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Setting } from './setting-types.ts'
 import { type SettingName, settings } from './settings.ts'
 
-/** Returns the given value of a setting for a start-up error, but never a secret. */
+/** Describes the given value of a setting for a start-up error. Never returns a secret. */
 export const given = (name: SettingName, value: unknown): string => {
   const { isSecret = false }: Setting<z.ZodType> = settings[name]
   return isSecret ? 'something else was given' : `given was ${shown(value)}`

@@ -1,4 +1,4 @@
-/** The error for invalid settings. The message names each setting and the accepted values. */
+/** The error for invalid settings. The message lists each invalid setting with the accepted values. */
 export class InvalidSettings extends Error {
   override readonly name = 'InvalidSettings'
   readonly problems: readonly string[]

@@ -1,4 +1,4 @@
-/** A limit: a number of events (`points`) within a number of seconds. */
+/** A limit of `points` events within `seconds`. */
 export interface Limit {
   /** The name of the limit. */
   readonly name: string
@@ -10,7 +10,7 @@ export interface Limit {
 interface Row {
   readonly points: number
   readonly seconds: number
-  /** What has its own counter, such as an address. */
+  /** The values that share a counter, such as an address. */
   readonly per: string
   readonly sentence: string
 }
@@ -25,21 +25,21 @@ export const limitTable = {
     seconds: ten,
     per: 'network and account',
     sentence:
-      'Wrong passwords, at the login page and in the password grant, from the whole network (/24, of IPv6 /48).',
+      'Wrong passwords at the login page and in the password grant, from one network (/24, IPv6: /48).',
   },
   guessesOfAccount: {
     points: 16,
     seconds: ten,
     per: 'account',
     sentence:
-      'The same from all networks together, that is at most 96 in any hour. Wrong passwords that code of the application checks are counted separately.',
+      'Wrong passwords from all networks together, at most 96 per hour. Passwords that code of the application checks have a separate counter.',
   },
   wrongPasswordsOfKnownBrowser: {
     points: 10,
     seconds: ten,
     per: 'browser and account',
     sentence:
-      'Wrong passwords from a browser in which the account was logged in before. No other limit of wrong passwords applies to it.',
+      'Wrong passwords from a browser in which the account was logged in before. No other limit on wrong passwords applies to such a browser.',
   },
   wrongPasswords: {
     points: 200,
@@ -51,7 +51,7 @@ export const limitTable = {
     points: 400,
     seconds: ten,
     per: 'network',
-    sentence: 'The same from the whole network (/24, of IPv6 /48).',
+    sentence: 'Wrong passwords for any account, from one network (/24, IPv6: /48).',
   },
   wrongSecretsOfClient: {
     points: 100,
@@ -63,7 +63,7 @@ export const limitTable = {
     points: 1_000,
     seconds: one,
     per: 'address',
-    sentence: 'The same for all clients, including unknown ones.',
+    sentence: 'Failed client authentications for all clients, including unknown clients.',
   },
   wrongGrants: {
     points: 1_000,
@@ -106,7 +106,7 @@ export const limitTable = {
     seconds: one,
     per: 'address',
     sentence:
-      'Fetches of client metadata documents, and of keys at a `jwks_uri`, that a request triggers.',
+      'Requests that make the server fetch a client metadata document, or keys from a `jwks_uri`.',
   },
   registrations: {
     points: 300,
@@ -118,7 +118,7 @@ export const limitTable = {
     points: 600,
     seconds: ten,
     per: 'network',
-    sentence: 'Clients that register themselves, from the whole network (/24, of IPv6 /48).',
+    sentence: 'Clients that register themselves, from one network (/24, IPv6: /48).',
   },
   unsignedLeakReports: {
     points: 60,
@@ -132,7 +132,7 @@ export type LimitName = keyof typeof limitTable
 
 export const limitNames = Object.keys(limitTable) as readonly LimitName[]
 
-/** Numbers that override those of the table. */
+/** Numbers that override the numbers of the table. */
 export type LimitNumbers = Readonly<
   Partial<Record<LimitName, Readonly<Pick<Limit, 'points' | 'seconds'>>>>
 >

@@ -4,7 +4,7 @@ import { type Requirement, securityProfiles } from './security-profile.ts'
 import { environmentName, names, type SettingName, type Settings, settings } from './settings.ts'
 
 /**
- * Validates settings, and adds the values of the security profile and the defaults.
+ * Validates settings, and completes them with values of the security profile and defaults.
  * @throws InvalidSettings with every invalid setting
  */
 export const parseSettings = (input: Readonly<Record<string, unknown>>): Settings => {
@@ -24,7 +24,7 @@ export const parseSettings = (input: Readonly<Record<string, unknown>>): Setting
   return parsed as Settings
 }
 
-// Missing settings follow the profile; given ones must not contradict it.
+// Adds the profile's value of each missing setting, and refuses a given setting that contradicts the profile.
 const applyProfile = (
   input: Readonly<Record<string, unknown>>,
   parsed: Record<string, unknown>,

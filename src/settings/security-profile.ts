@@ -2,7 +2,7 @@ import type { Settings } from './settings.ts'
 
 /** The requirement of a profile for one setting. */
 export interface Requirement<V = unknown> {
-  /** The value if the setting is not given. */
+  /** The default value in the profile. */
   readonly otherwise: V
   isMet(value: V): boolean
   /** The required value, for a start-up error. */
@@ -46,7 +46,7 @@ const fapi2 = {
     isMet: (seconds) => seconds <= 60,
     needs: 'at most 60',
   },
-  // Refresh tokens rotate, so a client must be able to retry after a lost response (§5.3.2.1, note 1).
+  // A client must be able to retry a refresh after a lost response, because refresh tokens rotate (§5.3.2.1, note 1).
   refreshTokenLeeway: {
     otherwise: 60,
     isMet: (seconds) => seconds > 0,
@@ -59,7 +59,7 @@ const fapi2 = {
   },
 } satisfies Requirements
 
-/** The requirements of each profile. Other settings have their given value or their default. */
+/** The requirements of each profile. Profiles do not affect other settings. */
 export const securityProfiles: Readonly<Record<Settings['securityProfile'], Requirements>> = {
   specification: {},
   'oauth2.1': oauth21,

@@ -94,7 +94,7 @@ export const some = <const T extends readonly [string, ...string[]]>(
   otherwise: readonly T[number][],
   sentence: string,
 ): Setting<z.ZodType<readonly T[number][], readonly T[number][] | undefined>> => ({
-  // Without an explicit type, the generated declaration file would not compile.
+  // The type is explicit, because otherwise the generated declaration file would not compile.
   schema: setOf(z.enum(values)).default(otherwise as never) as never,
   fromText: list,
   accepts: `a comma-separated list of ${values.join(', ')}`,

@@ -26,8 +26,8 @@ import {
 } from './setting-types.ts'
 
 /**
- * Every setting: type, default, validation, sentence and environment variable. Everything else is derived from this
- * table.
+ * Every setting with its type, default, validation, description and environment variable. The parser, the TypeScript
+ * types and the reference are derived from this table.
  */
 export const settings = {
   allowedGrantTypes: some(
@@ -223,7 +223,8 @@ export const settings = {
     schema: setOf(z.string()).default([]),
     fromText: list,
     accepts: 'a comma-separated list of registered scopes',
-    sentence: 'Scopes of a request without scopes, if the client has no default scopes.',
+    sentence:
+      'Scopes of a request without the parameter scope, if the client has no default scopes.',
   },
   allowPrivateUseRedirectUris: flag(
     false,
@@ -441,9 +442,7 @@ export type Settings = { readonly [N in SettingName]: z.output<Table[N]['schema'
 const upperSnake = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/**
- * Returns the environment variable of a setting: `OAUTH2SERVER_` and its name, unless the specification gives another.
- */
+/** Returns the environment variable of a setting: `OAUTH2SERVER_` and its name, or the name in the specification. */
 export const environmentName = (name: SettingName): string => {
   const setting: Setting<z.ZodType> = settings[name]
   return setting.env ?? `OAUTH2SERVER_${upperSnake(name)}`

@@ -6,8 +6,8 @@ const stranger = (lane: string): Requester => ({ lane, isKnown: false })
 const known = (lane: string): Requester => ({ lane, isKnown: true })
 
 /** A queue of one place whose first job runs until `go` is called, and the order in which the others run. */
-const held = (longest: number) => {
-  const queue = new FairQueue({ atOnce: 1, longest, full })
+const held = (maxWaiting: number) => {
+  const queue = new FairQueue({ maxRunning: 1, maxWaiting, full })
   const order: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   const first = queue.run(known('first'), () => promise)
@@ -70,7 +70,7 @@ describe('FairQueue', () => {
   })
 
   test('starts the next job after one that fails', async () => {
-    const queue = new FairQueue({ atOnce: 1, longest: 1, full })
+    const queue = new FairQueue({ maxRunning: 1, maxWaiting: 1, full })
     const failing = queue.run(stranger('a'), () => Promise.reject(new Error('broken')))
     const next = queue.run(stranger('a'), async () => 'done')
     await expect(failing).rejects.toThrow('broken')
@@ -79,7 +79,7 @@ describe('FairQueue', () => {
   })
 
   test('runs at most the maximum number of concurrent jobs', async () => {
-    const queue = new FairQueue({ atOnce: 2, longest: 100, full })
+    const queue = new FairQueue({ maxRunning: 2, maxWaiting: 100, full })
     let [running, most] = [0, 0]
     const job = async () => {
       running += 1

@@ -196,8 +196,8 @@ describe('client ID metadata documents §4 the document', () => {
     ['null', 'must be a JSON object'],
     ['[]', 'must be a JSON object'],
     ['"CLIENT_ID"', 'must be a JSON object'],
-    ['{', 'It is no JSON.'],
-    ['', 'It is no JSON.'],
+    ['{', 'It is not JSON.'],
+    ['', 'It is not JSON.'],
     ['{}', 'client_id must be the address of the document.'],
     [{ ...right, client_id: undefined }, 'client_id must be the address'],
     [{ ...right, client_id: 'https://client.example/' }, 'client_id must be the address'],
@@ -716,7 +716,7 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
     const { status, text } = await errorPage(clientId)
     expect(status).toBe(400)
     expect(text).toContain(
-      'The metadata document of the client could not be fetched: It was answered with the status 500.',
+      'The metadata document of the client could not be fetched: Its host responded with the status 500.',
     )
   })
 

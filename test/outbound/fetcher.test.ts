@@ -282,7 +282,7 @@ describe('a hostile server', () => {
     site.serve(target, { secret: true })
     answer(path, status, { location: site.url(target) })
     expect((await refusal(site.url(path))).message).toBe(
-      'It leads elsewhere by a redirect, which is not followed.',
+      'It is a redirect, which the server does not follow.',
     )
     expect(requestsTo(target)).toEqual([])
   })
@@ -353,7 +353,7 @@ describe('a hostile server', () => {
     const path = newPath()
     answer(path, 200, type === '' ? {} : { 'content-type': type }, body)
     expect((await refusal(site.url(path))).message).toBe(
-      'Its content type must be application/json, or of that kind.',
+      'Its content type is not an accepted JSON type.',
     )
   })
 
@@ -363,7 +363,7 @@ describe('a hostile server', () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     answer(path, 200, headers, bomb)
     expect((await refusal(site.url(path))).message).toBe(
-      'It is compressed, which was not asked for.',
+      'It is compressed, although the request did not allow compression.',
     )
   })
 
@@ -372,7 +372,7 @@ describe('a hostile server', () => {
     async (body) => {
       const path = newPath()
       site.serve(path, body)
-      expect((await refusal(site.url(path))).message).toBe('It is no JSON.')
+      expect((await refusal(site.url(path))).message).toBe('It is not JSON.')
     },
   )
 
@@ -390,7 +390,7 @@ describe('a hostile server', () => {
       setTimeout(() => response.destroy(), 50)
     })
     expect(await refusal(site.url(path))).toMatchObject({
-      message: 'Its host could not be reached, or broke off.',
+      message: 'Its host could not be reached, or closed the connection.',
       isOutage: true,
     })
   })
@@ -399,7 +399,7 @@ describe('a hostile server', () => {
     const path = newPath()
     site.answer(path, (request) => request.socket.destroy())
     expect((await refusal(site.url(path))).message).toBe(
-      'Its host could not be reached, or broke off.',
+      'Its host could not be reached, or closed the connection.',
     )
     const tcp = await listening((socket) => {
       socket.on('error', () => undefined)
@@ -407,11 +407,11 @@ describe('a hostile server', () => {
     })
     const { port } = tcp.address() as AddressInfo
     expect((await refusal(`https://client.example:${port}/`)).message).toBe(
-      'Its host could not be reached, or broke off.',
+      'Its host could not be reached, or closed the connection.',
     )
     tcp.close()
     expect((await refusal(`https://client.example:${port}/again`)).message).toBe(
-      'Its host could not be reached, or broke off.',
+      'Its host could not be reached, or closed the connection.',
     )
   })
 
@@ -454,7 +454,7 @@ describe('a hostile server', () => {
 
 describe('the timeout covers the whole request', () => {
   const isInTime = ({ took }: { took: number }): boolean => took > 4_500 && took < 15_000
-  const tooSlow = 'It was not there after 5 seconds.'
+  const tooSlow = 'It did not arrive within 5 seconds.'
 
   test.concurrent('aborts a body that arrives at one byte a second', async () => {
     const path = newPath()
@@ -657,7 +657,7 @@ describe('caching (RFC 9111)', () => {
     const five = slow.slice(0, 5).map((path) => outbound.json(asked(site.url(path))))
     const sixth = site.url(slow[5] ?? '')
     expect((await refusal(sixth, { outbound })).message).toBe(
-      'Too many requests are under way already.',
+      'Too many requests are already running.',
     )
     await expect.poll(() => waiting.length).toBe(5)
     for (const response of waiting)
@@ -683,7 +683,7 @@ describe('unresponsive hosts', () => {
         .json(asked(`https://silent-${host}.example/a`, { requester: `192.0.2.${host}` }))
         .catch(() => undefined)
     const refused = outbound.json(asked('https://silent-50.example/a', { requester: '192.0.2.50' }))
-    await expect(refused).rejects.toThrow('Too many requests are under way already.')
+    await expect(refused).rejects.toThrow('Too many requests are already running.')
     const stranger = asked(site.url(path), { requester: '198.51.100.2' })
     await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
   })

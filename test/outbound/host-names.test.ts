@@ -43,8 +43,8 @@ const outcome = (outbound: ReturnType<typeof outboundWith>, url: string): Promis
     return error.message
   })
 
-const tooSlow = 'It was not there after 5 seconds.'
-const tooMany = 'Too many requests are under way already.'
+const tooSlow = 'It did not arrive within 5 seconds.'
+const tooMany = 'Too many requests are already running.'
 const nowhere = 'Its host has no public address.'
 
 /** Resolves a name with the name server of the test. */

@@ -598,7 +598,7 @@ describe('public keys at the jwks_uri of a client', () => {
     expect(refusal(away)).toBe('503 temporarily_unavailable')
     expect(away.headers.get('retry-after')).toBe('5')
     expect(away.body.error_description).toBe(
-      'The keys of the client could not be used: It was answered with the status 500.',
+      'The keys of the client could not be used: Its host responded with the status 500.',
     )
     site.serve(path, jwksOf(own))
     app.advance(4)

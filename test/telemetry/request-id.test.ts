@@ -128,7 +128,7 @@ describe('X-Request-Id', () => {
     expect(app.log.at(-1)).toEqual({
       level: 'warn',
       event: 'request.unavailable',
-      message: 'A request could not be served.',
+      message: 'A request failed because a service that it needs is not available.',
       error: expect.any(StoreUnavailable),
     })
   })

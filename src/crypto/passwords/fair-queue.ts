@@ -1,20 +1,20 @@
-/** The requester of a job. */
+/** The person or program whose password is hashed by a job. */
 export interface Requester {
-  /** Requesters of the same lane share its turns: a network, or a user with a known browser. */
+  /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string
-  /** Known requesters get every second turn while strangers wait. */
+  /** Whether the requester uses a known browser. While both types of requesters wait, they alternate. */
   readonly isKnown: boolean
 }
 
-/** The application itself, which takes turns with known browsers. */
+/** The application itself, which has the same priority as a known browser. */
 export const application: Requester = { lane: 'application', isKnown: true }
 
 export interface FairQueueOptions {
   /** The maximum number of concurrent jobs. */
-  readonly atOnce: number
-  /** The maximum number of waiting jobs, for known requesters and for strangers each. */
-  readonly longest: number
-  /** Creates the error for a job that finds no place or loses it. */
+  readonly maxRunning: number
+  /** The maximum number of waiting jobs of known requesters, and also of unknown requesters. */
+  readonly maxWaiting: number
+  /** Creates the error for a job that the queue refuses or removes. */
   readonly full: () => Error
 }
 
@@ -23,20 +23,20 @@ interface Job {
   readonly refuse: () => void
 }
 
-/** The waiting jobs by lane. The first lane has the next turn. */
+/** The waiting jobs by lane. The next job comes from the first lane. */
 interface Waiting {
   readonly lanes: Map<string, Job[]>
   count: number
 }
 
 /**
- * Runs a bounded number of concurrent jobs. The lanes take turns, so a lane with many jobs delays another lane by at
- * most one job. If the queue is full, the longest lane loses its latest job.
+ * Runs a limited number of concurrent jobs, and serves the lanes in rotation, so that a lane with many jobs does not
+ * block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions
   readonly #known: Waiting = { lanes: new Map(), count: 0 }
-  readonly #strangers: Waiting = { lanes: new Map(), count: 0 }
+  readonly #unknown: Waiting = { lanes: new Map(), count: 0 }
   #running = 0
   #wasKnown = false
 
@@ -44,13 +44,13 @@ export class FairQueue {
     this.#options = options
   }
 
-  /** Returns whether a job of this requester would find a place now. */
+  /** Returns whether the queue would accept a job of this requester now. */
   hasRoom({ lane, isKnown }: Requester): boolean {
     const waiting = this.#waiting(isKnown)
-    return waiting.count < this.#options.longest || longestLane(waiting, lane) !== undefined
+    return waiting.count < this.#options.maxWaiting || longestLane(waiting, lane) !== undefined
   }
 
-  /** Runs a job. Rejects if the queue is full, or if the job has to give its place to another lane. */
+  /** Runs a job. Rejects if the queue is full, or if a job of another lane replaces this job. */
   run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const refuse = () => reject(this.#options.full())
@@ -63,14 +63,14 @@ export class FairQueue {
             this.#next()
           })
       }
-      if (this.#running < this.#options.atOnce) start()
+      if (this.#running < this.#options.maxRunning) start()
       else this.#wait(requester, { start, refuse })
     })
   }
 
   #wait({ lane, isKnown }: Requester, job: Job): void {
     const waiting = this.#waiting(isKnown)
-    if (waiting.count >= this.#options.longest) {
+    if (waiting.count >= this.#options.maxWaiting) {
       const longest = longestLane(waiting, lane)
       if (longest === undefined) {
         job.refuse()
@@ -86,17 +86,17 @@ export class FairQueue {
   }
 
   #next(): void {
-    const isKnown = this.#strangers.count === 0 || (this.#known.count > 0 && !this.#wasKnown)
+    const isKnown = this.#unknown.count === 0 || (this.#known.count > 0 && !this.#wasKnown)
     this.#wasKnown = isKnown
     take(this.#waiting(isKnown))?.start()
   }
 
   #waiting(isKnown: boolean): Waiting {
-    return isKnown ? this.#known : this.#strangers
+    return isKnown ? this.#known : this.#unknown
   }
 }
 
-/** Takes the next job from the first lane, and moves the lane to the end. */
+/** Removes and returns the next job of the first lane, and moves the lane to the end. */
 const take = (waiting: Waiting): Job | undefined => {
   const [first] = waiting.lanes
   if (!first) return undefined
@@ -108,7 +108,7 @@ const take = (waiting: Waiting): Job | undefined => {
   return job
 }
 
-/** Returns the lane that gives up a job for `lane`: the longest one, if it has at least two jobs more. */
+/** Returns the longest lane if it has at least two jobs more than `lane`. Its latest job can then be replaced. */
 const longestLane = ({ lanes }: Waiting, lane: string): Job[] | undefined => {
   let longest: Job[] = []
   for (const jobs of lanes.values()) if (jobs.length > longest.length) longest = jobs

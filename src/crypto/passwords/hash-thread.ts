@@ -12,8 +12,8 @@ interface Waiting {
 const inThreadPool = promisify(argon2)
 
 /**
- * Computes argon2id hashes in a worker thread with low priority, which starts with the first hash. If it cannot start,
- * for example without the permission for threads, Node's thread pool computes the hashes.
+ * Computes argon2id hashes in a worker thread with low priority, which starts at the first hash. If the worker cannot
+ * start, for example because Node's permissions forbid workers, Node's thread pool computes the hashes.
  */
 export class HashThread {
   readonly #waiting = new Map<number, Waiting>()
@@ -28,7 +28,7 @@ export class HashThread {
       this.#lastId += 1
       const job: HashJob = { id: this.#lastId, parameters }
       this.#waiting.set(job.id, { parameters, resolve, reject })
-      // Keep the process alive only while it waits for a hash.
+      // Keep the process alive only while a hash is being computed.
       worker.ref()
       worker.postMessage(job)
     })
@@ -37,7 +37,7 @@ export class HashThread {
   #started(): Worker | undefined {
     if (this.#worker || this.#isImpossible) return this.#worker
     try {
-      // In a checkout, the TypeScript sources run directly.
+      // In a development checkout, Node runs the TypeScript sources directly.
       const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
       const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
       worker.on('message', (answer: HashAnswer) => this.#answered(answer))

@@ -4,15 +4,15 @@ import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { HashAnswer, HashJob } from './hash-job.ts'
 
-// Runs in a worker thread and computes one hash at a time.
+// The worker thread, which computes one hash at a time.
 
-/** Lowers the priority of this thread, so that requests come first. Only Linux has priorities of threads. */
+/** Lowers the priority of this thread below the thread that processes requests. Only Linux supports this. */
 const yieldToRequests = (): void => {
   try {
     const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []
     if (thread !== '') setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL)
   } catch {
-    // On other systems the thread keeps its priority.
+    // Other systems do not support priorities of threads.
   }
 }
 

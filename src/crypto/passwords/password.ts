@@ -3,20 +3,20 @@ import { availableParallelism } from 'node:os'
 import { application, FairQueue, type Requester } from './fair-queue.ts'
 import { HashThread } from './hash-thread.ts'
 
-/** Memory in KiB, passes and lanes: OWASP's recommendation for argon2id (19 MiB, 2, 1). */
+/** The cost of argon2id that OWASP recommends; memory in KiB. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const tagLength = 32
 
-/** Concurrent hashes: one core stays free for requests, and at most two hashes use memory. */
-const atOnce = Math.min(2, Math.max(1, availableParallelism() - 1))
+/** The maximum number of concurrent hashes, which leaves one core for requests and limits the use of memory. */
+const maxRunning = Math.min(2, Math.max(1, availableParallelism() - 1))
 const maxQueueLength = 200
-/** The threads of the process, which several servers share. */
-const threads = Array.from({ length: atOnce }, () => new HashThread())
+/** The hashing threads, which all servers in this process share. */
+const threads = Array.from({ length: maxRunning }, () => new HashThread())
 
 const phc =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{16,172})$/
 
-/** The error if more passwords wait than this process can hash in reasonable time. */
+/** The error for a password that cannot be hashed because the queue is full. */
 export class PasswordHashingBusy extends Error {
   override readonly name = 'PasswordHashingBusy'
 }
@@ -27,18 +27,19 @@ const base64 = (bytes: Uint8Array): string =>
 const toPhc = (salt: Uint8Array, tag: Uint8Array): string =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(salt)}$${base64(tag)}`
 
-// The hash for unknown users, so that their check takes as long as that of known ones.
+// Check the passwords of unknown users against this hash, so that the response time does not reveal whether a user
+// exists.
 const unknownUserHash = toPhc(new Uint8Array(16), new Uint8Array(tagLength))
 
 const busy = (): PasswordHashingBusy =>
   new PasswordHashingBusy('Too many passwords are being checked.')
 
-/** Hashes and checks passwords with argon2id (RFC 9106), with bounded concurrency. */
+/** Hashes and checks passwords with argon2id (RFC 9106). Limits the number of concurrent hashes. */
 export class PasswordHasher {
-  readonly #queue = new FairQueue({ atOnce, longest: maxQueueLength, full: busy })
+  readonly #queue = new FairQueue({ maxRunning, maxWaiting: maxQueueLength, full: busy })
   #turn = 0
 
-  /** Checks for room in the queue. @throws PasswordHashingBusy if a check for this requester would find no place */
+  /** @throws PasswordHashingBusy if the queue would refuse a job of this requester now */
   requireRoom(requester: Requester): void {
     if (!this.#queue.hasRoom(requester)) throw busy()
   }
@@ -49,7 +50,7 @@ export class PasswordHasher {
     return toPhc(salt, await this.#derive(password, salt, cost, application))
   }
 
-  /** Compares a password with a PHC string. Without one, takes the same time and returns false. */
+  /** Compares a password with a PHC string. Without a PHC string, returns false after the same time. */
   async check(
     password: string,
     stored: string | null | undefined,
@@ -67,7 +68,7 @@ export class PasswordHasher {
     return Boolean(stored) && wanted.length === tag.length && timingSafeEqual(wanted, tag)
   }
 
-  /** Rejects with PasswordHashingBusy. */
+  /** @throws PasswordHashingBusy if the queue is full */
   #derive(
     password: string,
     nonce: Uint8Array,

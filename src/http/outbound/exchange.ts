@@ -9,7 +9,7 @@ import { isPublic } from './public-address.ts'
 /** The timeout in milliseconds from the look-up of the host name to the last byte of the response. */
 const exchangeTimeout = 5_000
 
-/** An accepted response: a document, or the confirmation that the cached one is still valid. */
+/** An accepted response: 200 with a document, or 304 if the cached document is still valid. */
 export interface Answer {
   readonly status: 200 | 304
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface Answer {
 export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'largest'> {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Whether 304 is accepted. */
+  /** Whether a response with the status 304 is accepted. */
   readonly isConditional: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly answer: Promise<Answer>
-  /** Resolves when all work has ended: a look-up may take longer than the timeout of the response. */
+  /** Resolves after the response and the look-up have ended. The look-up may continue after the response timed out. */
   readonly ended: Promise<unknown>
 }
 
@@ -35,16 +35,16 @@ export interface Sent {
 export type Exchange = (question: Question) => Sent
 
 /**
- * Creates a function that sends one request. It ignores proxies in the environment, follows no redirects, and connects
- * only to addresses that were checked before.
+ * Creates a function that sends one request. The function ignores proxies in the environment, does not follow
+ * redirects, and connects only to IP addresses that it has checked.
  */
 export const createExchange = (
   { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
-  // Only the system's look-up knows local names, which have private addresses.
+  // Only the look-up of the operating system resolves local names, which have private addresses.
   const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
-  // Use separate agents: no connection is reused, no TLS session resumed, and no proxy of the environment used.
+  // Use separate agents, which neither reuse connections or TLS sessions nor use a proxy of the environment.
   const agents = {
     'http:': new http.Agent({ keepAlive: false }),
     'https:': new https.Agent({
@@ -113,17 +113,17 @@ export const createExchange = (
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
-// Give the same error for an unknown name; otherwise it would reveal the names in a private network.
+// Throw the same error for unknown names and private addresses, to hide which names exist in a private network.
 const unresolved = (cause: unknown): OutboundFailed =>
   new OutboundFailed('Its host has no public address.', { cause, isOutage: true })
 
 const tooSlow = (cause: unknown): OutboundFailed =>
-  new OutboundFailed(`It was not there after ${exchangeTimeout / 1000} seconds.`, {
+  new OutboundFailed(`It did not arrive within ${exchangeTimeout / 1000} seconds.`, {
     cause,
     isOutage: true,
   })
 
-// Resolve a host name only once: a second look-up could return an address that was not checked.
+// Use the addresses of the first look-up, because a second look-up could return an unchecked address.
 const pinnedTo =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -140,11 +140,11 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
 const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     sent.on('response', resolve)
-    // Keep this listener; errors after the response has begun are reported by the response.
+    // Do not remove this listener, since an unhandled error event would end the process.
     sent.on('error', reject)
     sent.on('upgrade', (_response, socket) => {
       socket.destroy()
-      reject(new OutboundFailed('It answered with another protocol.'))
+      reject(new OutboundFailed('Its host switched to another protocol.'))
     })
     sent.end()
   })
@@ -160,17 +160,17 @@ const read = async (response: IncomingMessage, question: Question): Promise<Answ
   if (status === 304 && isConditional) return { status, headers, text: '' }
   if (status !== 200) throw unexpected(status)
   if (!isAccepted(headers['content-type'] ?? '', accept))
-    throw new OutboundFailed('Its content type must be application/json, or of that kind.')
+    throw new OutboundFailed('Its content type is not an accepted JSON type.')
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-    throw new OutboundFailed('It is compressed, which was not asked for.')
+    throw new OutboundFailed('It is compressed, although the request did not allow compression.')
   return { status, headers, text: await bodyOf(response, largest) }
 }
 
 const unexpected = (status: number): OutboundFailed => {
   if (status >= 300 && status < 400)
-    return new OutboundFailed('It leads elsewhere by a redirect, which is not followed.')
+    return new OutboundFailed('It is a redirect, which the server does not follow.')
   const isOutage = status >= 500 || status === 429
-  return new OutboundFailed(`It was answered with the status ${status}.`, { isOutage })
+  return new OutboundFailed(`Its host responded with the status ${status}.`, { isOutage })
 }
 
 const isAccepted = (contentType: string, accept: readonly string[]): boolean => {
@@ -200,7 +200,7 @@ const bodyOf = async (response: IncomingMessage, largest: number): Promise<strin
   }
 }
 
-/** Error codes of Node and OpenSSL for an invalid certificate. */
+/** Matches the error codes of Node and OpenSSL for an invalid certificate. */
 const ofCertificate = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
 
 const asFailure = (error: unknown): OutboundFailed => {
@@ -208,7 +208,7 @@ const asFailure = (error: unknown): OutboundFailed => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return ofCertificate.test(code)
     ? new OutboundFailed('Its certificate is not valid.', { cause: error })
-    : new OutboundFailed('Its host could not be reached, or broke off.', {
+    : new OutboundFailed('Its host could not be reached, or closed the connection.', {
         cause: error,
         isOutage: true,
       })

@@ -17,16 +17,17 @@ const maxRequests = 50
 const maxPerHost = 5
 
 const maxKept = 500
-/** The maximum cache lifetime in milliseconds, whatever the host allows. */
+/** The maximum cache lifetime in milliseconds, even if the host allows a longer one. */
 const maxLifetime = 86_400_000
 /**
- * The minimum cache lifetime in milliseconds, unless the host forbids caching: a login needs a document several times.
+ * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login with a metadata document reads
+ * the document several times.
  */
 const minLifetime = 60_000
-/** Milliseconds for which a failed request is not repeated. Rejected documents are not cached. */
+/** The milliseconds for which a failed request is not repeated. */
 const pause = 3_000
 
-/** A document that was fetched. */
+/** A cached document. */
 interface Kept {
   readonly text: string
   readonly policy: CachePolicy
@@ -41,7 +42,7 @@ interface Failed {
 
 type Request = OutboundRequest<unknown>
 
-/** Fetches documents, and caches them in this process. */
+/** Creates the function that fetches documents and caches them in this process. */
 export const createOutbound = (
   options: OutboundOptions = {},
   { settings, clock }: { readonly settings: Settings; readonly clock: () => number },
@@ -51,7 +52,7 @@ export const createOutbound = (
   const documents = new BoundedMap<Kept>(maxKept)
   const failures = new BoundedMap<Failed>(maxKept)
   const underWay = new Map<string, Promise<string>>()
-  /** The hosts of requests that have not ended. The look-up of an aborted request may still be running. */
+  /** The hosts of all unfinished requests, including aborted requests whose look-up is still running. */
   const places = new Set<{ readonly host: string; readonly network: string }>()
   const count = (isCounted: (place: { host: string; network: string }) => boolean): number =>
     [...places].filter(isCounted).length
@@ -59,7 +60,7 @@ export const createOutbound = (
   const hasRoom = (host: string, network: string): boolean => {
     const free = maxRequests - places.size
     if (free <= 0 || count((place) => place.host === host) >= maxPerHost) return false
-    // A network gets at most half of the free places, so that other networks find some too.
+    // Limit a network to half of the free places, so that requesters in other networks can send requests too.
     return network === '' || count((place) => place.network === network) < free / 2
   }
 
@@ -93,15 +94,15 @@ export const createOutbound = (
     return text
   }
 
-  /** Throws if a request would be refused: its host failed just now, or no place is free. */
+  /** Throws if the last request failed a moment ago, or if too many requests are running. */
   const requireRoom = (key: string, { hostname }: URL, requester = ''): void => {
     const failed = failures.get(key)
     if (failed && failed.until > clock()) throw failed.error
     if (!hasRoom(hostname, siteNetworkOf(requester)))
-      throw new OutboundFailed('Too many requests are under way already.', { isOutage: true })
+      throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
   }
 
-  // Concurrent callers of the same document share one request.
+  // Concurrent callers that need the same document share one request.
   const shared = async (key: string, url: URL, request: Request): Promise<string> => {
     const running = underWay.get(key)
     if (running) return running
@@ -142,7 +143,7 @@ export const createOutbound = (
   }
 }
 
-/** Returns the key by which concurrent requests are shared. */
+/** Returns the key under which a document is cached and concurrent callers share a request. */
 const keyOf = ({ url, accept, largest }: Fetched): string => JSON.stringify([url, accept, largest])
 
 const conditions = ['if-none-match', 'if-modified-since']
@@ -170,6 +171,6 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new OutboundFailed('It is no JSON.', { cause })
+    throw new OutboundFailed('It is not JSON.', { cause })
   }
 }

@@ -1,15 +1,15 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup, Resolver } from 'node:dns/promises'
 
-/** The initial timeout of a name server in milliseconds, and the number of tries. */
+/** The initial timeout of a name server in milliseconds, and the number of attempts. */
 const patience = { timeout: 1_000, tries: 2 }
 
 /** Finds all addresses of a host name. The signal aborts the look-up. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
 
 /**
- * Queries name servers, by default those of the system. Unlike the look-up of the system, this look-up can be aborted
- * and does not block a thread. A few unresponsive name servers therefore cannot block all look-ups of the process.
+ * Queries name servers, by default the name servers of the system. Unlike `systemLookup`, these queries can be aborted
+ * and do not block a thread, so that unresponsive name servers cannot block all look-ups of the process.
  */
 export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
@@ -24,7 +24,7 @@ export const nameServerLookup =
       resolver.resolve6(hostname),
     ])
     signal.removeEventListener('abort', giveUp)
-    // Many names have addresses of only one family, and some name servers fail for the other one.
+    // Ignore an error for one address family, because some name servers fail if a name has no address of that family.
     if (four.status === 'rejected' && six.status === 'rejected') throw four.reason
     return [...addressesIn(four, 4), ...addressesIn(six, 6)]
   }
@@ -36,7 +36,7 @@ const addressesIn = (
   found.status === 'fulfilled' ? found.value.map((address) => ({ address, family })) : []
 
 /**
- * Looks up names through the operating system, which also resolves local names such as `localhost`. Each look-up blocks
- * a thread of the thread pool until the look-up ends, and ignores the signal.
+ * Looks up names through the operating system, which also resolves local names such as `localhost`. A look-up ignores
+ * the signal and blocks a thread of the thread pool.
  */
 export const systemLookup: Lookup = (hostname) => lookup(hostname, { all: true })

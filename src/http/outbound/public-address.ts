@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// The range of public IPv6 addresses. Others, such as ::a.b.c.d, have special meanings.
+// The range of public IPv6 addresses. Addresses outside of it, such as ::a.b.c.d, have special purposes.
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Returns whether an address is on the public Internet: not private, not of this machine, and not in a block that
- * embeds IPv4 addresses, such as NAT64, 6to4 and Teredo. RFC 6890.
+ * Returns whether an address is on the public Internet. Private, local and reserved addresses are not, and neither are
+ * IPv6 blocks that embed IPv4 addresses, such as NAT64, 6to4 and Teredo. RFC 6890.
  */
 export const isPublic = (text: string): boolean => {
   if (isIP(text) === 0 || text.includes('%')) return false
