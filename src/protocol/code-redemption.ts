@@ -7,21 +7,21 @@ import type { User, UserId } from '../model/user.ts'
 import type { TokenRequest } from './plug-ins/grant.ts'
 import type { ServerContext } from './server-context.ts'
 
-// The steps that the redemption of authorization codes and of device codes share.
+// Functions for the redemption of both authorization codes and device codes.
 
-/** The codes that a client redeems for tokens of a user. */
+/** The types of codes that a client redeems for a user's tokens. */
 export type CodeKind = 'authorization_code' | 'device_code'
 
-/** The scopes that the user granted, with the consent and the session. */
+/** What the user granted: the scopes, the consent and the session. */
 export interface Granted {
   readonly userId: UserId
   readonly consentId: string
-  /** Null if the grant does not end with a session. */
+  /** Null if the grant remains valid after the session ends. */
   readonly sessionId: string | null
   readonly scopes: readonly string[]
 }
 
-/** Wrong verifiers that the client of the code may present; the last one deletes the code. */
+/** The number of failed proofs after which a code is deleted. */
 const maxFailures = 20
 
 /** Returns the same error for every invalid code, so that guessing reveals nothing. */
@@ -30,7 +30,7 @@ export const invalidCode = (kind: CodeKind, cause?: unknown): OAuthError =>
 
 /**
  * Checks the request against the parameters of the authorization request, such as the PKCE challenge.
- * @param code counts wrong proofs of this code, and deletes it after too many
+ * @param code counts the failed proofs of this code, and deletes the code
  * @throws OAuthError of the extension whose check fails
  */
 export const checkProof = async (
@@ -48,7 +48,7 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code, if the user, session, consent and scopes still exist.
+ * Returns the user who granted the code if the user, session, consent and scopes still exist.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
@@ -68,8 +68,8 @@ export const grantingUser = async (
 }
 
 /**
- * Runs the last checks of a code whose proof was verified. If they fail and the code was redeemed before, the request
- * is a replay, and everything issued from the code is revoked.
+ * Runs the last checks of a code whose proof was verified. If a check fails and the code was redeemed before, the
+ * request is a replay, so all tokens of the code are revoked.
  */
 export const orRevokeReplay = async <T>(
   kind: CodeKind,
@@ -85,7 +85,7 @@ export const orRevokeReplay = async <T>(
   }
 }
 
-/** Returns the authorization that was issued for a redeemed code. The row stays as a tombstone of the code. */
+/** Returns the authorization that a redeemed code created. Its row remains after the code is deleted. */
 const redeemedFor = (
   kind: CodeKind,
   value: string,
@@ -93,7 +93,8 @@ const redeemedFor = (
 ): Promise<Authorization | undefined> => store.authorizations.findByCode(digestOf(kind, value))
 
 /**
- * Revokes everything issued from a redeemed code whose proof was verified; returns undefined if it was never redeemed.
+ * Revokes all tokens of a code whose proof was verified, and returns the error for the replay. Returns undefined if the
+ * code was never redeemed.
  */
 export const revokeReplay = async (
   kind: CodeKind,
@@ -103,10 +104,10 @@ export const revokeReplay = async (
   (await redeemedFor(kind, value, server)) && server.tokens.revokeReusedCode(kind, value)
 
 /**
- * Returns the error for a code that is not stored for this client: another client's, expired, redeemed, or never
- * issued. A replay revokes issued tokens only if it also presents the complete proof (RFC 6749 §4.1.2), so that a
- * stolen code is not enough to revoke tokens.
- * @param check the conditions of this kind of code @throws OAuthError
+ * Returns the error for a code that is expired, redeemed, never issued, or issued to another client. A replay revokes
+ * the tokens of the code (RFC 6749 §4.1.2), but only with the complete proof: an attacker who stole only the code must
+ * not be able to revoke tokens.
+ * @param check verifies the further conditions of this type of code @throws OAuthError
  */
 export const unknownCode = async (
   kind: CodeKind,
@@ -117,7 +118,7 @@ export const unknownCode = async (
 ): Promise<OAuthError> => {
   const authorization = await redeemedFor(kind, value, server)
   if (!authorization?.code || authorization.revokedAt !== null) return invalidCode(kind)
-  // The authorization follows its client to another client ID; the stored binding has the ID of that time.
+  // After a reset of the client ID, the stored binding contains the former ID: replace it by the current ID.
   if (authorization.clientId !== client.clientId) return invalidCode(kind)
   const binding = { ...authorization.code, clientId: authorization.clientId }
   check(binding)

@@ -12,21 +12,21 @@ import type { Limit } from '../settings/limit-table.ts'
 
 declare const shape: unique symbol
 
-/** A kind of short-lived values, which have this type. */
+/** A kind of short-lived values of the type `T`. */
 export interface ShortLivedKind<T> {
   readonly [shape]?: T
 }
 
-/** Declares a kind of short-lived values of this type. Values are kept as JSON. */
+/** Declares a kind of short-lived values of the type `T`. The values are stored as JSON. */
 export const shortLived = <T>(): ShortLivedKind<T> => ({})
 
-/** The names that an extension registers besides grants and endpoints. */
+/** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
-  /** Error codes with their HTTP status. They are sent unchanged, so they must differ from the built-in ones. */
+  /** Error codes with their HTTP status. The code is sent as it is, so it must differ from the built-in codes. */
   readonly errors?: Readonly<Record<string, number>>
-  /** Limits: a number of points within a number of seconds. */
+  /** Limits, each with a number of points per number of seconds. */
   readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
-  /** Audit events. */
+  /** Names of audit events. */
   readonly events?: readonly string[]
   /** Kinds of short-lived values, such as one-time codes. */
   readonly values?: Readonly<Record<string, ShortLivedKind<unknown>>>
@@ -34,7 +34,7 @@ export interface DeclaredNames {
 
 type KeyOf<T> = keyof NonNullable<T> & string
 
-/** The part of the server that these methods use. */
+/** The part of the server context that `ExtensionNames` needs. */
 interface Port {
   transientValues<T>(kind: SecretKind): TransientValues<T>
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
@@ -46,7 +46,7 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
   readonly declared: D
   /** The limits, for `server.limits`. */
   readonly limits: { readonly [Name in KeyOf<D['limits']>]: Limit }
-  /** Creates an error with a code of the extension. The description is for the client, the `cause` for the log. */
+  /** Creates an error with a code of the extension. The client receives the description; the log has the `cause`. */
   error(
     code: KeyOf<D['errors']>,
     description: string,
@@ -57,7 +57,7 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
     name: Name,
     server: Port,
   ): TransientValues<NonNullable<D['values']>[Name] extends ShortLivedKind<infer T> ? T : never>
-  /** Records an audit event. Its details must hold no secret. */
+  /** Records an audit event. The details must not contain secrets. */
   record(
     event: NonNullable<D['events']>[number],
     about: About<OwnEventName>,
@@ -66,8 +66,8 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
 }
 
 /**
- * Declares what an extension registers under its own name. Pass the result as `names` of the extension: the server
- * checks every name when it starts.
+ * Declares the names that an extension registers. Set the result as `names` of the extension, so that the server checks
+ * the names at start-up.
  * @param extension the name of the extension
  */
 export const extensionNames = <const D extends DeclaredNames>(
@@ -93,7 +93,7 @@ export const extensionNames = <const D extends DeclaredNames>(
   }
 }
 
-/** Returns the audit events that an extension has declared, by their full names. */
+/** Returns the full names of the audit events that an extension declares. */
 export const ownEvents = ({
   extension,
   declared,
@@ -103,13 +103,13 @@ export const ownEvents = ({
 const extensionSyntax = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const nameSyntax = /^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*$/
 const codeSyntax = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-/** Characters: a name becomes part of keys and of rows. */
+/** The maximum number of characters, because names are stored in keys and rows. */
 const maxLength = 50
 
 const fits = (name: string, syntax: RegExp): boolean =>
   name.length <= maxLength && syntax.test(name)
 
-/** Returns what is wrong with the names of one extension; empty if nothing is. */
+/** Returns the problems with the names of an extension; empty if all names are valid. */
 export const nameProblems = (
   name: string,
   names: Pick<ExtensionNames, 'extension' | 'declared'> | undefined,

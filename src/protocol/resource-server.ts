@@ -21,7 +21,7 @@ export interface ResourceServerOptions {
   readonly jwtAuthHeader: string
   readonly jwtAuthHeaderType: string | null
   readonly clock: () => number
-  /** Called for every accepted token. It must return without waiting. */
+  /** Called for every accepted token. The function must not block. */
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
   /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
@@ -34,7 +34,7 @@ export interface ResourceServerOptions {
    * Returns the URL of the metadata of a protected resource, from which clients discover this server. RFC 9728 §5.1.
    */
   readonly resourceMetadata: (resource?: string) => string
-  /** Whether tokens may be bound to keys (RFC 9449). If not, bound tokens are refused. */
+  /** Whether tokens that are bound to keys are accepted (RFC 9449). */
   readonly acceptsDpop: boolean
   /** Whether all tokens except personal ones must be bound to keys. */
   readonly requiresDpop: boolean
@@ -51,7 +51,7 @@ const servedScheme = /(?:^|,) *(?:bearer|dpop)(?: |$)/i
 
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/
 
-/** Authenticates requests to the REST application. Exactly one credential decides; there is no fallback to another. */
+/** Authenticates requests to the REST application. A request may present only one credential. */
 export class ResourceServer {
   readonly #options: ResourceServerOptions
 
@@ -61,8 +61,8 @@ export class ResourceServer {
 
   /**
    * Reads the credential of a request.
-   * @throws OAuthError, JWTExtendedException for an invalid credential, but not for a missing one; 429 if a limit is
-   * reached
+   * @returns anonymous without a credential
+   * @throws OAuthError, JWTExtendedException for an invalid credential, or 429 if a limit is reached
    */
   async resolve(request: PresentedCredentials): Promise<AuthResult> {
     const credentials = this.#hasForeignScheme(request.authorization)
@@ -80,18 +80,18 @@ export class ResourceServer {
     const bearer = this.#bearer({}, operation)
     const { requiresDpop, dpopAlgorithms: algs } = this.#options
     if (!requiresDpop) return new AuthenticationRequired(bearer)
-    // Both challenges are complete, since a client reads only that of its own scheme. Personal tokens stay bearer
-    // tokens.
+    // A client reads only the challenge of its scheme, so each challenge contains all parameters. Keep the Bearer
+    // challenge, because personal tokens are not bound to keys.
     const dpop = challengeOf('DPoP', this.#parts({ algs }, operation))
     return new AuthenticationRequired(`${bearer}, ${dpop}`)
   }
 
-  /** Returns the refusal of a token without a scope that the operation requires. RFC 6750 §3.1. */
+  /** Returns the error for a token that lacks a required scope. RFC 6750 §3.1. */
   insufficientScope(operation: Operation): OAuthError {
     return this.#challenge('insufficient_scope', lacksScope, operation)
   }
 
-  /** Returns the refusal of an authenticated caller, or undefined for a caller with all required scopes. */
+  /** Returns the error for a caller without the required scopes, or undefined for a caller with all of them. */
   challenge(
     { auth, resource, isDpop = false }: Pick<AuthResult, 'auth' | 'resource' | 'isDpop'>,
     needed: readonly string[],
@@ -104,13 +104,13 @@ export class ResourceServer {
       : this.insufficientScope(operation)
   }
 
-  /** Returns the refusal of a token that is not valid for this request. It does not tell the caller why. */
+  /** Returns the error for a token that is not valid for this request. The error does not reveal the reason. */
   invalidToken(operation: Operation = {}): OAuthError {
     return this.#challenge('invalid_token', 'The access token is not valid.', operation)
   }
 
   /**
-   * Returns the refusal of a token in the DPoP scheme, or of its proof. RFC 9449 §7.1.
+   * Returns the error for an invalid token in the DPoP scheme or an invalid proof. RFC 9449 §7.1.
    * @param headers additional headers of the response
    */
   dpopRefusal(
@@ -149,12 +149,12 @@ export class ResourceServer {
       throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
     }
     const [fromQuery] = inQuery
-    // An empty value is an invalid credential: the request must not be treated as anonymous or as that of a session.
+    // Treat an empty value as an invalid token: the request must not fall back to a session or to no credential.
     if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
     const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined
     const isDpop = scheme.length === 4
-    // In the DPoP scheme, a value with a dot is an access token and never a session's JWT.
+    // In the Bearer scheme, a value with a dot can also be the JWT of a session.
     if (!isDpop && value.includes('.') && !isJwtAccessToken(value)) return undefined
     return { scheme: isDpop ? 'dpop' : 'bearer', accessToken: value, credentials }
   }
@@ -189,13 +189,13 @@ export class ResourceServer {
     }
   }
 
-  // A narrowed token shares the quota of its parent.
+  // A child token shares the quota of its parent.
   async #spend({ token: { id, parentId } }: FoundToken): Promise<void> {
     const { limits, tokenQuota: points } = this.#options
     await limits.consume({ name: 'tokenQuota', points, seconds: 60 }, '', String(parentId ?? id))
   }
 
-  // A bound token needs its key, and a token for certain resources is valid only there.
+  // A bound token requires the DPoP scheme, and a restricted token is valid only for its resources.
   #isForHere({ scheme, credentials }: PresentedToken, { token }: FoundToken): boolean {
     const { acceptsDpop, requiresDpop, realm } = this.#options
     const isBound = token.keyThumbprint !== null
@@ -212,12 +212,12 @@ export class ResourceServer {
     const signedIn = await session.signedIn(credentials)
     if (!signedIn) {
       if (authorization === null) {
-        // The JWT header contains only a session's JWT.
+        // The request has a JWT in the JWT header but no session, so the JWT is not valid.
         if (!inAuthorization && credentials.headers().has(jwtAuthHeader))
           throw this.unauthenticated(credentials)
         return { auth: anonymous }
       }
-      // A value with a dot is a JWT without its session: answer as if there were no credential.
+      // A value with a dot may be the JWT of an ended session: return the challenge for a missing credential.
       throw mayBeJwt(authorization, jwtAuthHeaderType)
         ? this.unauthenticated(credentials)
         : this.invalidToken(credentials)
@@ -235,7 +235,7 @@ export class ResourceServer {
   #refusedToken(outcome: LookupOutcome, { scheme, credentials }: PresentedToken): OAuthError {
     this.#options.noteLookup(outcome)
     const refused = this.invalidToken(credentials)
-    // Answer in the scheme of the request (RFC 9449 §7.2), if this server supports it.
+    // Send the challenge in the scheme of the request (RFC 9449 §7.2) if this server supports the scheme.
     return scheme === 'dpop' && this.#options.acceptsDpop
       ? this.dpopRefusal('invalid_token', refused.message, credentials)
       : refused
@@ -294,7 +294,7 @@ const isJwtAccessToken = (value: string): boolean => {
   }
 }
 
-// Parse the raw query, so that a repeated parameter is detected independently of the framework. The pattern skips
-// parsing for queries that contain neither the name nor an encoded character.
+// Parse the raw query, because frameworks may drop a repeated parameter. The pattern avoids parsing if the query
+// contains neither the name nor an encoded character.
 const queryTokens = (query: string): readonly string[] =>
   /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []

@@ -30,11 +30,11 @@ import type { TokenQueues } from './token-queues.ts'
 
 /** The identifiers of the server. */
 export interface Identity {
-  /** The issuer identifier, to which every address is relative. RFC 8414 §2. */
+  /** The issuer identifier, which is the base URL of every endpoint. RFC 8414 §2. */
   readonly issuer: string
-  /** The path of the issuer, without a slash at its end. */
+  /** The path of the issuer, without a trailing slash. */
   readonly basePath: string
-  /** The protected resources. The first one is the issuer, that is the whole application. RFC 8707 §2. */
+  /** The protected resources. The first resource is the whole application, identified by the issuer. RFC 8707 §2. */
   readonly resources: readonly ProtectedResource[]
 }
 
@@ -51,60 +51,60 @@ export interface Environment {
   readonly log: LogSink
 }
 
-/** The keys that seal our own values and sign tokens. */
+/** The keys that seal rows and values, and the keys that sign tokens. */
 export interface Keys {
   readonly keys: KeyRing
   readonly signingKeys: SigningKeys
 }
 
-/** Limits and queues, which keep one client or network from starving others. */
+/** Limits and queues, so that one client or network cannot exclude others. */
 export interface Throttling {
   readonly limits: Limits
-  /** Queues of token requests, so that those of one client do not delay others. */
+  /** Queues of token requests, so that a burst of one client does not delay other clients. */
   readonly tokenQueues: TokenQueues
 }
 
-/** Authenticates callers: browsers by their session, programs by their token. */
+/** Authenticates callers: browsers by their session and programs by their token. */
 export interface Callers {
   readonly sessions: Sessions
   readonly knownBrowsers: KnownBrowsers
   readonly resourceServer: ResourceServer
 }
 
-/** The pages and what surrounds their content. */
+/** The pages and the values that all pages share. */
 export interface Ui {
-  /** Every page: the built-in one, or the host's. */
+  /** The functions that render the pages: built in, or the host's. */
   readonly pages: Pages
   readonly brand: Brand
-  /** The addresses that every page needs. */
+  /** The URLs that all pages link to. */
   readonly links: FrameLinks
-  /** The address of the error view, to which errors can be appended. */
+  /** The URL of the error view, to which the parameters of an error are appended. */
   readonly errorView: string
 }
 
-/** The state of this process, as far as requests need it. */
+/** The functions of this process that endpoints call. */
 export interface Operations {
-  /** Whether requests should be sent to this process. */
+  /** Returns whether this process can handle requests. */
   isReady(): Promise<boolean>
-  /** Returns the readiness, with the dependencies that are unavailable. */
+  /** Returns the readiness and the unavailable dependencies. */
   health(): Promise<Health>
   /** Writes the audit events that this process has collected. */
   flushAudit(): Promise<void>
-  /** Writes the times at which tokens were last used in this process. */
+  /** Writes the last uses of tokens that this process has collected. */
   flushTokenUses(): Promise<void>
-  /** Counts a grant of tokens by its outcome. @throws what `run` throws */
+  /** Runs a grant and counts its outcome for the metrics. @throws the error of `run` */
   countGrant<T>(type: string, run: () => Promise<T>): Promise<T>
 }
 
 /** Functions of the application that the protocol calls. */
 export interface HostHooks {
-  /** Refuses, restricts or vouches for clients that register themselves. */
+  /** Decides on clients that register themselves. */
   readonly registerClient: RegisterClient | undefined
   /** Receives each credential that a secret scanner found. */
   readonly onLeaked: OnLeaked | undefined
 }
 
-/** All plug-ins: built-in ones, and those of the application. */
+/** The built-in plug-ins and the plug-ins of the application. */
 export interface PlugIns {
   readonly grants: readonly GrantFor<ServerContext>[]
   readonly clientAuthentication: readonly ClientAuthenticationMethodFor<ServerContext>[]
@@ -112,7 +112,7 @@ export interface PlugIns {
   readonly endpoints: readonly EndpointFor<ServerContext>[]
 }
 
-/** Everything that grants, endpoints and extensions work with. A function that needs less names the ports it needs. */
+/** All ports of the server, for grants, endpoints and extensions. A function should take only the ports it needs. */
 export interface ServerContext
   extends Records,
     Omit<ProviderOperations, 'getClient'>,
@@ -128,9 +128,9 @@ export interface ServerContext
   readonly shortLived: ShortLived
   readonly operations: Operations
   readonly hostHooks: HostHooks
-  /** Sends the requests that the server itself makes. */
+  /** Sends outbound HTTP requests. */
   readonly outbound: Outbound
-  /** Short-lived values of one kind, for extensions. */
+  /** Returns the short-lived values of one kind. */
   transientValues<T>(kind: SecretKind): TransientValues<T>
   /** Records an audit event of an extension. */
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>

@@ -3,23 +3,23 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { User } from '../model/user.ts'
 import type { TransientValues } from '../records/transient-values.ts'
 
-/** An authorization request that waits for the user's decision, bound to the session that saw it. */
+/** An authorization request that waits for the user's decision, bound to the session that opened the consent page. */
 export interface PendingAuthorization {
   readonly request: AuthorizationRequest
-  /** The terms of the client that the page showed. */
+  /** The terms of the client on the consent page, to detect later changes. */
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
 }
 
-/** A notice that the next settings page shows once to a session: a confirmation and possibly a new secret. */
+/** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */
 export interface Notice {
   readonly done?: string
-  /** Shown once and not stored elsewhere. */
+  /** A new client secret or token, which is displayed once and not stored elsewhere. */
   readonly secret?: string
 }
 
-/** The URL to which a settings form led; null while the form is being processed. */
+/** The URL to which a settings form redirected; null while the form is being processed. */
 export interface Outcome {
   readonly location: string | null
 }

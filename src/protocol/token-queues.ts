@@ -1,21 +1,21 @@
 import { tooMany } from '../records/limits.ts'
 
-/** The maximum number of concurrent requests of one sender: enough to fill the batches of the store. */
+/** The maximum number of concurrent requests of one sender. This number fills the batches of the store. */
 const maxRunning = 32
 /** The maximum number of waiting requests of one sender. */
 const maxWaiting = 1_000
-/** Milliseconds after which a request that still waits is refused. */
-const patience = 30_000
-/** Turns of the event loop after which a sender may begin another request even though requests still arrive. */
-const rest = 32
-/** The minimum and maximum milliseconds that requests that begin together should take. */
+/** The maximum time in milliseconds that a request waits before it is refused. */
+const maxWait = 30_000
+/** The number of event loop turns after which a sender's next request begins even while new requests arrive. */
+const restingTurns = 32
+/** The target duration of a turn in milliseconds: `#adapt` changes the number of requests per turn accordingly. */
 const minTurn = 3
 const maxTurn = 6
 
 interface Queue {
   readonly sender: string
   running: number
-  /** The number of the turn in which its last request began. */
+  /** The number of the turn in which the last request of this queue began. */
   lastBegin: number
   readonly waiting: (() => void)[]
 }
@@ -23,38 +23,38 @@ interface Queue {
 /**
  * Delays the token requests of a sender that sends many at once.
  *
- * Node accepts one connection per turn of the event loop. A delayed request therefore begins only after a turn in which
- * no other request was delayed: the server accepts and reads a whole burst before it works on it, so a new connection
- * of another caller does not wait for that work. Then a few requests begin in each turn, one sender after the other.
+ * Node accepts one connection per turn of the event loop. A new connection would wait if each turn also processed
+ * requests of a burst. Delayed requests therefore begin only after a quiet turn, in which no further request was
+ * delayed. Then a few requests begin in each turn, and the senders alternate.
  */
 export class TokenQueues {
   /** The queues by sender. An empty queue is removed in the next quiet turn. */
   readonly #queues = new Map<string, Queue>()
-  /** Queues in which a request can begin, and empty queues. The queue that has waited longest comes first. */
+  /** Queues in which a request can begin, and empty queues. The queue that waited longest is first. */
   readonly #ready = new Set<Queue>()
   #turns = 0
   #isTurnScheduled = false
-  /** Whether no request has started to wait since the last turn. */
+  /** Whether no request was delayed since the last turn. */
   #isQuiet = true
   /** The number of requests that begin in the next quiet turn. */
-  #atOnce = 1
-  /** The time at which the last turn began requests, if it did. */
+  #requestsPerTurn = 1
+  /** The start time of the last turn, if requests began in it. */
   #begun: number | undefined
 
   /**
    * Runs the work of a request, immediately or after a wait in the sender's queue.
-   * @param sender the address and the credentials that the request presents, not checked yet: a caller who does not
-   * know the secret of a client cannot fill its queue
-   * @throws OAuthError 429 with `Retry-After` if too many requests wait already, or if this one waited for too long
+   * @param sender the address and the unverified credentials of the request. Because of the credentials, a caller
+   * without the client's secret cannot fill the queue of the client.
+   * @throws OAuthError 429 with `Retry-After` if too many requests are waiting or this request waited too long
    */
   async run<T>(sender: string, work: () => Promise<T>): Promise<T> {
-    const until = performance.now() + patience
+    const until = performance.now() + maxWait
     const queue = this.#queueOf(sender)
     const isFree = queue.running < maxRunning && queue.waiting.length === 0
     if (isFree && this.#isRested(queue)) this.#count(queue)
     else await this.#turnIn(queue)
     try {
-      if (performance.now() > until) throw tooMany(patience)
+      if (performance.now() > until) throw tooMany(maxWait)
       return await work()
     } finally {
       queue.running -= 1
@@ -72,7 +72,7 @@ export class TokenQueues {
   }
 
   #isRested({ lastBegin }: Queue): boolean {
-    return this.#turns - lastBegin > rest
+    return this.#turns - lastBegin > restingTurns
   }
 
   #count(queue: Queue): void {
@@ -82,7 +82,7 @@ export class TokenQueues {
 
   #turnIn(queue: Queue): Promise<void> {
     this.#isQuiet = false
-    if (queue.waiting.length >= maxWaiting) throw tooMany(patience)
+    if (queue.waiting.length >= maxWaiting) throw tooMany(maxWait)
     return new Promise((resolve) => {
       queue.waiting.push(resolve)
       this.#look(queue)
@@ -104,31 +104,31 @@ export class TokenQueues {
     this.#turns += 1
     this.#adapt()
     const before = performance.now()
-    const begun = this.#begin(this.#isQuiet ? this.#atOnce : 1)
+    const begun = this.#begin(this.#isQuiet ? this.#requestsPerTurn : 1)
     if (begun > 0) this.#begun = before
-    if (this.#queues.size === 0) this.#atOnce = 1
+    if (this.#queues.size === 0) this.#requestsPerTurn = 1
     this.#isQuiet = true
     this.#isTurnScheduled = false
     this.#schedule()
   }
 
   /**
-   * Adapts the number of requests per turn. With SQLite, work ends in its turn, so the time until the next turn
-   * measures it.
+   * Adapts the number of requests per turn to the duration of the last turn. With SQLite, that is the duration of the
+   * work, because the work completes within the turn.
    */
   #adapt(): void {
     if (this.#begun === undefined) return
     const took = performance.now() - this.#begun
     this.#begun = undefined
-    if (took < minTurn) this.#atOnce = Math.min(maxRunning, this.#atOnce * 2)
-    else if (took > maxTurn) this.#atOnce = Math.max(1, this.#atOnce / 2)
+    if (took < minTurn) this.#requestsPerTurn = Math.min(maxRunning, this.#requestsPerTurn * 2)
+    else if (took > maxTurn) this.#requestsPerTurn = Math.max(1, this.#requestsPerTurn / 2)
   }
 
-  /** @returns how many requests it has begun */
-  #begin(most: number): number {
+  /** Begins up to `max` waiting requests. Returns the number of requests that it began. */
+  #begin(max: number): number {
     let begun = 0
     for (const queue of this.#ready) {
-      if (begun === most || !(this.#isQuiet || this.#isRested(queue))) break
+      if (begun === max || !(this.#isQuiet || this.#isRested(queue))) break
       this.#ready.delete(queue)
       const begin = queue.waiting.shift()
       if (begin) {

@@ -7,7 +7,7 @@ const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Not form-encoded: some clients send the secret as it is, and the secrets of this server need no encoding.
+    // Some clients send the secret without form encoding. Accept this, because our secrets need no encoding.
     return text
   }
 }
@@ -18,7 +18,7 @@ const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client
   return false
 }
 
-/** Client ID and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+/** Authentication by client ID and secret in a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
 export const clientSecretBasic: ClientAuthenticationMethod = {
   name: 'client_secret_basic',
   parameters: [],
@@ -38,7 +38,7 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
   proves: isSecretOf,
 }
 
-/** Client ID and secret in the body. RFC 6749 §2.3.1. */
+/** Authentication by client ID and secret in the body. RFC 6749 §2.3.1. */
 export const clientSecretPost: ClientAuthenticationMethod = {
   name: 'client_secret_post',
   parameters: ['client_id', 'client_secret'],

@@ -26,13 +26,14 @@ import type {
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const maxAssertionLength = 8_192
-/** Characters: a client ID may be a URL. */
+/** The maximum number of characters of a client ID, which may be a URL. */
 const maxClientIdLength = 1_000
 const maxIdLength = 255
-/** The maximum lifetime of an assertion and the tolerated clock skew, in seconds. */
+/** The maximum lifetime of an assertion in seconds. */
 const maxLifetime = 600
+/** The tolerated clock skew in seconds. */
 const clockSkew = 60
-/** Seconds before fetched keys may be fetched again because an assertion names an unknown key. */
+/** The minimum age in seconds of fetched keys before an assertion with an unknown key causes another fetch. */
 const minKeyAge = 60
 const maxKeySetSize = 65_536
 const types = [undefined, 'jwt', 'client-authentication+jwt']
@@ -47,10 +48,10 @@ const refused = (sentence: string, cause?: unknown): OAuthError =>
     cause === undefined ? {} : { cause: withoutClaims(cause) },
   )
 
-/** Returns the client ID that an unverified assertion claims. @throws OAuthError */
+/** Returns the client ID in an assertion that is not verified yet. @throws OAuthError */
 const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
-  // RFC 7523 §3: in client authentication, issuer and subject are the client.
+  // The client is both the issuer and the subject (RFC 7523 §3).
   if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client id.')
   if (sub === '' || sub.length > maxClientIdLength || control.test(sub) || !sub.isWellFormed())
     throw refused('sub is no client id.')
@@ -66,7 +67,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   }
 }
 
-// A client with registered keys may use them unless its registration names another method.
+// A client with registered keys may use them unless another authentication method is registered.
 const usesKeys = (client: Client | undefined): client is Client =>
   client?.isConfidential === true &&
   client.isActive &&
@@ -103,13 +104,13 @@ const keysOf = async (
     if (error instanceof InvalidField) throw refused(sentence, error)
     if (!(error instanceof OutboundFailed)) throw error
     if (!error.isOutage) throw refused(sentence, error)
-    // The credentials were not checked, so this is not a failure of the client: it may retry the same request.
+    // The credentials could not be checked, so the client may retry the same request.
     const headers = { 'retry-after': '5' }
     throw new OAuthError('temporarily_unavailable', sentence, { cause: error, headers })
   }
 }
 
-/** A key whose private half was discarded: with it, an unknown client takes as long as a known one. */
+/** A key without a known private key. Verifying with it makes an unknown client take as long as a known client. */
 const nobodysKeys: JSONWebKeySet = {
   keys: [
     {
@@ -136,7 +137,7 @@ const verified = async (
     return await jwtVerify(assertion, createLocalJWKSet(keys), options)
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
-    // The assertion names no key, and several keys match.
+    // Try each matching key, because the assertion does not identify one.
     for await (const key of error) {
       const found = await jwtVerify(assertion, key, options).catch(ifUnsigned)
       if (found) return found
@@ -149,7 +150,7 @@ const ifUnsigned = (error: unknown): undefined => {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
 }
 
-/** Verifies an assertion; fetches the keys once more if the client may have replaced them. */
+/** Verifies an assertion. Fetches the keys again if the assertion identifies an unknown key. */
 const provenBy = async (
   assertion: string,
   client: Client | undefined,
@@ -166,7 +167,7 @@ const provenBy = async (
       return verified(assertion, newer, server)
     })
   } catch (error) {
-    // The signature was valid, so the client itself receives the reason.
+    // Return the reason, because a valid signature proves that the client sent the assertion.
     if (error instanceof errors.JWTExpired) throw refused('The assertion has expired.')
     if (error instanceof errors.JWTClaimValidationFailed)
       throw refused(`The claim ${error.claim} of the assertion is not valid.`)
@@ -185,7 +186,7 @@ const checkClaims = (
   const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '')
   if (!types.includes(type))
     throw refused('The typ of the assertion must be client-authentication+jwt or JWT.')
-  // Accept only the issuer: another server could have received an assertion for any other address
+  // Accept only the issuer as audience: another server could have received an assertion for another audience
   // (draft-ietf-oauth-rfc7523bis §4).
   const audience = Array.isArray(aud) && settings.securityProfile !== 'fapi2' ? aud : [aud]
   if (audience.length !== 1 || audience[0] !== issuer)
@@ -220,7 +221,7 @@ export const privateKeyJwt = (
     const assertion = await provenBy(proof, signer, server, lookup)
     if (!signer || !assertion) return false
     const { jti, exp } = checkClaims(assertion, server)
-    // Record the use last, so that a rejected assertion stays unused. The store admits each assertion on one node only.
+    // Record the use last, so that a rejected assertion is not recorded. The store accepts each assertion only once.
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true

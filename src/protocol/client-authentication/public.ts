@@ -1,6 +1,6 @@
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 
-/** A public client has no credential and only identifies itself. RFC 6749 §2.1, §3.2.1. */
+/** Identifies a public client by its client ID, without a credential. RFC 6749 §2.1, §3.2.1. */
 export const publicClient: ClientAuthenticationMethod = {
   name: 'none',
   parameters: ['client_id'],

@@ -11,9 +11,7 @@ import {
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
-/**
- * Returns the capabilities of the server, from the same plug-ins that handle requests: disabled ones are not listed.
- */
+/** Returns the capabilities of the enabled plug-ins. RFC 8414 §2. */
 const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   const { issuer, scopes, clientAuthentication } = server
   const responseTypes = supportedResponseTypes(server)
@@ -30,7 +28,7 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   }
 }
 
-// `response_types_supported` is required, and without `grant_types_supported` clients assume two grants (RFC 8414 §2).
+// `response_types_supported` is required. Without `grant_types_supported`, clients assume two grants (RFC 8414 §2).
 const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
 
 export const authorizationServerMetadata: Extension = {

@@ -15,7 +15,7 @@ import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
 import { uiLocales } from './ui-locales.ts'
 
-/** The built-in extensions; `isOn` of each decides whether it is enabled. */
+/** The built-in extensions. The `isOn` function of an extension decides whether the extension is enabled. */
 export const builtInExtensions: readonly Extension[] = [
   pkce,
   issuerIdentification,

@@ -15,17 +15,15 @@ import { remoteAddressProblem } from '../../model/remote-address.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { Extension } from '../plug-ins.ts'
 
-/** Three times the size that §8.7 recommends, because the document may contain keys. Bytes. */
+/** Accepts 16 KiB, three times the size that §8.7 recommends, because the document may contain keys. */
 const document = { accept: ['application/json', 'application/*+json'], largest: 16_384 }
-/** Milliseconds for which a stored client is used while its document cannot be fetched. */
-const maxStandIn = 86_400_000
-/** Milliseconds after which the row of a client is written again although its document is unchanged. */
+/** The maximum age in milliseconds of a stored client that is used while its document cannot be fetched. */
+const maxStaleness = 86_400_000
+/** Milliseconds after which the row of a client is updated even if its document is unchanged. */
 const confirmationInterval = 3_600_000
 
-/**
- * Grant types without the consent of a user. A client document cannot enable them, since nobody vouches for the client.
- */
-const withoutUser = ['client_credentials', 'password']
+/** Grant types that work without a user's consent. A client document cannot enable them: anyone can publish one. */
+const grantTypesWithoutUser = ['client_credentials', 'password']
 const authMethods = ['none', 'private_key_jwt'] as const
 
 /** The error for a client ID whose document is not available or not acceptable. */
@@ -40,8 +38,8 @@ class Unknown extends Error {
 }
 
 /**
- * Finds the client of a client ID that is a URL: combines its document with the stored decisions of users and
- * administrators. Returns null if the stored client was tampered with.
+ * Finds a client whose ID is a URL. Combines the fetched document with the stored decisions of users and
+ * administrators. Returns null if the stored row was tampered with.
  */
 const findClient = async (
   clientId: string,
@@ -51,46 +49,46 @@ const findClient = async (
   const problem = idProblem(clientId, server)
   if (problem !== undefined)
     throw refusal(new Unknown(`The client id is not valid: ${problem}`, {}), forAuthorization)
-  const asked = { url: clientId, ...document, requester: address }
-  // A new authorization needs the document, so refuse before the look-up if no fetch is allowed.
-  if (forAuthorization) requireRoom(asked, server)
+  const request = { url: clientId, ...document, requester: address }
+  // A new authorization needs the current document, so check first whether it may be fetched.
+  if (forAuthorization) requireFetchAllowed(request, server)
   const stored = await server.clients.find(clientId)
   if (stored?.isDisabled) return stored
   if (!stored && (await server.store.clients.find(clientId))) return null
   try {
     const client = await server.outbound
       .json({
-        ...asked,
+        ...request,
         read: (found) => described(found, clientId, server, stored),
         beforeSending: () => server.limits.consume('clientDocuments', address),
       })
       .catch((error: unknown) => {
         throw asUnknown(error)
       })
-    // An unknown client is stored when a user consents to it: otherwise anyone could fill the table by naming clients.
-    if (stored && isNews(client, stored, server.clock())) await server.clients.keep(client)
+    // Do not store an unknown client before a user consents: otherwise anyone could fill the table with client IDs.
+    if (stored && needsUpdate(client, stored, server.clock())) await server.clients.keep(client)
     return client
   } catch (error) {
     const isKnown = error instanceof Unknown || error instanceof OAuthError
-    if (isKnown && stored && !forAuthorization && mayStandIn(stored, server)) return stored
+    if (isKnown && stored && !forAuthorization && isRecentlyConfirmed(stored, server)) return stored
     throw error instanceof Unknown ? refusal(error, forAuthorization) : error
   }
 }
 
-/** Checks that the document may be fetched if it is not cached. @throws OAuthError if too many fetches are under way */
-const requireRoom = (
-  asked: Fetched & { readonly requester: string },
+/** Checks that the document is cached or may be fetched. @throws OAuthError if a limit on fetches is reached */
+const requireFetchAllowed = (
+  request: Fetched & { readonly requester: string },
   { outbound, limits }: ServerContext,
 ): void => {
   try {
-    if (outbound.wouldSend(asked)) limits.check('clientDocuments', asked.requester)
+    if (outbound.wouldSend(request)) limits.check('clientDocuments', request.requester)
   } catch (error) {
     const known = asUnknown(error)
     throw known instanceof Unknown ? refusal(known, true) : known
   }
 }
 
-// §3; client IDs are compared as strings, so the URL is not normalized.
+// §3. Do not normalize the URL, because client IDs are compared as strings.
 const idProblem = (clientId: string, { settings }: Configuration): string | undefined => {
   const problem = remoteAddressProblem(clientId, {
     allowPrivate: settings.dangerouslyAllowPrivateAddresses,
@@ -104,7 +102,7 @@ const idProblem = (clientId: string, { settings }: Configuration): string | unde
 
 /**
  * Returns the client that a document describes.
- * @throws OAuthError, InvalidField, ScopeDoesNotExists if it is not valid
+ * @throws OAuthError, InvalidField, ScopeDoesNotExists if the document is not valid
  */
 const described = (
   document: unknown,
@@ -117,7 +115,9 @@ const described = (
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
   const { settings, grants, clients, clock } = server
-  const known = grants.map(({ type }) => type).filter((type) => !withoutUser.includes(type))
+  const known = grants
+    .map(({ type }) => type)
+    .filter((type) => !grantTypesWithoutUser.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
@@ -130,7 +130,7 @@ const described = (
     {
       ...input,
       ...(input.isConfidential ? {} : { jwks: null, jwksUri: null }),
-      website: isOfSameSite(input.website, clientId) ? input.website : '',
+      website: isSameOrigin(input.website, clientId) ? input.website : '',
       allowedScopes: scopesOf(metadata, server),
     },
     {
@@ -161,7 +161,7 @@ const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: st
   }
 }
 
-// A document is written for many servers: drop what this server does not support, and what needs more trust than a URL.
+// A document is written for many servers. Remove values that this server does not support.
 const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMetadata => ({
   ...metadata,
   token_endpoint_auth_method: metadata.token_endpoint_auth_method ?? 'none',
@@ -170,21 +170,21 @@ const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMeta
   scope: undefined,
 })
 
-/** Returns the registered scopes that the client may request; null for the default. */
+/** Returns the registered scopes that the document lists, or null for the default scopes. */
 const scopesOf = (
   { scope }: ClientMetadata,
   { scopes }: Configuration,
 ): readonly string[] | null => {
   if (scope === undefined) return null
-  const said = scope.split(' ')
-  return scopes.requestable().filter((id) => said.includes(id))
+  const requested = scope.split(' ')
+  return scopes.requestable().filter((id) => requested.includes(id))
 }
 
-// A link to another site would suggest that the client belongs to that site (§8.1).
-const isOfSameSite = (website: string, clientId: string): boolean =>
+// With a link to another site, the client could pretend to belong to that site (§8.1).
+const isSameOrigin = (website: string, clientId: string): boolean =>
   website !== '' && new URL(website).origin === new URL(clientId).origin
 
-const ofMetadata: readonly string[] = ['invalid_client_metadata', 'invalid_redirect_uri']
+const metadataErrorCodes: readonly string[] = ['invalid_client_metadata', 'invalid_redirect_uri']
 
 const asUnknown = (error: unknown): unknown => {
   if (error instanceof OutboundFailed) {
@@ -193,14 +193,14 @@ const asUnknown = (error: unknown): unknown => {
     return new Unknown(sentence, { isOutage, cause: error })
   }
   const known = asMetadataError(error)
-  const isAboutDocument = known instanceof OAuthError && ofMetadata.includes(known.code)
+  const isAboutDocument = known instanceof OAuthError && metadataErrorCodes.includes(known.code)
   if (!isAboutDocument) return known
   return new Unknown(`The metadata document of the client is not valid: ${known.message}`, {
     cause: known,
   })
 }
 
-/** Converts the error for the error page, or for a client that authenticates. RFC 6749 §4.1.2.1, §5.2. */
+/** Returns the error for the error page (RFC 6749 §4.1.2.1) or for a client that authenticates (§5.2). */
 const refusal = (error: Unknown, forAuthorization: boolean): OAuthError => {
   const { message, isOutage, cause } = error
   // Replace characters that are not allowed in an `error_description`.
@@ -221,11 +221,11 @@ interface Confirmed {
 const confirmedAt = ({ metadata }: Client): number =>
   (JSON.parse(metadata) as Confirmed).confirmed_at
 
-const mayStandIn = (stored: Client, { clock }: Environment): boolean =>
-  confirmedAt(stored) + maxStandIn > clock()
+const isRecentlyConfirmed = (stored: Client, { clock }: Environment): boolean =>
+  confirmedAt(stored) + maxStaleness > clock()
 
-// The members that the document decides, without the time of the last fetch.
-const saidOf = (client: Client): string =>
+// Returns the values that come from the document, without the time of the last fetch.
+const documentValues = (client: Client): string =>
   JSON.stringify([
     client.name,
     client.website,
@@ -240,10 +240,11 @@ const saidOf = (client: Client): string =>
     { ...JSON.parse(client.metadata), confirmed_at: undefined },
   ])
 
-const isNews = (client: Client, stored: Client, now: number): boolean =>
-  saidOf(client) !== saidOf(stored) || confirmedAt(stored) + confirmationInterval < now
+const needsUpdate = (client: Client, stored: Client, now: number): boolean =>
+  documentValues(client) !== documentValues(stored) ||
+  confirmedAt(stored) + confirmationInterval < now
 
-/** Accepts client IDs that are URLs of a document with the client's metadata. */
+/** Accepts a URL as a client ID. The URL leads to a document with the client's metadata. */
 export const clientIdMetadataDocuments: Extension = {
   name: 'client-id-metadata-documents',
   isOn: (settings) => settings.clientIdMetadataDocuments,

@@ -20,7 +20,7 @@ const thumbprintSyntax = /^[A-Za-z0-9_-]{43}$/
 /** The lifetime of a nonce in milliseconds. */
 const nonceLife = 300_000
 
-/** Binds tokens to a key, so that nobody can use them without the private key. */
+/** Binds tokens to a key: a stolen token is useless without the private key. */
 export const dpop: Extension = {
   name: 'dpop',
   isOn: ({ dpop }) => dpop !== 'off',
@@ -75,7 +75,7 @@ async function bind(
   { redemption, params, http, remembered }: TokenIssue,
   server: ServerContext,
 ): Promise<Redemption> {
-  // Requests to the authorization endpoint come from a browser, which has no key.
+  // A request without a grant type comes from the authorization endpoint: a browser sent it, which has no key.
   if (params.optional('grant_type') === undefined) return redemption
   const proof = await proofOf(http, server)
   const { isBound, key } = boundKey(redemption, remembered)
@@ -94,7 +94,7 @@ async function bind(
   return { ...redemption, keyThumbprint: proof.thumbprint }
 }
 
-/** Returns whether a grant is bound to a key, and which key is required if the client may not change it. */
+/** Returns whether a grant is bound to a key, and the required key unless the client may replace it. */
 const boundKey = (
   redemption: Redemption,
   remembered: TokenIssue['remembered'],
@@ -107,7 +107,7 @@ const boundKey = (
   const { token } =
     redemption.type === 'narrowing' ? redemption.parent : (redemption.current?.found ?? {})
   const key = token?.keyThumbprint ?? undefined
-  // The refresh token of a confidential client is bound to the client, which may change its key (RFC 9449 §5).
+  // A confidential client may replace its key: its refresh token is bound to its credentials (RFC 9449 §5).
   const mayChange = redemption.type === 'refresh' && redemption.client.isConfidential
   return { isBound: key !== undefined, key: mayChange ? undefined : key }
 }
@@ -142,14 +142,14 @@ const checkHolder = async (
   if (!(await isFirstUse(proof, server))) throw refuse('invalid_dpop_proof', wasUsed)
 }
 
-/** Returns the verified proof of a request, or undefined without one. The caller has to record its use. */
+/** Returns the verified proof of a request, or undefined without a proof. The caller must record its use. */
 const proofOf = async (
   http: HttpRequest,
   server: ServerContext,
 ): Promise<DpopProof | undefined> => {
   const text = http.header('dpop')
   if (text === null) return undefined
-  // Use the issuer: the sender of a request can choose its Host header.
+  // Take the origin from the issuer, because the sender of a request can forge the Host header.
   const { origin } = new URL(server.issuer)
   const proof = await checkDpopProof(text, {
     method: http.method,
@@ -178,17 +178,17 @@ const useOnce = async (proof: DpopProof, server: ServerContext): Promise<void> =
   if (!(await isFirstUse(proof, server))) throw refused(wasUsed, server)
 }
 
-// RFC 9449 §11.1. The store lets only one node claim a proof.
+// RFC 9449 §11.1. The store ensures that only one node accepts a proof.
 const isFirstUse = (
   { thumbprint, jti, expiresAt }: DpopProof,
   server: ServerContext,
 ): Promise<boolean> =>
   server.transientValues<true>('dpop_proof').claimOnce(`${thumbprint} ${jti}`, true, expiresAt)
 
-// A nonce is the sealed time, so that nodes accept each other's nonces without storing them.
+// A nonce contains the sealed time, so nodes accept each other's nonces without storing them.
 const nonceClaims = ({ issuer }: Identity) => ['dpop_nonce', issuer]
 
-/** Returns the header with a new nonce, if nonces are required. RFC 9449 §8.2. */
+/** Returns the header with a new nonce if nonces are required; otherwise, no header. RFC 9449 §8.2. */
 const nonceHeader = (server: ServerContext): Readonly<Record<string, string>> => {
   if (!server.settings.requireDpopNonce) return {}
   const nonce = server.keys.seal('transient', String(server.clock()), nonceClaims(server))

@@ -24,13 +24,14 @@ import type { Configuration, Identity, ServerContext, Throttling } from '../serv
 /** The maximum number of unused registered clients. */
 const maxUnused = 10_000
 /**
- * The number of clients that are deleted together, and of registrations between two counts, because counting is slow.
+ * The number of registrations after which the unused clients are counted again, because counting is slow. Also the
+ * number of clients that are then deleted.
  */
-const deletedAtOnce = 20
-/** The number of registrations of each server in this process. */
+const batchSize = 20
+/** Counts the registrations of each server in this process. */
 const registrations = new WeakMap<ServerContext, number>()
 
-/** Grant types without the consent of a user, which a client cannot enable for itself. */
+/** Grant types that work without a user's consent. A client cannot enable them for itself. */
 const vouchedGrantTypes = ['client_credentials', 'password']
 
 const refused = (sentence: string): OAuthError =>
@@ -44,7 +45,7 @@ const registration: Endpoint = {
   advertisedAs: 'registration_endpoint',
   cors: true,
   async handle(http, server) {
-    const initialAccessToken = await unlessGuessed(http, server, async () =>
+    const initialAccessToken = await limitGuesses(http, server, async () =>
       checkedInitialToken(http, server),
     )
     const { address, headers } = http
@@ -54,9 +55,9 @@ const registration: Endpoint = {
     // The operator who issued the initial access token trusts its holder.
     const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
     const metadata = parseClientMetadata(await objectIn(http))
-    const described = await judged(metadata, facts, vouched, server)
+    const described = await applyHook(metadata, facts, vouched, server)
     await server.limits.consume('registrationsOfNetwork', address)
-    await makeRoom(server)
+    await deleteExcessClients(server)
     const registrationToken = randomString(bits256, server.random)
     const { client, clientSecret } = await server.clients
       .create(described.input, {
@@ -75,18 +76,18 @@ const registration: Endpoint = {
   },
 }
 
-/** The client configuration endpoint: reads, changes or deletes a registration. RFC 7592 §2. */
+/** The client configuration endpoint, which returns, changes or deletes a registration. RFC 7592 §2. */
 const configuration: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/register/:client_id`,
   methods: ['GET', 'PUT', 'DELETE'],
   errors: 'json',
   cors: true,
   async handle(http, server) {
-    const { client, registrationToken } = await unlessGuessed(http, server, () =>
+    const { client, registrationToken } = await limitGuesses(http, server, () =>
       managed(http, server),
     )
     if (http.method === 'DELETE') {
-      if (!(await server.clients.delete(client.clientId))) throw notTheirs(server)
+      if (!(await server.clients.delete(client.clientId))) throw invalidToken(server)
       return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
     }
     if (http.method !== 'PUT') return jsonAnswer(information(client, { registrationToken }, server))
@@ -109,34 +110,37 @@ const bearerIn = ({ headers }: HttpRequest): string | undefined =>
 const nothingPresented = ({ issuer }: Identity): AuthenticationRequired =>
   new AuthenticationRequired(`Bearer realm="${issuer}"`)
 
-/** Counts wrong registration tokens together with other wrong tokens. */
-const unlessGuessed = async <T>(
+/** Counts wrong registration tokens against the limit of wrong tokens. */
+const limitGuesses = async <T>(
   { address }: HttpRequest,
   { limits }: Throttling,
-  judge: () => Promise<T>,
+  verify: () => Promise<T>,
 ): Promise<T> => {
   limits.check('wrongTokens', address)
-  return judge().catch(async (error: unknown) => {
+  return verify().catch(async (error: unknown) => {
     if (error instanceof OAuthError && error.code === 'invalid_token')
       await limits.countFailure('wrongTokens', address)
     throw error
   })
 }
 
-// Give the same answer in all cases, so that guessing does not reveal which clients exist (RFC 7592 §2.1).
-const notTheirs = ({ issuer }: Identity): OAuthError =>
+// Return the same error in all cases, so that an attacker cannot find out which clients exist (RFC 7592 §2.1).
+const invalidToken = ({ issuer }: Identity): OAuthError =>
   new OAuthError('invalid_token', 'The token is not valid.', {
     headers: { 'www-authenticate': `Bearer realm="${issuer}", error="invalid_token"` },
   })
 
-/** Returns the initial access token, if one is required. Without the setting, the host's hook verifies it. */
+/**
+ * Returns the initial access token of the request if the settings require one. If the setting `initialAccessToken` is
+ * null, the host's hook has to verify the token.
+ */
 const checkedInitialToken = (http: HttpRequest, server: ServerContext): string | undefined => {
   const { dynamicRegistration, initialAccessToken } = server.settings
   if (dynamicRegistration !== 'token') return undefined
   const presented = bearerIn(http)
   if (presented === undefined) throw nothingPresented(server)
   if (initialAccessToken !== null && !constantTimeEqual(presented, initialAccessToken))
-    throw notTheirs(server)
+    throw invalidToken(server)
   return presented
 }
 
@@ -153,23 +157,23 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
   throw refused('The client metadata must be a JSON object.')
 }
 
-/** Returns the client that the metadata describes, after the decision of the host's hook. */
-const judged = async (
+/** Asks the host's hook whether to accept the client, and returns the client that the metadata describes. */
+const applyHook = async (
   metadata: ClientMetadata,
   facts: RegistrationRequest,
   vouched: readonly string[],
   server: ServerContext,
 ): Promise<DescribedClient> => {
-  const said = (await server.hostHooks.registerClient?.(metadata, facts)) ?? true
-  if (said === false) {
+  const decision = (await server.hostHooks.registerClient?.(metadata, facts)) ?? true
+  if (decision === false) {
     const wasToken = facts.initialAccessToken !== undefined
-    if (wasToken && server.settings.initialAccessToken === null) throw notTheirs(server)
+    if (wasToken && server.settings.initialAccessToken === null) throw invalidToken(server)
     throw refused('This client is not accepted here.')
   }
-  if (said === true) return describedClient(metadata, rulesFor(metadata, vouched, server))
-  const settled = parseClientMetadata({ ...metadata, ...said })
-  const given = [...vouched, ...(said.grant_types ?? [])]
-  return describedClient(settled, rulesFor(settled, given, server))
+  if (decision === true) return describedClient(metadata, rulesFor(metadata, vouched, server))
+  const amended = parseClientMetadata({ ...metadata, ...decision })
+  const given = [...vouched, ...(decision.grant_types ?? [])]
+  return describedClient(amended, rulesFor(amended, given, server))
 }
 
 const rulesFor = (
@@ -189,23 +193,23 @@ const rulesFor = (
   }
 }
 
-/** Deletes the oldest unused registrations if there are too many, so that a flood does not exclude other clients. */
-const makeRoom = async (server: ServerContext): Promise<void> => {
+/** Deletes the oldest unused registrations if there are too many, so that a flood cannot block other clients. */
+const deleteExcessClients = async (server: ServerContext): Promise<void> => {
   const { store, log, clock } = server
   const before = registrations.get(server) ?? 0
   registrations.set(server, before + 1)
-  if (before % deletedAtOnce !== 0) return
+  if (before % batchSize !== 0) return
   if ((await store.clients.countUnused(maxUnused)) < maxUnused) return
-  const deleted = await store.clients.deleteUnused(clock() + 1, deletedAtOnce)
+  const deleted = await store.clients.deleteUnused(clock() + 1, batchSize)
   log({
     level: 'warn',
     event: 'registration.full',
-    message: `${maxUnused} clients registered themselves and were never used; the oldest are deleted.`,
+    message: `${maxUnused} registered clients were never used. The oldest of them are deleted.`,
     deleted,
   })
 }
 
-/** The client whose registration the presented token manages. */
+/** Returns the client of the request if its registration token is valid. */
 const managed = async (
   http: HttpRequest,
   server: ServerContext,
@@ -215,8 +219,8 @@ const managed = async (
   const client = await server.clients.find(http.param('client_id'))
   const presented = digestOf('registration_token', registrationToken)
   // Compare even for an unknown client, so that the response time is the same.
-  const isTheirs = constantTimeEqual(presented, client?.registrationToken ?? 'nobody')
-  if (!client || !isTheirs || client.origin !== 'registration') throw notTheirs(server)
+  const isValid = constantTimeEqual(presented, client?.registrationToken ?? 'nobody')
+  if (!client || !isValid || client.origin !== 'registration') throw invalidToken(server)
   if (client.isDisabled)
     throw new OAuthError('access_denied', 'An administrator has disabled this client.')
   return { client, registrationToken }
@@ -234,34 +238,37 @@ const change = async (
   const { client_secret: secret } = given
   const isSecret = typeof secret === 'string' && before.checkSecret(secret, server.clock())
   if (secret !== undefined && secret !== null && !isSecret)
-    throw refused('client_secret must be the present one: it cannot be chosen.')
+    throw refused('client_secret must be the current secret: a client cannot choose its secret.')
   const { address, headers } = http
   const facts = { address, headers, initialAccessToken: undefined, client: before }
-  // The client may keep such grant types but not add any.
+  // The client may retain the grant types that it was allowed earlier, but not add more of them.
   const vouched = vouchedGrantTypes.filter((type) => before.grantTypes?.includes(type))
-  const described = await judged(parseClientMetadata(given), facts, vouched, server)
+  const described = await applyHook(parseClientMetadata(given), facts, vouched, server)
   try {
-    // A client that becomes able to use a secret gets a new one; other clients keep their secret.
-    const isToldNow = hasSecret(described.input) && !hasSecret(before)
+    // A client that could not use a secret before receives a new one. Other clients retain their secret.
+    const needsSecret = hasSecret(described.input) && !hasSecret(before)
     const { metadata } = described
-    if (isToldNow)
+    if (needsSecret)
       return await server.clients.updateWithSecret(clientId, described.input, { metadata })
     return { client: await server.clients.update(clientId, described.input, { metadata }) }
   } catch (error) {
-    // Deleted meanwhile.
-    if (error instanceof InvalidField && error.field === 'client_id') throw notTheirs(server)
+    // The client was deleted concurrently.
+    if (error instanceof InvalidField && error.field === 'client_id') throw invalidToken(server)
     throw asMetadataError(error)
   }
 }
 
-// Other clients have a random secret that was never disclosed.
+// All other clients also have a stored secret, but nobody received it.
 const hasSecret = ({
   isConfidential,
   tokenEndpointAuthMethod,
 }: Pick<Client, 'isConfidential' | 'tokenEndpointAuthMethod'>): boolean =>
   isConfidential && tokenEndpointAuthMethod !== 'private_key_jwt'
 
-/** Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. It contains a secret only once. */
+/**
+ * Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. A client secret is included only when it is
+ * created.
+ */
 const information = (
   client: Client,
   secrets: { readonly registrationToken: string; readonly clientSecret?: string | undefined },

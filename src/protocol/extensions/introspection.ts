@@ -8,8 +8,8 @@ import { authenticationMetadata, readAboutToken } from '../endpoints/token/about
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
 
-/** Returns whether the client is a resource server for which the token is valid. */
-const servesIts = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
+/** Returns whether the client is a resource server that accepts the token. */
+const isAudience = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
   server.resources.some(
     ({ resource, introspectionClients = [] }) =>
       introspectionClients.includes(clientId) &&
@@ -25,7 +25,7 @@ const isUsable = (
   return !isExpired(expires, clock()) && isActive(found) && canBeProven
 }
 
-const ofAccessToken = (
+const describeAccessToken = (
   found: FoundToken,
   presented: string,
   client: Client,
@@ -33,11 +33,11 @@ const ofAccessToken = (
 ): object | undefined => {
   const { token } = found
   const isEntitled =
-    !token.isPersonal && (token.clientId === client.clientId || servesIts(token, client, server))
+    !token.isPersonal && (token.clientId === client.clientId || isAudience(token, client, server))
   if (!isEntitled || !isUsable(found, token.expires, server)) return undefined
   const [only = server.issuer, ...others] = token.resources
   return {
-    ...whatItIs(token, token.scopes, token.expires, server),
+    ...commonMembers(token, token.scopes, token.expires, server),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],
     jti: identifierOf(presented, token),
@@ -55,8 +55,8 @@ const identifierOf = (presented: string, { id }: Token): string => {
   }
 }
 
-// A refresh token concerns only its client, and has no access token type.
-const ofRefreshToken = (
+// Only the client of a refresh token may introspect it. The response has no `token_type` (RFC 7662 §2.2).
+const describeRefreshToken = (
   found: FoundToken,
   client: Client,
   server: ServerContext,
@@ -65,12 +65,12 @@ const ofRefreshToken = (
   if (token.clientId !== client.clientId || !authorization) return undefined
   if (!isUsable(found, token.refreshExpires, server)) return undefined
   return {
-    ...whatItIs(token, authorization.scopes, token.refreshExpires, server),
+    ...commonMembers(token, authorization.scopes, token.refreshExpires, server),
     aud: server.issuer,
   }
 }
 
-const whatItIs = (
+const commonMembers = (
   { clientId, userId, createdAt }: Token,
   scopes: readonly string[],
   expires: number | null,
@@ -87,7 +87,7 @@ const whatItIs = (
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 
-/** Describes tokens to their client and to the resource servers that they are for; all others appear inactive. */
+/** Describes a token to its client and to its resource servers. For other clients, every token appears inactive. */
 export const introspection: Extension = {
   name: 'introspection',
   isOn: ({ introspection }) => introspection,
@@ -106,16 +106,16 @@ export const introspection: Extension = {
         const { client, token } = await readAboutToken(request, server)
         if (!client.isConfidential)
           throw new OAuthError('invalid_client', 'The client has to authenticate itself.')
-        // Look up both kinds, so that the response time does not reveal the kind of a token.
+        // Look up both token types, so that the response time does not reveal the type of a token.
         const [access, refresh] = await Promise.all([
           server.getToken({ accessToken: token }),
           server.getToken({ refreshToken: token }),
         ])
         const answer =
-          (access && ofAccessToken(access, token, client, server)) ??
-          (refresh && ofRefreshToken(refresh, client, server))
+          (access && describeAccessToken(access, token, client, server)) ??
+          (refresh && describeRefreshToken(refresh, client, server))
         if (answer) return jsonAnswer(answer)
-        // A resource server may receive invalid tokens, but must not scan for valid ones. RFC 7662 §4
+        // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonAnswer({ active: false })
       },

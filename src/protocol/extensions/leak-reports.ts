@@ -1,4 +1,4 @@
-// GitHub's secret scanning partner programme: reports of credentials that were found in public places
+// GitHub's secret scanning partner programme, which reports credentials that were found in public places
 import { verify } from 'node:crypto'
 import { z } from 'zod'
 import type { HttpRequest } from '../../http/request.ts'
@@ -13,8 +13,8 @@ import type { Configuration, Environment, ServerContext } from '../server-contex
 
 /** The maximum number of credentials in one report. */
 const maxItems = 250
-/** Milliseconds for which a repeated report gets the same answer. */
-const remembered = 86_400_000
+/** Milliseconds for which a repeated report returns the same result. */
+const resultLifetime = 86_400_000
 
 const optionalText = z.string().nullish()
 const items = z.array(
@@ -22,8 +22,8 @@ const items = z.array(
 )
 type Item = z.output<typeof items>[number]
 
-// The characters of credentials of this server. For other texts, no database look-up is needed.
-const ours = /^[A-Za-z0-9._-]+$/
+// The characters of this server's credentials. Texts with other characters need no database look-up.
+const credentialSyntax = /^[A-Za-z0-9._-]+$/
 
 const itemsIn = (text: string): readonly Item[] => {
   const refused = (sentence: string) => new OAuthError('invalid_request', sentence)
@@ -51,7 +51,7 @@ const isSigned = (http: HttpRequest, text: string, { settings }: Configuration):
   return verify('sha256', Buffer.from(text), key, bytes)
 }
 
-/** Checks that a report is signed by a known key, or that the settings accept unsigned reports. */
+/** Checks that a known key signed the report, or that the settings accept unsigned reports. @throws OAuthError */
 const checkSender = async (
   http: HttpRequest,
   text: string,
@@ -65,16 +65,19 @@ const checkSender = async (
   throw new OAuthError('access_denied', 'The report is not signed by a key that is known here.')
 }
 
-/** Revokes a reported credential. Returns whether this server issued it, even if it was reported before. */
-const wasOurs = async ({ token, url, source }: Item, server: ServerContext): Promise<boolean> => {
-  if (!ours.test(token)) return false
+/** Revokes a reported credential. Returns whether this server issued it; also true for a repeated report. */
+const revokeReported = async (
+  { token, url, source }: Item,
+  server: ServerContext,
+): Promise<boolean> => {
+  if (!credentialSyntax.test(token)) return false
   const reported = server.transientValues<true>('leaked_credential')
   const ended = await endLeaked(token, server)
   if (!ended) return (await reported.get(token)) ?? false
-  await reported.set(token, true, server.clock() + remembered)
-  const withoutIt = (text: string | null | undefined) => (text ?? '').replaceAll(token, '…')
+  await reported.set(token, true, server.clock() + resultLifetime)
+  const redacted = (text: string | null | undefined) => (text ?? '').replaceAll(token, '…')
   if (ended.isEndedNow)
-    notifyOwner({ ...ended.credential, url: withoutIt(url), source: withoutIt(source) }, server)
+    notifyOwner({ ...ended.credential, url: redacted(url), source: redacted(source) }, server)
   return true
 }
 
@@ -86,20 +89,20 @@ const notifyOwner = (
   log({
     level: 'warn',
     event: 'credential.leaked',
-    message: 'A secret scanner found a credential where others can read it; it has ended.',
+    message: 'A secret scanner found a credential in a public place. The credential is revoked.',
     kind,
     clientId,
     userId,
     tokenId,
   })
-  // Not awaited: the reporter gets the response whatever the application's hook does.
+  // Do not await the application's hook, so that it can neither delay the response to the reporter nor make it fail.
   Promise.resolve()
     .then(() => onLeaked?.(report))
     .catch((error: unknown) =>
       log({
         level: 'error',
         event: 'leak_hook.failed',
-        message: 'onLeaked failed; the credential has ended all the same.',
+        message: 'onLeaked failed. The credential is revoked nevertheless.',
         error,
       }),
     )
@@ -119,10 +122,11 @@ export const leakReports: Extension = {
         const text = await http.jsonText()
         await checkSender(http, text, server)
         const found = itemsIn(text)
-        // Process values one by one, and each value once.
+        // Process each value only once, even if the report repeats it.
         const verdicts = new Map<string, boolean>()
         for (const item of found) {
-          if (!verdicts.has(item.token)) verdicts.set(item.token, await wasOurs(item, server))
+          if (!verdicts.has(item.token))
+            verdicts.set(item.token, await revokeReported(item, server))
         }
         return jsonAnswer(
           found.map(({ token, type }) => ({

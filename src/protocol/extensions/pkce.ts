@@ -12,7 +12,7 @@ const challengeSyntax = /^[A-Za-z0-9\-_]{43}$/
 
 const refused = (): OAuthError => new OAuthError('invalid_grant', 'The code verifier is not valid.')
 
-/** Binds a code to the client instance that requested it. Only S256, since `plain` exposes the verifier. */
+/** Binds a code to the client instance that requested it. Rejects the method `plain`, which exposes the verifier. */
 export const pkce: Extension = {
   name: 'pkce',
   authorizationParameters: ['code_challenge', 'code_challenge_method'],

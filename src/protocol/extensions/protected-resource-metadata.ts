@@ -9,7 +9,7 @@ import type { ServerContext } from '../server-context.ts'
 
 const path = '/.well-known/oauth-protected-resource'
 
-/** Returns the address of the metadata, for the challenge to a request without a token. RFC 9728 §5.1. */
+/** Returns the URL of the metadata, for the challenge in the response to a request without a token. RFC 9728 §5.1. */
 export const resourceMetadataAddress = (resource: string): string => {
   const { origin, pathname, search } = new URL(resource)
   return `${origin}${path}${pathname === '/' ? '' : pathname}${search}`
@@ -45,7 +45,7 @@ export const protectedResourceMetadata: Extension = {
       async handle(request, server) {
         const about = request.path.replace(path, '')
         const { origin } = new URL(server.issuer)
-        // Without a path, the metadata is about the whole application.
+        // A request without a resource path returns the metadata of the whole application.
         const [whole] = about === '' ? server.resources : []
         const resource = resourceNamed(server.resources, `${origin}${about}`) ?? whole
         if (!resource) throw notFound()

@@ -20,21 +20,19 @@ interface PushedRequest {
   readonly expiresAt: number
 }
 
-/**
- * Seconds within which the user has to reach the consent page, including the login. FAPI 2.0 requires less than 600.
- */
+/** Seconds within which the user must log in and reach the consent page. FAPI 2.0 requires less than 600. */
 const expiresIn = 540
-/** Additional seconds for which the request is stored, so that a user on the consent page has time to decide. */
+/** Further seconds for which the request is stored while the user decides on the consent page. */
 const timeToDecide = 600
 
 const urn = 'urn:ietf:params:oauth:request_uri:'
 const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 
-/** Credentials of the client, which are not part of the authorization request. RFC 9126 §2.1. */
+/** The parameters with credentials of the client. They are not stored with the request. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Pushed requests with their reference. A request cannot contain an object identity, so no sent parameter can imitate
-// one.
+// Marks parameters that come from a pushed request, with the reference of the request. No parameter that a client sends
+// can imitate this mark.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -50,25 +48,25 @@ const pushEndpoint: Endpoint = {
     given.refuseRepeated(() => server.clientAuthentication.flatMap(({ parameters }) => parameters))
     const { address } = http
     const client = await authenticateClient(http, given, server)
-    await refuseFlood(client, http, server)
+    await limitRequests(client, http, server)
     if (given.repeated('request_uri').length > 0)
-      throw new OAuthError('invalid_request', 'request_uri must not be given here.')
+      throw new OAuthError('invalid_request', 'A pushed request must not contain request_uri.')
 
-    const asked = formOf(text, client)
-    const params = new Parameters(asked.toString())
+    const form = formOf(text, client)
+    const params = new Parameters(form.toString())
     pushed.set(params, undefined)
     validateRequest(await proveRedirect(params, server, { address }), params, server)
     for (const extension of server.extensions) {
-      const more = (await extension.onPushedRequest?.(params, http, server)) ?? {}
-      for (const [name, value] of Object.entries(more)) asked.set(name, value)
+      const added = (await extension.onPushedRequest?.(params, http, server)) ?? {}
+      for (const [name, value] of Object.entries(added)) form.set(name, value)
     }
-    const reference = await keep(client, asked, server)
+    const reference = await storeRequest(client, form, server)
     const answer = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
     return jsonAnswer(answer, 201, answerHeaders(http, server))
   },
 }
 
-const refuseFlood = (
+const limitRequests = (
   { clientId, isConfidential }: Client,
   { address }: HttpRequest,
   { limits }: Throttling,
@@ -84,7 +82,11 @@ const formOf = (text: string, { clientId }: Client): URLSearchParams => {
   return form
 }
 
-const keep = (client: Client, form: URLSearchParams, server: ServerContext): Promise<string> => {
+const storeRequest = (
+  client: Client,
+  form: URLSearchParams,
+  server: ServerContext,
+): Promise<string> => {
   const expiresAt = server.clock() + expiresIn * 1000
   return requests(server).put(
     { clientId: client.clientId, form: form.toString(), expiresAt },
@@ -100,7 +102,7 @@ const unknown = (): OAuthError =>
     'request_uri is unknown, has expired, or was used. Begin again in the application.',
   )
 
-// Read only the client ID and the reference from the request, and never fetch a URL. RFC 9126 §4.
+// Ignore all parameters except the client ID and the reference. Never fetch a URL. RFC 9126 §4.
 const load = async (params: Parameters, server: ServerContext): Promise<Parameters | undefined> => {
   const requestUri = params.opaque('request_uri')
   if (requestUri === undefined) return undefined
@@ -108,12 +110,12 @@ const load = async (params: Parameters, server: ServerContext): Promise<Paramete
   const [, reference] = requestUriSyntax.exec(requestUri) ?? []
   const found = reference && (await requests(server).get(reference))
   if (!found || found.clientId !== clientId || found.expiresAt <= server.clock()) throw unknown()
-  const meant = new Parameters(found.form)
-  pushed.set(meant, reference)
-  return meant
+  const stored = new Parameters(found.form)
+  pushed.set(stored, reference)
+  return stored
 }
 
-/** Lets clients send the authorization request directly to the server, authenticated and out of the user's view. */
+/** Lets a client send its authorization request directly to the server, so that the user cannot read or change it. */
 export const pushedAuthorizationRequests: Extension = {
   name: 'pushed-authorization-requests',
   isOn: ({ pushedAuthorizationRequests }) => pushedAuthorizationRequests !== 'off',
@@ -131,11 +133,11 @@ export const pushedAuthorizationRequests: Extension = {
       settings.pushedAuthorizationRequests === 'required' ||
       hasImposed(client, 'require_pushed_authorization_requests')
     if (isRequired && !pushed.has(params))
-      throw new OAuthError('invalid_request', 'The request has to be pushed beforehand.')
+      throw new OAuthError('invalid_request', 'The client must push its authorization requests.')
     return pushed.get(params)
   },
 
-  // The decision consumes the request, not the display of a page, and only one decision can do so. RFC 9126 §7.3.
+  // Consume the request when the user decides, not when the page is displayed: users may reload it. RFC 9126 §7.3.
   async onAuthorizationResponse(server, answered) {
     const reference = answered?.[pushedAuthorizationRequests.name]
     if (typeof reference === 'string' && !(await requests(server).take(reference))) throw unknown()

@@ -6,8 +6,8 @@ import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * Revokes a token of the client together with its authorization. An unknown, revoked or foreign token is not an error,
- * since the client could not handle it (RFC 7009 §2.2).
+ * Revokes a token of the client and its authorization. An unknown token, a revoked token and a token of another client
+ * are not an error, because the client could not handle the error (RFC 7009 §2.2).
  */
 const revoke = async (presented: string, clientId: string, server: ServerContext) => {
   const { tokens, settings } = server
@@ -15,10 +15,11 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const found = access ?? (await server.getToken({ refreshToken: presented }))
   if (!found) return tokens.revokeRotated(presented, clientId)
   const { token } = found
-  // A personal token belongs to its user, who revokes it on the settings page.
+  // Only the user of a personal token can revoke it, on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
-  const isAlone = access && settings.revokeAccessTokenAlone && token.refreshExpires !== null
-  return isAlone ? tokens.revokeAccess(found, presented) : tokens.revoke(token)
+  const revokesAccessOnly =
+    access && settings.revokeAccessTokenAlone && token.refreshExpires !== null
+  return revokesAccessOnly ? tokens.revokeAccess(found, presented) : tokens.revoke(token)
 }
 
 /** Lets a client revoke its tokens, for example when its user logs out or uninstalls it. */

@@ -16,7 +16,7 @@ const kind = 'authorization_code'
 /** Redeems an authorization code that the user granted on the consent page. RFC 6749 §4.1.3. */
 export const authorizationCode: BuiltInGrant = {
   type: 'authorization_code',
-  // Without response type `code`, there are no codes to redeem.
+  // If the response type `code` is disabled, the server issues no codes that could be redeemed.
   isOn: ({ allowedGrantTypes, allowedResponseTypes }) =>
     allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
@@ -25,7 +25,7 @@ export const authorizationCode: BuiltInGrant = {
     const value = params.required('code')
     const check = (binding: CodeBinding) => checkRedirectUri(binding, request, server)
     const code = await server.shortLived.codes.get(value)
-    // The code may already have been redeemed by this client before its ID was reset.
+    // A code of another client ID may be a replay: this client may have redeemed it before its ID was reset.
     if (code?.clientId !== client.clientId)
       throw await unknownCode(kind, value, request, server, check)
     check(code)
@@ -62,7 +62,7 @@ const checkRedirectUri = (
   { settings }: ServerContext,
 ): void => {
   const redirectUri = params.optional('redirect_uri')
-  // In OAuth 2.1, PKCE replaces the repeated redirect URI, so clients omit it (§10.2).
+  // OAuth 2.1 clients omit the redirect URI here, because PKCE replaces the comparison (§10.2).
   const mustRepeat = code.redirectUriGiven && settings.securityProfile !== 'oauth2.1'
   if (redirectUri === undefined ? mustRepeat : redirectUri !== code.redirectUri)
     throw invalidCode(kind)

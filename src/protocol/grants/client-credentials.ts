@@ -2,7 +2,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { narrow } from '../../model/scope.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
-/** Issues a token for the client itself, that is for its owner, without a refresh token. RFC 6749 §4.4. */
+/** Issues an access token on behalf of the client's owner, without a refresh token. RFC 6749 §4.4. */
 export const clientCredentials: BuiltInGrant = {
   type: 'client_credentials',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('client_credentials'),

@@ -16,7 +16,7 @@ import type { ServerContext } from '../server-context.ts'
 
 const kind = 'device_code'
 
-/** Redeems a device code. The device polls until its user has decided in a browser. RFC 8628 §3.4. */
+/** Redeems a device code. The device polls until the user has decided in a browser. RFC 8628 §3.4. */
 export const deviceCode: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:device_code',
   isOn: (settings) => settings.deviceAuthorization,
@@ -25,41 +25,42 @@ export const deviceCode: BuiltInGrant = {
     const { client, params, http, now } = request
     const value = params.required('device_code')
     const devices = deviceAuthorizations(server)
-    const asked = await devices.find(value)
-    if (asked?.clientId !== client.clientId) throw await unknownCode(kind, value, request, server)
-    await checkProof(params, asked, server, {
-      countFailure: () => devices.countFailure(value, asked),
+    const pendingCode = await devices.find(value)
+    if (pendingCode?.clientId !== client.clientId)
+      throw await unknownCode(kind, value, request, server)
+    await checkProof(params, pendingCode, server, {
+      countFailure: () => devices.countFailure(value, pendingCode),
       delete: () => devices.delete(value),
     })
-    // If an expired code was redeemed earlier, treat this request as a replay and revoke the tokens of the code.
-    if (asked.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
+    // An expired code that was redeemed earlier is a replay, so revoke the tokens of the code.
+    if (pendingCode.expiresAt <= now) throw (await revokeReplay(kind, value, server)) ?? expired()
     const decision = await devices.decision(value)
-    if (!decision) throw await pending(value, asked, server)
+    if (!decision) throw await pending(value, pendingCode, server)
     const { userId, granted } = decision
     if (!granted) {
       const description = 'The user refused the request.'
       throw new OAuthError('access_denied', description, { status: 400 })
     }
     const { consentId, scopes } = granted
-    // Do not bind the tokens to the browser session: the device stays authorized after the user logs out in the browser.
+    // Do not bind the tokens to the browser session, so that they remain valid after the user logs out in the browser.
     const sessionId = null
     const subject = await orRevokeReplay(kind, value, server, () =>
       grantingUser(kind, { userId, consentId, sessionId, scopes }, request, server),
     )
-    const { clientId, redirectUri, redirectUriGiven, extensions } = asked
+    const { clientId, redirectUri, redirectUriGiven, extensions } = pendingCode
     return {
       type: 'user',
       client,
       subject,
       scopes,
       refreshable: true,
-      // The list of authorized applications shows the device, not the browser in which the user agreed.
+      // Users see the device in their list of authorized applications, not the browser in which they agreed.
       under: { consentId, sessionId, userAgent: http.userAgent },
       code: {
         kind,
         value,
         binding: { clientId, redirectUri, redirectUriGiven, extensions },
-        keptUntil: keptUntil(asked),
+        keptUntil: keptUntil(pendingCode),
       },
     }
   },
@@ -70,10 +71,10 @@ const expired = (): OAuthError => new OAuthError('expired_token', 'The device co
 // RFC 8628 §3.5
 const pending = async (
   value: string,
-  asked: DeviceAuthorization,
+  pendingCode: DeviceAuthorization,
   server: ServerContext,
 ): Promise<OAuthError> =>
-  (await deviceAuthorizations(server).isTooEarly(value, asked))
+  (await deviceAuthorizations(server).isTooEarly(value, pendingCode))
     ? new OAuthError(
         'slow_down',
         'The device is polling too often. Increase the polling interval by 5 seconds.',

@@ -4,7 +4,7 @@ import { narrow } from '../../model/scope.ts'
 import { tryPassword } from '../../records/users/password-tries.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
-/** Redeems the user's credentials, which the client sends. Off by default. RFC 6749 §4.3. */
+/** Issues tokens for a user name and a password, which the client sends. Disabled by default. RFC 6749 §4.3. */
 export const password: BuiltInGrant = {
   type: 'password',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('password'),
@@ -18,7 +18,7 @@ export const password: BuiltInGrant = {
       within: client.scopeCeiling,
       otherwise: client.scopesWhenOmitted,
     })
-    // A client has no cookie, so its tries never come from a known browser.
+    // The limit for known browsers does not apply, because a client has no cookie.
     const tried = { account: username, address: http.address }
     const user = await tryPassword(tried, server, () => server.getUser(username, secret))
     if (!user?.active) throw refused()

@@ -20,8 +20,7 @@ export const refreshToken: BuiltInGrant = {
     if (token.clientId !== client.clientId || !authorization) throw refused()
     if (isExpired(token.refreshExpires, now) || !isActive(found)) throw refused()
 
-    // Scopes that the application or the client has lost since are removed; scopes that were not granted cannot be
-    // added.
+    // Remove scopes that the client may no longer request.
     const ceiling = new Set(client.scopeCeiling)
     const remaining = authorization.scopes.filter((scope) => ceiling.has(scope))
     const scopes = narrow(requested, { within: remaining, otherwise: remaining })

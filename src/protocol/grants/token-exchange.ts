@@ -18,7 +18,7 @@ const subjectToken = (params: Parameters): string => {
   return value
 }
 
-// RFC 8693 §2.1. There is no delegation: the new token belongs to the same holder.
+// RFC 8693 §2.1. Refuse delegation (`actor_token`): the holder of the new token does not change.
 const checkTypes = (params: Parameters): void => {
   if (params.required('subject_token_type') !== accessTokenType)
     throw new OAuthError('invalid_request', `subject_token_type must be ${accessTokenType}.`)
@@ -31,7 +31,7 @@ const checkTypes = (params: Parameters): void => {
   }
 }
 
-// Refuse restrictions that are not supported: ignoring them would issue a token with more rights than requested.
+// Refuse unsupported restrictions, because ignoring them would issue a token with more rights than requested.
 const checkTarget = (params: Parameters, { settings }: Configuration): void => {
   const isGiven = (name: string) => params.repeated(name).some((value) => value !== '')
   if (isGiven('audience') || (isGiven('resource') && !settings.resourceIndicators))
@@ -47,7 +47,7 @@ const lifetime = (params: Parameters, { settings }: Configuration): number => {
   return Math.min(Number(asked), settings.tokenExpiresIn)
 }
 
-// A narrowed token cannot be narrowed again: revocation would have to follow a chain of parents.
+// Refuse to exchange the result of an exchange, because revocation would have to follow a chain of parents.
 const isParent = (found: FoundToken, now: number): boolean =>
   found.token.parentId === null && !isExpired(found.token.expires, now) && isActive(found)
 
@@ -56,8 +56,8 @@ const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =
   ['client_secret', 'client_assertion'].some((name) => params.opaque(name) !== undefined)
 
 /**
- * Exchanges a token for another one of the same holder with fewer rights, an earlier expiry, and revocation together
- * with the first. Other kinds of token exchange are not supported. RFC 8693.
+ * Exchanges an access token for a child token of the same holder, with fewer scopes or an earlier expiry. The child is
+ * revoked with its parent. Other types of token exchange are not supported. RFC 8693.
  */
 export const tokenExchange: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -73,10 +73,10 @@ export const tokenExchange: BuiltInGrant = {
   ],
   answer: { issued_token_type: accessTokenType },
 
-  /** The holder of a personal token is not a client, so the client is the one behind the token. */
+  /** Returns the hidden client of a personal token, because the holder cannot authenticate as a client. */
   async findClient({ params, http }, server) {
     const accessToken = subjectToken(params)
-    // This request needs no client secret, so it could be used to guess tokens: apply the limit of wrong tokens.
+    // Limit wrong tokens, because an attacker could guess tokens here without a client secret.
     server.limits.check('wrongTokens', http.address)
     const found = await server.getToken({ accessToken })
     if (!found) await server.limits.countFailure('wrongTokens', http.address)

@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings/settings.ts'
 
-/** The properties of a server that its document describes. */
+/** The properties of a server that determine its OpenAPI document. */
 export interface Described {
   readonly issuer: string
   readonly settings: Pick<
@@ -24,7 +24,7 @@ export interface Described {
   >
   readonly grantTypes: readonly string[]
   readonly responseTypes: readonly string[]
-  /** Members of the metadata that endpoints and extensions add. */
+  /** The metadata members that endpoints and extensions add. */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly resourceMetadata: Readonly<Record<string, unknown>>
   /** The name of the session cookie; null if the application has its own login. */

@@ -29,9 +29,12 @@ export const openApiDocument = (server: Described): Part => ({
   info: { title: 'Authorization server', version: '1', description: introduction },
   servers: [{ url: server.issuer }],
   tags: [
-    { name: 'settings', description: 'What users manage, for scripts of their session.' },
-    { name: 'protocol', description: 'OAuth 2.0.' },
-    { name: 'metadata', description: 'Public.' },
+    {
+      name: 'settings',
+      description: 'The settings pages, for scripts with the session of a user.',
+    },
+    { name: 'protocol', description: 'The OAuth 2.0 endpoints.' },
+    { name: 'metadata', description: 'Public metadata.' },
   ],
   paths: {
     ...clientPaths(server),
@@ -94,9 +97,9 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Unauthenticated: errors.unauthenticated,
 })
 
-const introduction = `The addresses of the settings are pages for people. They answer JSON if \`Accept\` names
-\`application/json\` and gives HTML less weight; otherwise they answer with the page, or redirect to the login
-if no user is logged in. A page needs the session cookie only; JSON needs the JWT of the session too.
+const introduction = `The settings endpoints return JSON if \`Accept\` contains \`application/json\` with a higher
+weight than HTML. Otherwise they return an HTML page, or redirect to the login if no user is logged in. A page
+requires only the session cookie. JSON also requires the JWT of the session.
 
-A body is JSON, or a form with fields of the same names, in which a list is a repeated field. Unknown fields
-are ignored. A method that an address does not support is answered with 405 and the header \`Allow\`.`
+A request body is JSON, or a form with the same field names. A form repeats a field to send a list. Unknown fields
+are ignored. A method that an endpoint does not support is refused with 405 and the header \`Allow\`.`

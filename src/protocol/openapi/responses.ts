@@ -1,24 +1,24 @@
 import { either, named, type Part, type Parts, text } from './schema.ts'
 
-/** An answer in JSON. */
+/** Describes a JSON response. */
 export const answerOf = (description: string, schema: Part, headers?: Parts): Part => ({
   description,
   ...(headers && { headers }),
   content: { 'application/json': { schema } },
 })
 
-/** An answer in JSON for scripts, and as a page for people. */
+/** Describes a response that is JSON for scripts and a page for people. */
 export const answerOrPage = (description: string, schema: Part, headers?: Parts): Part => ({
   description,
   ...(headers && { headers }),
   content: { 'application/json': { schema }, 'text/html': { schema: text } },
 })
 
-/** Refers to a response of the components by its name. */
+/** Refers to a shared response by its name. */
 export const namedAnswer = (name: string): Part => ({ $ref: `#/components/responses/${name}` })
 
 export const location: Parts = {
-  Location: { description: 'The target.', required: true, schema: text },
+  Location: { description: 'The target of the redirect.', required: true, schema: text },
 }
 
 const challenge: Parts = {
@@ -33,15 +33,15 @@ const retryAfter: Parts = {
   },
 }
 
-/** Answers that several endpoints share. */
+/** Responses that several endpoints share. */
 export const sharedResponses: Parts = {
   BadRequest: answerOrPage(
-    'A field, the body or the JWT is not valid. Nothing was written.',
+    'A field, the body or the JWT is not valid. Nothing was changed.',
     either(named('FieldProblem'), named('JwtProblem')),
   ),
   SeeOther: {
     description:
-      'For a page only: to the login if no user is logged in; after a change, to the page that shows its result.',
+      'For pages only: a redirect to the login if no user is logged in, or to the result page after a change.',
     headers: location,
   },
   Unauthenticated: answerOf('No user is logged in.', named('Unauthenticated'), challenge),
@@ -50,12 +50,12 @@ export const sharedResponses: Parts = {
     named('JwtProblem'),
   ),
   PageForbidden: answerOrPage(
-    'The JWT has expired or belongs to another session; a form of a page was sent from another site or without its CSRF token. Load the page again.',
+    'The JWT has expired or belongs to another session, or another site sent the form, or the CSRF token is missing. Load the page again.',
     named('JwtProblem'),
   ),
-  NotFound: answerOrPage('It does not exist or belongs to another user.', named('Problem')),
+  NotFound: answerOrPage('The ID is unknown or belongs to another user.', named('Problem')),
   Conflict: {
-    description: 'For a page only: the same form is still being processed.',
+    description: 'For pages only: the same form is still being processed.',
     content: { 'text/html': { schema: text } },
   },
   TooLarge: answerOf('The body is larger than 64 KiB.', named('Problem')),
@@ -63,7 +63,7 @@ export const sharedResponses: Parts = {
   Unavailable: answerOf('Try again later.', named('Problem'), retryAfter),
   PageUnavailable: answerOrPage('Try again later.', named('Problem'), retryAfter),
   BadTokenRequest: answerOf(
-    'More than one credential, or a session instead of a token.',
+    'The request contains more than one credential, or a session instead of a token.',
     either(named('Problem'), named('JwtProblem')),
   ),
   InvalidToken: answerOf(

@@ -8,5 +8,5 @@ export const text: Part = { type: 'string' }
 /** Accepts a value that matches any of the schemas. */
 export const either = (...schemas: readonly Part[]): Part => ({ anyOf: schemas })
 
-/** Refers to a schema of the components by its name. */
+/** Refers to a shared schema by its name. */
 export const named = (name: string): Part => ({ $ref: `#/components/schemas/${name}` })

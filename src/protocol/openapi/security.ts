@@ -1,8 +1,8 @@
 import type { Described } from './described.ts'
 import type { Part, Parts } from './schema.ts'
 
-// RFC 6750 §2.3 advises against it, so the document does not offer it to generated clients.
-const query = ' The parameter `access_token` of the query is accepted instead, but not recommended.'
+// Mention the query parameter only in a description, because RFC 6750 §2.3 advises against it.
+const query = ' The query parameter `access_token` is also accepted, but not recommended.'
 
 /** Describes how callers authenticate. */
 export const securitySchemes = ({ settings, sessionCookie }: Described): Parts => ({
@@ -23,7 +23,7 @@ export const securitySchemes = ({ settings, sessionCookie }: Described): Parts =
   client: {
     type: 'http',
     scheme: 'basic',
-    description: 'Client id and client secret, form-encoded each (RFC 6749 §2.3.1).',
+    description: 'The client ID and the client secret, each form-encoded (RFC 6749 §2.3.1).',
   },
   ...(settings.dynamicRegistration !== 'off' && {
     registrationToken: {
@@ -51,16 +51,16 @@ const jwtScheme = ({ jwtAuthHeader, jwtAuthHeaderType }: Described['settings']):
 type Security = readonly Readonly<Record<string, readonly string[]>>[]
 
 /**
- * A script with the cookie and the JWT of a session; a page with the cookie alone; nobody, who is redirected to the
- * login.
+ * The credentials of a settings request: a script sends the session cookie and the JWT, a page only the cookie. A
+ * request without credentials is redirected to the login.
  */
 export const bySession = ({ sessionCookie }: Described): Security => {
   const session = sessionCookie === null ? {} : { session: [] }
   return [{ ...session, sessionJwt: [] }, ...(sessionCookie === null ? [] : [session]), {}]
 }
 
-/** The holder of a token. */
+/** The credentials of a token holder. */
 export const byToken: Security = [{ accessToken: [] }]
 
-/** A client that authenticates by the Basic scheme, in the body, or by its ID alone. */
+/** The credentials of a client in a Basic header. The header is optional, because a client may use the body instead. */
 export const byClient: Security = [{ client: [] }, {}]

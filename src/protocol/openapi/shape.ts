@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Part, Parts } from './schema.ts'
 
-// Building blocks of the shapes on the wire. The server parses or type-checks with the same shapes that the
-// document shows.
+// Building blocks of the JSON shapes of requests and responses. The server parses or type-checks with the same shapes
+// from which the document is generated.
 
 export const text = z.string()
 export const flag = z.boolean()
@@ -10,12 +10,12 @@ export const count = z.int().nonnegative()
 export const id = z.int().positive()
 /** ISO 8601 in UTC. */
 export const time = z.string().meta({ format: 'date-time' })
-/** A user ID has the type of the key of the users' table. */
+/** A user ID: an integer or a string, like the primary key of the user table. */
 export const userId = z.union([z.int(), z.string()])
 
 /**
- * Converts shapes to the schemas of the document, by their names. A shape that contains another named shape
- * refers to it.
+ * Converts named shapes to the schemas of the document. If a shape contains another named shape, its schema contains a
+ * reference.
  */
 export const componentsOf = (shapes: Readonly<Record<string, z.ZodType>>): Parts => {
   const registry = z.registry<{ id: string }>()

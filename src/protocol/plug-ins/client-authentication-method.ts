@@ -6,9 +6,9 @@ import type { ClientLookup } from '../client-lookup.ts'
 export interface ClientAuthenticationMethodFor<Server> {
   readonly name: TokenEndpointAuthMethod
   readonly parameters: readonly string[]
-  /** Returns the credentials that the request presents by this method, or undefined if it does not use the method. */
+  /** Returns the credentials in the request, or undefined if the request does not use this method. */
   presented(authorization: string | null, params: Parameters): ClientCredentials | undefined
-  /** Verifies the credentials. Takes the same time for an unknown client, and returns false. */
+  /** Verifies the credentials. Returns false for an unknown client, after the same computation. */
   proves(
     credentials: ClientCredentials,
     client: Client | undefined,
@@ -21,6 +21,6 @@ export interface ClientAuthenticationMethodFor<Server> {
 
 export interface ClientCredentials {
   readonly clientId: string
-  /** The secret or the assertion; undefined for a public client, which has none. */
+  /** The secret or the assertion; undefined for a public client. */
   readonly proof?: string
 }

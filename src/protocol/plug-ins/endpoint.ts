@@ -5,21 +5,21 @@ import type { Settings } from '../../settings/settings.ts'
 /** An endpoint of the authorization server. */
 export interface EndpointFor<Server> {
   /**
-   * Returns the path below the path of the issuer. `:name` stands for a variable segment, which `request.param('name')`
-   * returns. A path that ends in a slash also matches without it, and redirects.
+   * Returns the path, relative to the path of the issuer. `:name` matches one segment, which `request.param('name')`
+   * returns. If the path ends in a slash, a request without the slash is redirected.
    */
   path(settings: Settings): string
   /**
-   * Returns the identifiers that a well-known address is about. It is served at the root of the host, and before and
-   * after the path of each.
+   * Returns the identifiers that a well-known URL describes. The endpoint is registered at the root of the host, and
+   * before and after the path of each identifier.
    */
   wellKnown?(server: Server): readonly string[]
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[]
-  /** Allows scripts of every origin to call it, without credentials of the browser (RFC 9700 §2.6). */
+  /** Whether scripts of every origin may call the endpoint, without the browser's credentials (RFC 9700 §2.6). */
   readonly cors?: boolean
-  /** The form of its error responses. */
+  /** The format of the error responses. */
   readonly errors: 'json' | 'page' | 'challenge'
-  /** The metadata member that names its address. RFC 8414 §2. */
+  /** The metadata member with the URL of the endpoint. RFC 8414 §2. */
   readonly advertisedAs?: string
   handle(request: HttpRequest, server: Server): Promise<Response | Answer>
 }

@@ -18,37 +18,34 @@ export interface TokenIssue {
   /** The parameters of the token request; empty at the authorization endpoint. */
   readonly params: Parameters
   readonly http: HttpRequest
-  /** The values that extensions stored with the authorization request, by their names. */
+  /** The values that extensions stored with the authorization request, by the name of the extension. */
   readonly remembered: Readonly<Record<string, unknown>>
 }
 
-/** A standard that is added to the protocol. A hook refuses a request by throwing, and adds to it by returning. */
+/** A standard that is added to the protocol. Hooks throw to refuse a request, and return values to add. */
 export interface ExtensionFor<Server> {
   readonly name: string
-  /** Returns whether the settings switch it on. Without this function it is always on. */
+  /** Returns whether the settings enable the extension. Without this function, the extension is always enabled. */
   isOn?(settings: Settings): boolean
   readonly endpoints?: readonly EndpointFor<Server>[]
   readonly grants?: readonly GrantFor<Server>[]
-  /** Its own error codes, limits, audit events and short-lived values: the result of `extensionNames`. */
+  /** The error codes, limits, audit events and short-lived values of the extension, created by `extensionNames`. */
   readonly names?: Pick<ExtensionNames, 'extension' | 'declared'>
-  /** Parameters of the authorization request. A request that repeats one of them is refused. */
+  /** Parameters of the authorization request. The server refuses a request that repeats a parameter. */
   readonly authorizationParameters?: readonly string[]
-  /** Parameters of the token request. A request that repeats one of them is refused. */
+  /** Parameters of the token request. The server refuses a request that repeats a parameter. */
   readonly tokenParameters?: readonly string[]
   /** Returns members of the server's metadata. RFC 8414 §2. */
   metadata?(server: Server): Readonly<Record<string, unknown>>
   /** Returns members of the metadata of a protected resource. RFC 9728 §2. */
   resourceMetadata?(server: Server): Readonly<Record<string, unknown>>
-  /**
-   * Finds the client of an ID that this extension handles, or null for an unknown one. Returns undefined for other
-   * IDs.
-   */
+  /** Finds a client by its ID; null if the client is unknown. Returns undefined for IDs of other formats. */
   findClient?(
     clientId: string,
     server: Server,
     lookup: ClientLookup,
   ): Promise<Client | null> | undefined
-  /** Returns the parameters of the stored request that a request refers to, or undefined without a reference. */
+  /** Returns the parameters of the stored request to which `params` refers, or undefined without a reference. */
   onAuthorizationParameters?(
     params: Parameters,
     server: Server,
@@ -59,7 +56,7 @@ export interface ExtensionFor<Server> {
     http: HttpRequest,
     server: Server,
   ): Promise<Readonly<Record<string, string>>>
-  /** Returns a value to store with the authorization request, under the extension's name. */
+  /** Returns a value to store with the authorization request. */
   onAuthorizationRequest?(
     params: Parameters,
     request: Pick<AuthorizationRequest, 'responseType'> & { readonly client: Client },
@@ -67,19 +64,19 @@ export interface ExtensionFor<Server> {
   ): unknown
   /**
    * Returns parameters for every authorization response, including errors.
-   * @param answered the stored values of a request that was granted or denied; undefined for other responses
+   * @param answered the stored values of a request that the user granted or denied; otherwise undefined
    */
   onAuthorizationResponse?(
     server: Server,
     answered?: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
-  /** Checks a token request against the value that was stored with the authorization request. */
+  /** Checks a token request against the values that were stored with the authorization request. @throws OAuthError */
   onCodeRedemption?(params: Parameters, binding: CodeBinding): void
-  /** Restricts a token before it is issued. Runs after the grant, and before a code or refresh token is consumed. */
+  /** Restricts a token before it is issued. Called after the grant and before a code or refresh token is consumed. */
   onTokenIssue?(issue: TokenIssue, server: Server): Redemption | Promise<Redemption>
-  /** Returns headers for a token response and for the response to a pushed request. */
+  /** Returns headers for token responses and for responses to pushed requests. */
   answerHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
-  /** Checks whether a valid token may be used for this request. Runs on every request, so it must be fast. */
+  /** Checks that a request may use a valid token. Must be fast, because it is called on every request. */
   onProtectedRequest?(
     presented: PresentedToken,
     found: FoundToken,

@@ -13,20 +13,20 @@ export interface TokenRequest {
   readonly now: number
 }
 
-/** Redeems token requests of one `grant_type`: decides on the user and the rights, and never creates tokens. */
+/** Redeems token requests of one `grant_type`: determines the user and the rights, but does not create tokens. */
 export interface GrantFor<Server> {
   readonly type: string
-  /** Returns whether the settings switch it on. Without this function, a grant is on with its extension. */
+  /** Returns whether the settings enable the grant. Without this function, the extension decides. */
   isOn?(settings: Settings): boolean
-  /** The parameters that it reads. A request that repeats one of them is refused. */
+  /** The parameters of the grant. The server refuses a request that repeats a parameter. */
   readonly parameters: readonly string[]
   /** Finds the client of a request without client authentication. Returns undefined if the client must authenticate. */
   findClient?(
     request: Pick<TokenRequest, 'params' | 'http'>,
     server: Server,
   ): Promise<Client | undefined>
-  /** Additional members of its token response (RFC 6749 §5.1). */
+  /** Additional members of the token response (RFC 6749 §5.1). */
   readonly answer?: Readonly<Record<string, unknown>>
-  /** Redeems a request. @throws OAuthError, and consumes nothing then */
+  /** Redeems a request. @throws OAuthError without consuming anything */
   redeem(request: TokenRequest, server: Server): Promise<Redemption>
 }

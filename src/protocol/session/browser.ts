@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts'
 import type { BrowserCredentials } from './sessions.ts'
 
-/** Returns the parts of a request that identify and bind a session. Pages only use the cookie. */
+/** Returns the parts of a request that identify its session and its browser. */
 export const browserOf = ({
   headers,
   address,
@@ -15,8 +15,8 @@ export const browserOf = ({
 })
 
 /**
- * Returns whether the browser reports that another site sent the form. `Sec-Fetch-Site` decides if the browser sends
- * it. Forms of this server have the origin `null` because of `no-referrer`, so for `null` the CSRF token decides.
+ * Returns whether the headers show that another site sent the form: `Sec-Fetch-Site`, or else `Origin`. The origin
+ * `null` is accepted, because browsers send it with this server's forms (`no-referrer`). Callers check the CSRF token.
  */
 export const isForeign = ({ headers }: HttpRequest, issuer: string): boolean => {
   const site = headers.get('sec-fetch-site')

@@ -18,32 +18,32 @@ const networks = (cidrs: readonly string[]): BlockList => {
 
 const loopback = networks(['127.0.0.0/8', '::1/128'])
 
-/** Normalizes an address: IPv4-mapped addresses become IPv4, and both loopback addresses become one. */
+/** Normalizes an IP address: IPv4-mapped addresses become IPv4, and every loopback address becomes 127.0.0.1. */
 const normalized = (address: string): string => {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase()
   if (!isIPv4(plain) && !isIPv6(plain)) return ''
   return loopback.check(plain, kindOf(plain)) ? '127.0.0.1' : plain
 }
 
-// Some proxies add the port of the peer, and then put an IPv6 address in brackets.
+// Some proxies append the port of the peer, and write an IPv6 address in brackets.
 const withoutPort = (hop: string): string => {
   const [, inBrackets, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|(\d+(?:\.\d+){3}):\d+)$/.exec(hop) ?? []
   return inBrackets ?? ipv4 ?? hop
 }
 
-/** The entry of `trustedProxies` for a peer on a Unix socket, which has no address. */
+/** The entry of `trustedProxies` for a peer on a Unix socket, which has no IP address. */
 export const unixPeer = 'unix'
 
-/** Returns a function that finds the client address behind trusted proxies; the address is empty if it is unknown. */
+/** Returns a function that determines the client's IP address behind trusted proxies; empty if it is unknown. */
 export const clientAddress = (trustedProxies: readonly string[]) => {
   const trusted = networks(trustedProxies.filter((proxy) => proxy !== unixPeer))
   const trustsUnixPeer = trustedProxies.includes(unixPeer)
-  // Both loopback addresses are normalized to one, so trusting either must trust that one.
+  // `::1` is normalized to 127.0.0.1, so a setting that trusts `::1` must also trust 127.0.0.1.
   if (trusted.check('::1', 'ipv6')) trusted.addSubnet('127.0.0.0', 8, 'ipv4')
   return (peer: string | undefined, forwardedFor: string | null): string => {
     let address = normalized(peer ?? '')
     if (trustedProxies.length === 0 || forwardedFor === null) return address
-    // Read from the right: each proxy appends the peer it saw, and entries left of an untrusted address can be forged.
+    // Read from the right: each proxy appends its peer, and an untrusted peer can forge the entries on its left.
     const isTrusted = () =>
       address === '' ? trustsUnixPeer : trusted.check(address, kindOf(address))
     for (const hop of forwardedFor.split(',').reverse()) {
@@ -56,7 +56,7 @@ export const clientAddress = (trustedProxies: readonly string[]) => {
   }
 }
 
-/** Returns whether two addresses share their leading bits; by default, all bits. */
+/** Returns whether the first bits of two IP addresses are equal. */
 export const isSameNetwork = (
   a: string,
   b: string,

@@ -5,7 +5,7 @@ import type { Callers, Configuration } from '../server-context.ts'
 import { browserOf } from './browser.ts'
 import { clientAddress } from './client-address.ts'
 
-/** Returns the user of the session or token of a request; null without a valid credential. */
+/** Returns the user of a request with a valid session or token; otherwise null. */
 export const currentUser = async (
   request: Request,
   { resourceServer, sessions, settings }: Callers & Configuration,
@@ -23,7 +23,7 @@ export const currentUser = async (
       query: http.query,
       headers: () => http.headers,
     })
-    // A page only needs the session cookie, not the JWT.
+    // Accept a session cookie without the JWT, because a browser opens a page without the JWT.
     return auth.kind === 'anonymous'
       ? ((await sessions.signedIn(browserOf(http)))?.user ?? null)
       : auth.user

@@ -10,11 +10,11 @@ import {
 } from '../../model/jwt-error.ts'
 import type { JwtContext, VerifyJwt } from '../../model/verify-jwt.ts'
 
-/** Distinguishes the JWT of a session from other JWTs that the host may sign. RFC 8725 §3.11. */
+/** The JWT type, which distinguishes the JWT of a session from other JWTs of the host. RFC 8725 §3.11. */
 const type = 'session+jwt'
 const required = ['sub', 'iat', 'exp', 'jti', 'aud', 'sid']
 
-/** Creates the JWT that the pages of a session embed, against cross-site request forgery. `jti` is random. */
+/** Creates the JWT that the pages of a session embed, to prevent cross-site request forgery. `jti` must be random. */
 export const createJwt = (
   { userId, sessionId, audience, keys, now, expiresIn }: JwtContext,
   jti: string,
@@ -33,7 +33,7 @@ export const createJwt = (
 }
 
 /**
- * Returns the claims of the JWT in the configured header, if it was issued for this user and this session.
+ * Returns the claims of the JWT in the configured header if the JWT was issued for this user and this session.
  * @throws JWTInvalidHeaderError, JWTDecodeError, JWTExpiredToken, JWTInvalidIssuer, JWTNoAuthorizationError
  */
 export const jwtVerifyToken: VerifyJwt = async (headers, context) => {
@@ -55,7 +55,7 @@ const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string =
   return rest.join(' ')
 }
 
-// RFC 7515 §2: base64url without padding. The decoder would accept other encodings too.
+// Base64url without padding (RFC 7515 §2). Check this here, because the decoder also accepts other encodings.
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
 const verified = async (token: string, context: JwtContext): Promise<JWTPayload> => {
@@ -82,7 +82,7 @@ const verified = async (token: string, context: JwtContext): Promise<JWTPayload>
 /** The tolerated clock skew between two nodes in seconds. */
 const skew = 60
 
-// A JWT expires after the configured time, even if its `exp` is later.
+// Enforce the configured lifetime, even if `exp` is later.
 const checkLife = ({ iat = 0, exp = 0 }: JWTPayload, { now, expiresIn }: JwtContext): void => {
   if (iat + expiresIn <= now / 1000) throw new JWTExpiredToken()
   if (iat > now / 1000 + skew || exp - iat > expiresIn) throw new JWTNoAuthorizationError()

@@ -6,27 +6,27 @@ import type { UserId } from '../../model/user.ts'
 import type { RecordsContext } from '../../records/context.ts'
 import { type CheckedUser, Users } from '../../records/users/users.ts'
 
-// The device cookie of OWASP's "Slow Down Online Guessing Attacks with Device Cookies": a browser in which an account
-// logged in before has its own limit, so strangers who guess the password do not lock it out.
+// Implements OWASP's "Slow Down Online Guessing Attacks with Device Cookies". A browser in which a user logged in
+// before has a separate limit of wrong passwords, so that an attacker's wrong guesses do not lock out the user.
 
-/** Seconds after the last login of an account in a browser for which the browser is known. */
+/** Seconds after the last login during which the browser is known for the account. */
 const lifetime = 90 * 86_400
-/** The maximum number of accounts of one browser, which keeps the cookie below 2 KiB. */
+/** The maximum number of accounts of one browser, so that the cookie is smaller than 2 KiB. */
 const maxAccounts = 5
 const separator = '~'
-/** 128 bits. */
+/** The length of a nonce of 128 bits. */
 const nonceCharacters = 22
-/** The claims in the seal of an entry. */
+/** The claims that the seal of an entry authenticates. */
 const claims = ['known_browser']
 
-/** An account that logged in before in this browser. */
+/** An account in which a user logged in with this browser before. */
 interface Entry {
-  /** The digest of the e-mail address as it was typed. */
+  /** The digest of the e-mail address that the user entered. */
   readonly account: string
   readonly userId: UserId
-  /** Changes with the password. */
+  /** A value derived from the password hash: a new password invalidates the entry. */
   readonly mark: string
-  /** The key by which wrong passwords from this browser are counted. */
+  /** The key of the counter of wrong passwords from this browser. */
   readonly nonce: string
   /** Milliseconds since the epoch. */
   readonly until: number
@@ -38,7 +38,7 @@ export interface KnownBrowser {
   readonly userId: UserId
 }
 
-/** Recognizes browsers in which an account logged in before, by a sealed cookie. */
+/** Recognizes the browsers in which a user logged in before, by a sealed cookie. */
 export class KnownBrowsers {
   readonly #context: RecordsContext
   readonly #issuer: string
@@ -55,8 +55,8 @@ export class KnownBrowsers {
   }
 
   /**
-   * Returns the entry of the browser for an account. A user is looked up only if the cookie was issued for this
-   * account, so the response time reveals nothing about other accounts.
+   * Returns the entry of the browser for an account. Looks up the user only if the cookie was issued for the account,
+   * so that the response time does not reveal whether an account exists.
    */
   async find(account: string, cookie: string | null): Promise<KnownBrowser | undefined> {
     const digest = accountDigest(account)
@@ -65,7 +65,7 @@ export class KnownBrowsers {
     return { nonce: entry.nonce, userId: entry.userId }
   }
 
-  /** Returns the `Set-Cookie` value after a login. Other accounts of the browser stay known. */
+  /** Returns the `Set-Cookie` value after a login. The cookie retains the other accounts of the browser. */
   remember(account: string, user: CheckedUser, cookie: string | null): string {
     const { clock, random, keys } = this.#context
     const digest = accountDigest(account)
@@ -90,7 +90,7 @@ export class KnownBrowsers {
     })
   }
 
-  /** Returns the valid entries of all cookies of this name, so that a planted cookie cannot displace the real one. */
+  /** Returns the valid entries of all cookies of this name, because an attacker may have planted a second cookie. */
   #entries(cookie: string | null): readonly Entry[] {
     const prefix = `${this.cookieName}=`
     const now = this.#context.clock()

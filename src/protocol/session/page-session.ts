@@ -4,16 +4,16 @@ import type { BrowserCredentials, Sessions } from './sessions.ts'
 
 /** URLs for the pages of the application. */
 export interface PageLinks {
-  /** The script that adds the JWT of the page to the page's own requests. */
+  /** The script that adds the JWT to the requests of the page. */
   readonly script: string
   readonly login: string
-  /** Accepts a POST with the `csrf_token`; null if the application has its own login. */
+  /** The logout URL, which requires a POST with the `csrf_token`; null if the application has its own login. */
   readonly logout: string | null
   /** The page on which users manage their applications and tokens. */
   readonly applications: string
 }
 
-/** The session as a page of the application needs it. */
+/** The session data that a page of the application needs. */
 export interface PageSession {
   /** Null if no user is signed in. */
   readonly user: UserProxy | null
@@ -23,7 +23,7 @@ export interface PageSession {
   readonly jwtToken: () => string
   /** The CSRF token for forms of the page. */
   readonly csrfToken: string
-  /** The `Set-Cookie` value for a browser that has no cookie yet; the CSRF token is bound to it. */
+  /** The `Set-Cookie` value for a browser without a cookie. The CSRF token is bound to this cookie. */
   readonly setCookie: string | undefined
   readonly links: PageLinks
 }

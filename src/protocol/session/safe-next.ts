@@ -1,6 +1,6 @@
 const maxNextLength = 16_384
 
-/** Returns the path to open after the login: a path on this server, or the start page. */
+/** Returns the path to open after the login: `next` if it is a path on this host, otherwise the start page. */
 export const safeNext = (
   given: readonly string[],
   { basePath, issuer }: { readonly basePath: string; readonly issuer: string },

@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts'
 import { isSameNetwork } from './client-address.ts'
 import { createJwt } from './jwt.ts'
 
-/** The parts of a request that identify and bind a session. */
+/** The parts of a request that identify its session and its browser. */
 export type BrowserCredentials = Pick<
   PresentedCredentials,
   'cookie' | 'address' | 'userAgent' | 'raw'
@@ -32,20 +32,23 @@ export interface CsrfProtection {
   readonly setCookie?: string
 }
 
-/** The signed-in user as the application reports it: the user ID, and the session ID if there is one. */
+/** The user whom the application has logged in: the user ID, optionally with the application's session ID. */
 export type ResourceOwner =
   | UserId
   | { readonly id: UserId; readonly sessionId?: string | undefined }
   | null
   | undefined
 
-/** Returns the user of the application's own session, for a request of the framework. */
+/** Returns the user whom the application has logged in, for a request of the framework. */
 export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
 
-/** Returns the milliseconds between two writes of a session's last use: a minute, or a tenth of the idle time. */
+/** Returns the milliseconds between two updates of `lastSeenAt`: a minute, or a tenth of a shorter idle time. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
-/** The sessions of browsers: a random identifier in a cookie, its digest in the store, bound to address and browser. */
+/**
+ * The sessions of browsers. A cookie contains the random identifier of the session, and the store its digest. A session
+ * is bound to the IP network and the user agent of the browser.
+ */
 export class Sessions implements SessionCheck {
   readonly #context: RecordsContext
   readonly #verifyJwt: VerifyJwt
@@ -66,7 +69,7 @@ export class Sessions implements SessionCheck {
     this.#users = new Users(context)
   }
 
-  /** The cookie's name. `__Host-` binds a cookie to this host; browsers accept it only over https. */
+  /** The name of the cookie. Browsers bind a `__Host-` cookie to this host, and accept it only over HTTPS. */
   get cookieName(): string {
     return this.#issuer.startsWith('https:')
       ? '__Host-oauth2server_session'
@@ -74,9 +77,9 @@ export class Sessions implements SessionCheck {
   }
 
   /**
-   * Starts a new session with a new identifier and ends the former session of the browser. If the user has too many
-   * sessions, the oldest one ends.
-   * @param passwordHash the hash that the password was checked against; the password may have changed since
+   * Starts a session with a new identifier, and ends the former session of the browser. If the user has too many
+   * sessions, the oldest session ends.
+   * @param passwordHash the password hash that the login verified, to detect a concurrent change of the password
    * @returns the `Set-Cookie` value
    * @throws ReferenceNotFound if the user was deleted or deactivated, or the password was changed
    */
@@ -124,7 +127,7 @@ export class Sessions implements SessionCheck {
     return serialize(this.cookieName, '', { ...this.#attributes, maxAge: 0 })
   }
 
-  /** Returns the signed-in user; undefined if the session ended, was tampered with, or belongs to another browser. */
+  /** Returns the signed-in user, or undefined if the session ended, is invalid, or belongs to another browser. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
     const { store, clock, settings, keys } = this.#context
     if (this.#resourceOwner)
@@ -155,7 +158,10 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** Returns the session ID on which a code depends; null for a session of the application, whose end is unknown. */
+  /**
+   * Returns the ID of the session to which a code is bound. Returns null for a session of the application, because this
+   * server cannot know when that session ends.
+   */
   rowOf({ sessionId }: SignedIn): string | null {
     return this.#resourceOwner ? null : sessionId
   }
@@ -172,10 +178,10 @@ export class Sessions implements SessionCheck {
     return { items: items.filter((session) => this.#isAlive(session)), next }
   }
 
-  /** Ends one session of a user. Returns false if the user does not have this session. */
+  /** Ends a session of a user. Returns false if the session does not exist or belongs to another user. */
   async endOne(userId: UserId, id: string): Promise<boolean> {
     const { store } = this.#context
-    // Read without a lock: two concurrent requests would wait for each other.
+    // Read before the transaction: with a lock, two concurrent requests would wait for each other.
     const found = await store.sessions.find(id as StoredSession['id'])
     if (found?.session.userId !== userId) return false
     return store.transaction(async (tx) => {
@@ -200,7 +206,7 @@ export class Sessions implements SessionCheck {
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
-    // The user of the former cookie, who may differ from the user who logs in now.
+    // Record the user of the ended session, who may differ from the user who logs in now.
     const email = user?.email ?? ''
     const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
@@ -227,7 +233,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  /** Returns the CSRF token for the forms of a page, bound to the browser's cookie. Anonymous browsers get a cookie. */
+  /** Returns the CSRF token for forms, bound to the browser's cookie. Creates a cookie for an anonymous browser. */
   csrf(cookie: string | null): CsrfProtection {
     const { keys, random } = this.#context
     const known = this.#identifier(cookie)
@@ -245,7 +251,7 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
-  // Only the browser of the session can end it, so that a stolen cookie cannot end it from another machine.
+  // Require the browser of the session, so that an attacker with a stolen cookie cannot end the session.
   async #end(
     identifier: string,
     browser: BrowserCredentials,
@@ -267,7 +273,7 @@ export class Sessions implements SessionCheck {
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
     noteUser(user)
-    // Use a digest, since the host may return the identifier in its cookie.
+    // Use a digest, because the identifier may be the secret in the host's cookie.
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
@@ -275,7 +281,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Ignore two cookies of the same name: one was planted, and the server cannot tell which.
+  // Ignore two cookies of the same name: an attacker planted one of them, and the server does not know which.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')
@@ -304,7 +310,8 @@ export class Sessions implements SessionCheck {
     log({
       level: 'error',
       event: 'session.tampered',
-      message: 'A session row was tampered with, or sealed with another secret key. It is refused.',
+      message:
+        'A session row was tampered with or sealed with another secret key. The session is refused.',
       userId: session.userId,
     })
     return false
@@ -321,7 +328,7 @@ export class Sessions implements SessionCheck {
       level: 'warn',
       event: 'session.moved',
       message:
-        'A session cookie came from another machine or browser; it was refused, the session lives.',
+        'A request with a session cookie came from another machine or browser. The request was refused; the session remains valid.',
       userId: session.userId,
       address,
     })

@@ -7,7 +7,7 @@ export const activityPaths = (server: Described): Parts => ({
   [`${server.settings.settingsPrefix}/activity/`]: {
     get: look(server, {
       id: 'listActivity',
-      summary: 'The events of the user’s account, latest first',
+      summary: 'Lists the events of the user’s account, newest first',
       query: [after('after')],
       answer: [200, 'The events.', named('Activity')],
     }),
@@ -15,12 +15,12 @@ export const activityPaths = (server: Described): Parts => ({
   [`${server.settings.adminPrefix}/activity/`]: {
     get: look(server, {
       id: 'listEvents',
-      summary: 'The audit log, latest first, for administrators',
+      summary: 'Lists all audit events for administrators, newest first',
       finds: true,
       query: [
         inQuery('event', 'The name of an event, such as login.failed.'),
-        inQuery('user', 'The ID or e-mail address of the user whom it concerns.'),
-        inQuery('client', 'The ID of the client that it concerns.'),
+        inQuery('user', 'The ID or e-mail address of the affected user.'),
+        inQuery('client', 'The ID of the affected client.'),
         after('after'),
       ],
       answer: [200, 'The events.', named('Events')],

@@ -2,12 +2,12 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { after, change, done, inQuery, look } from './settings-operation.ts'
 
-/** Describes the pages for administrators; other users get 404. */
+/** Describes the pages for administrators. Other users receive a 404 response. */
 export const administrationPaths = (server: Described): Parts => ({
   [`${server.settings.adminPrefix}/applications/`]: {
     get: look(server, {
       id: 'listEverything',
-      summary: 'All applications and tokens, for administrators',
+      summary: 'Lists all applications and tokens for administrators',
       finds: true,
       query: [
         inQuery(
@@ -18,7 +18,7 @@ export const administrationPaths = (server: Described): Parts => ({
         after('clients_after'),
         after('tokens_after'),
       ],
-      answer: [200, 'The first page of each list, or the requested one.', named('Administration')],
+      answer: [200, 'The first or the requested page of each list.', named('Administration')],
     }),
     post: change(server, {
       id: 'administer',

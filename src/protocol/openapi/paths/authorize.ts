@@ -11,17 +11,17 @@ const responses: Parts = {
   200: { description: 'The consent page.', content: page },
   303: {
     description:
-      'To the client with its answer, to the login, or to the error page if the client or its redirect URI is unknown.',
+      'A redirect to the client with the authorization response, to the login, or to the error page if the client or its redirect URI is unknown.',
     headers: location,
   },
   default: {
-    description: 'A page that says why nothing was done; for a script, JSON.',
+    description: 'The reason for the refusal, as a page or as JSON.',
     content: { ...page, 'application/json': { schema: named('Problem') } },
   },
 }
 
-// Schemas require nothing: an invalid request is redirected with its error (RFC 6749 §4.1.2.1), so any
-// request gets one of the answers above. RFC 6749 §4.1.1 requires `client_id` and `response_type`.
+// No parameter is required in the schemas: an invalid request is redirected to the client with an error
+// (RFC 6749 §4.1.2.1), so every request results in one of the responses above.
 const parameters: Readonly<Record<string, z.ZodType>> = {
   client_id: anyText,
   response_type: anyText,
@@ -42,7 +42,7 @@ const decision = {
   optional_scope: z.array(anyText),
 }
 
-/** Describes the authorization endpoint, which serves browsers and not scripts. */
+/** Describes the authorization endpoint, which is for browsers and not for scripts. */
 export const authorizationPath = ({ responseTypes }: Described): Part => {
   const described = {
     ...parameters,
@@ -52,7 +52,7 @@ export const authorizationPath = ({ responseTypes }: Described): Part => {
   return {
     get: {
       operationId: 'authorize',
-      summary: 'Asks a user for an authorization (RFC 6749 §3.1)',
+      summary: 'Requests an authorization by the user (RFC 6749 §3.1)',
       ...common,
       parameters: Object.entries(described).map(([name, shape]) =>
         inQuery(
@@ -64,7 +64,7 @@ export const authorizationPath = ({ responseTypes }: Described): Part => {
     },
     post: {
       operationId: 'authorizeByPost',
-      summary: 'The same by POST; with `confirm`, the decision of the consent page',
+      summary: 'Requests an authorization by POST; with `confirm`, sends the user’s decision',
       ...common,
       requestBody: {
         required: false,

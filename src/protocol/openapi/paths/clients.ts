@@ -11,15 +11,15 @@ export const clientPaths = (server: Described): Parts => {
     [`${root}/`]: {
       get: look(server, {
         id: 'listApplications',
-        summary: 'The user’s applications and personal tokens, and what the user authorized',
+        summary: 'Lists the user’s own applications, personal tokens and authorized applications',
         query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
-        answer: [200, 'The first page of each list, or the requested one.', named('Applications')],
+        answer: [200, 'The first or the requested page of each list.', named('Applications')],
       }),
     },
     [`${root}/clients/new/`]: {
       get: look(server, {
         id: 'getClientChoices',
-        summary: 'The choices for a new client application',
+        summary: 'Returns the scopes that a new client application can use',
         answer: [200, 'The scopes, in the language of the user.', named('ClientChoices')],
       }),
       post: change(server, {
@@ -33,19 +33,19 @@ export const clientPaths = (server: Described): Parts => {
       parameters: [clientId],
       get: look(server, {
         id: 'getClient',
-        summary: 'A client application',
+        summary: 'Returns a client application',
         finds: true,
         answer: [200, 'The client.', named('Client')],
       }),
       post: change(server, {
         id: 'changeClient',
-        summary: 'Changes a client application, or deletes it',
+        summary: 'Changes or deletes a client application',
         finds: true,
         body: named('ClientChange'),
         isBodyOptional: true,
         answer: [
           200,
-          'The changed client; an empty object after a deletion.',
+          'The changed client, or an empty object after a deletion.',
           either(named('Client'), named('Done')),
         ],
       }),

@@ -13,18 +13,18 @@ import {
 import { byClient } from '../security.ts'
 import { schemaOf } from '../shape.ts'
 
-/** The form that a client sends, with its credentials in it or in the header. */
+/** Describes the form of a client, which may contain the client's credentials. */
 const formOf = (shape: z.ZodType): Part => ({
   required: true,
   content: { 'application/x-www-form-urlencoded': { schema: schemaOf(shape) } },
 })
 
 const refusals: Parts = {
-  400: answerOf('A parameter is missing, or not valid.', named('Problem')),
+  400: answerOf('A parameter is missing or not valid.', named('Problem')),
   401: answerOf('The client is unknown, or its authentication failed.', named('Problem')),
   413: namedAnswer('TooLarge'),
   503: namedAnswer('Unavailable'),
-  default: answerOf('Any other refusal, for instance too many requests.', named('Problem')),
+  default: answerOf('Another error, for example too many requests.', named('Problem')),
 }
 
 interface Posted {
@@ -50,7 +50,7 @@ const revocation = postByClient({
   summary: 'Revokes a token of the client (RFC 7009)',
   body: formOf(aboutToken),
   answers: {
-    200: answerOf('The token is revoked, or is not a token of the client.', named('Done')),
+    200: answerOf('The token is revoked or is not a token of the client.', named('Done')),
   },
 })
 
@@ -60,7 +60,7 @@ const introspection = postByClient({
   body: formOf(aboutToken),
   answers: {
     200: answerOf(
-      'Only `active` if the token is inactive or the client may not know it.',
+      'The token; only `active: false` if the token is inactive or the client may not see it.',
       schemaOf(shapes.introspection),
     ),
   },
@@ -70,7 +70,7 @@ const pushedRequest = postByClient({
   operationId: 'pushAuthorizationRequest',
   summary: 'Stores an authorization request and returns its `request_uri` (RFC 9126)',
   body: formOf(pushedRequestForm),
-  answers: { 201: answerOf('It is stored.', schemaOf(shapes.pushedRequest)) },
+  answers: { 201: answerOf('The request is stored.', schemaOf(shapes.pushedRequest)) },
 })
 
 const deviceAuthorization = postByClient({
@@ -79,7 +79,7 @@ const deviceAuthorization = postByClient({
   body: formOf(deviceRequest),
   answers: {
     200: answerOf(
-      'The code for the user, and the address to enter it.',
+      'The user code, and the URL at which the user enters it.',
       schemaOf(shapes.deviceCodes),
     ),
   },
@@ -88,11 +88,11 @@ const deviceAuthorization = postByClient({
 const keys: Part = {
   get: {
     operationId: 'getKeys',
-    summary: 'The public keys that verify access tokens (RFC 7517)',
+    summary: 'Returns the public keys that verify access tokens (RFC 7517)',
     tags: ['metadata'],
     security: [],
     responses: {
-      200: answerOf('Public.', schemaOf(z.strictObject({ keys: z.array(z.looseObject({})) }))),
+      200: answerOf('The keys.', schemaOf(z.strictObject({ keys: z.array(z.looseObject({})) }))),
     },
   },
 }
@@ -106,7 +106,7 @@ const metadataBody: Part = {
 const registrationRefusals: Parts = {
   400: refusals['400'] ?? {},
   401: answerOf(
-    'A token is needed, or is not valid.',
+    'The token is missing or not valid.',
     { type: 'object' },
     {
       'WWW-Authenticate': {
@@ -147,7 +147,7 @@ const registration = ({ settings }: Described): Parts => {
       get: {
         ...managed,
         operationId: 'getRegistration',
-        summary: 'The registration of a client (RFC 7592)',
+        summary: 'Returns the registration of a client (RFC 7592)',
         responses: { 200: registered, ...withoutBody },
       },
       put: {
@@ -185,7 +185,7 @@ const leakReport: Part = {
       },
     },
     responses: {
-      200: answerOf('What each item was, in the same order.', schemaOf(leakAnswer)),
+      200: answerOf('The verdict on each reported item, in the same order.', schemaOf(leakAnswer)),
       400: refusals['400'] ?? {},
       403: answerOf('The report is not signed by a key that is known here.', named('Problem')),
       413: namedAnswer('TooLarge'),
@@ -195,7 +195,7 @@ const leakReport: Part = {
   },
 }
 
-/** The endpoints of the enabled standards. */
+/** Describes the endpoints of the enabled extensions. */
 export const extensionPaths = (server: Described): Parts => {
   const { settings } = server
   const root = settings.oauthPrefix

@@ -19,18 +19,18 @@ const notReady = schemaOf(
   }),
 )
 
-// A node without Redis is ready: most requests do not need it.
+// A node is ready even without Redis, because most requests do not need Redis.
 const ready = schemaOf(z.strictObject({ status: z.literal('ready'), transients }))
 
-/** Describes the endpoints for load balancers and process managers. */
+/** Describes the health endpoints for load balancers and process managers. */
 export const healthPaths = (): Parts => ({
-  '/health/live': operation('live', 'Whether the process answers', {
-    200: answerOf('It does.', live),
+  '/health/live': operation('live', 'Returns 200 while the process is running', {
+    200: answerOf('The process is running.', live),
   }),
-  '/health/ready': operation('ready', 'Whether requests should be sent to this process', {
-    200: answerOf('The database answers. `transients` is present if Redis does not.', ready),
+  '/health/ready': operation('ready', 'Returns whether this process can handle requests', {
+    200: answerOf('The database responds. `transients` is present if Redis is unavailable.', ready),
     503: answerOf(
-      'The database does not answer or takes no writes, the process is about to stop, or its `clock` differs too much from that of the database.',
+      'The database is unavailable or read-only, the process is about to stop, or its `clock` differs too much from the clock of the database.',
       notReady,
       {
         'Retry-After': {

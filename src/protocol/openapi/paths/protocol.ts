@@ -24,14 +24,14 @@ const document = (operationId: string, summary: string, schema: Part): Part => (
     operationId,
     summary,
     tags: ['metadata'],
-    responses: { 200: answerOf('Public.', schema) },
+    responses: { 200: answerOf('The document.', schema) },
   },
 })
 
-/** Describes the protocol endpoints briefly; the RFCs have the details. */
+/** Describes the protocol endpoints briefly; the RFCs specify the details. */
 export const protocolPaths = (server: Described): Parts => {
   const root = server.settings.oauthPrefix
-  const pong = withToken(answerOf('The token works.', named('Pong')))
+  const pong = withToken(answerOf('The token is valid.', named('Pong')))
   return {
     [`${root}/authorize`]: authorizationPath(server),
     [`${root}/token`]: {
@@ -45,11 +45,11 @@ export const protocolPaths = (server: Described): Parts => {
           content: { 'application/x-www-form-urlencoded': { schema: named('TokenRequest') } },
         },
         responses: {
-          200: answerOf('Tokens.', named('TokenAnswer')),
-          400: answerOf('RFC 6749 §5.2.', named('Problem')),
-          401: answerOf('The client is unknown, or its secret is wrong.', named('Problem'), {
+          200: answerOf('The tokens.', named('TokenAnswer')),
+          400: answerOf('An error of RFC 6749 §5.2.', named('Problem')),
+          401: answerOf('The client is unknown, or its authentication failed.', named('Problem'), {
             'WWW-Authenticate': {
-              description: 'Where the client used the Basic scheme.',
+              description: 'A challenge, if the client used the Basic scheme.',
               schema: text,
             },
           }),
@@ -59,26 +59,28 @@ export const protocolPaths = (server: Described): Parts => {
       },
     },
     [`${root}/ping`]: {
-      get: { operationId: 'ping', summary: 'Whether a token works', ...pong },
-      post: { operationId: 'pingByPost', summary: 'Whether a token works', ...pong },
+      get: { operationId: 'ping', summary: 'Checks that a token is valid', ...pong },
+      post: { operationId: 'pingByPost', summary: 'Checks that a token is valid', ...pong },
     },
     [`${root}/info`]: {
       get: {
         operationId: 'info',
-        summary: 'The user, client and scopes of a token',
-        ...withToken(answerOf('Its holder.', named('TokenHolder'))),
+        summary: 'Returns the user, client and scopes of a token',
+        ...withToken(answerOf('The holder of the token.', named('TokenHolder'))),
       },
     },
     '/.well-known/oauth-authorization-server': document(
       'getServerMetadata',
-      'What the authorization server can do (RFC 8414)',
+      'Returns the authorization server metadata (RFC 8414)',
       named('ServerMetadata'),
     ),
     '/.well-known/oauth-protected-resource': document(
       'getResourceMetadata',
-      'Which authorization server protects the application (RFC 9728)',
+      'Returns the protected resource metadata (RFC 9728)',
       named('ResourceMetadata'),
     ),
-    [server.settings.openapiPath]: document('getOpenApi', 'This document', { type: 'object' }),
+    [server.settings.openapiPath]: document('getOpenApi', 'Returns this document', {
+      type: 'object',
+    }),
   }
 }

@@ -2,7 +2,7 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { after, change, done, look } from './settings-operation.ts'
 
-/** Describes the sessions of the user; empty if the application has its own login. */
+/** Describes the page of the user's sessions; empty if the application has its own login. */
 export const sessionPaths = (server: Described): Parts =>
   server.sessionCookie === null
     ? {}
@@ -10,13 +10,13 @@ export const sessionPaths = (server: Described): Parts =>
         [`${server.settings.settingsPrefix}/sessions/`]: {
           get: look(server, {
             id: 'listSessions',
-            summary: 'Where the user is logged in',
+            summary: 'Lists the sessions of the user',
             query: [after('after')],
             answer: [200, 'The sessions.', named('Sessions')],
           }),
           post: change(server, {
             id: 'endSessions',
-            summary: 'Ends one session, or all but this one',
+            summary: 'Ends one session, or all sessions except the current session',
             finds: true,
             body: named('SessionEnd'),
             answer: done,

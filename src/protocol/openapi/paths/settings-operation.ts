@@ -6,17 +6,17 @@ import { bySession } from '../security.ts'
 interface SettingsOperation {
   readonly id: string
   readonly summary: string
-  /** The status, description and schema of its successful answer. */
+  /** The status, description and schema of the successful response. */
   readonly answer: readonly [status: 200 | 201, description: string, schema: Part]
-  /** Whether its subject may be missing. */
+  /** Whether the endpoint returns 404 for an unknown ID. */
   readonly finds?: boolean
   readonly query?: readonly Part[]
 }
 
 interface Change extends SettingsOperation {
-  /** The schema of its body; omitted if it reads no body. */
+  /** The schema of the request body; omitted for a request without a body. */
   readonly body?: Part
-  /** Whether the body may be omitted. */
+  /** Whether a request may omit the body. */
   readonly isBodyOptional?: boolean
 }
 
@@ -41,10 +41,10 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
   }
 }
 
-/** Describes a GET of the settings. */
+/** Describes a GET request to a settings page. */
 export const look = operation
 
-/** Describes a POST of the settings, whose body is JSON or a form with fields of the same names. */
+/** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
   server: Described,
   { body, isBodyOptional = false, ...rest }: Change,
@@ -66,9 +66,9 @@ export const change = (
 }
 
 /** The response to a change without a result. */
-export const done = [200, 'It is done.', named('Done')] as const
+export const done = [200, 'The change is saved.', named('Done')] as const
 
-/** A parameter of the path. */
+/** Describes a path parameter. */
 export const inPath = (name: string, description: string, schema: Part = text): Part => ({
   name,
   in: 'path',
@@ -84,6 +84,6 @@ export const inQuery = (name: string, description: string, schema: Part = text):
   schema,
 })
 
-/** The cursor of a list, which clients take from `next`. */
+/** Describes the cursor of a list. */
 export const after = (name: string): Part =>
-  inQuery(name, 'The cursor of a page, as `next` of an earlier answer has it.')
+  inQuery(name, 'The cursor of a page, from the URL in `next` of an earlier response.')

@@ -7,17 +7,17 @@ const tokenId = schemaOf(id)
 const personal = [inPath('id', 'The ID of a personal token of the user.', tokenId)]
 const authorized = [inPath('id', 'The ID of the token of a device.', tokenId)]
 
-/** Describes the pages on which users manage personal tokens and single authorizations. */
+/** Describes the pages on which users manage personal tokens and individual authorizations. */
 export const tokenPaths = (server: Described): Parts => {
   const root = `${server.settings.settingsPrefix}/applications/tokens`
   return {
     [`${root}/new/`]: {
       get: look(server, {
         id: 'getPersonalTokenChoices',
-        summary: 'The choices for a new personal token',
+        summary: 'Returns the scopes and the last expiry day for a new personal token',
         answer: [
           200,
-          'The scopes, in the language of the user, and the last day.',
+          'The scopes, in the language of the user, and the last expiry day.',
           named('PersonalTokenChoices'),
         ],
       }),
@@ -32,19 +32,19 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: personal,
       get: look(server, {
         id: 'getPersonalToken',
-        summary: 'A personal token',
+        summary: 'Returns a personal token',
         finds: true,
         answer: [200, 'The token without its value.', named('PersonalToken')],
       }),
       post: change(server, {
         id: 'changePersonalToken',
-        summary: 'Changes a personal token, or deletes it',
+        summary: 'Changes or deletes a personal token',
         finds: true,
         body: named('PersonalTokenChange'),
         isBodyOptional: true,
         answer: [
           200,
-          'The changed token; an empty object after a deletion.',
+          'The changed token, or an empty object after a deletion.',
           either(named('PersonalToken'), named('Done')),
         ],
       }),
@@ -64,7 +64,7 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: authorized,
       get: look(server, {
         id: 'getAuthorization',
-        summary: 'One authorization of an application',
+        summary: 'Returns an authorization of an application',
         finds: true,
         answer: [200, 'The authorization.', named('Device')],
       }),
@@ -73,7 +73,7 @@ export const tokenPaths = (server: Described): Parts => {
       parameters: authorized,
       post: change(server, {
         id: 'revokeAuthorization',
-        summary: 'Revokes one authorization of an application',
+        summary: 'Revokes an authorization of an application',
         finds: true,
         answer: done,
       }),

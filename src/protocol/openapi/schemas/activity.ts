@@ -3,11 +3,11 @@ import { flag, id, text, time, userId } from '../shape.ts'
 import { next } from './applications.ts'
 
 const details = z.record(z.string(), z.unknown())
-const event = text.describe('For instance client.disabled.')
+const event = text.describe('The name of the event, for example client.disabled.')
 const subject = text.describe('The name of the client or personal token at that time.')
 const actors = ['user', 'client', 'command_line', 'system', 'unknown'] as const
 
-/** An event as the affected user sees it. */
+/** An event in the response to the affected user. */
 export const ownEvent = z.strictObject({
   id,
   at: time,
@@ -23,15 +23,15 @@ export const ownEvent = z.strictObject({
 
 export const activity = z.strictObject({ events: z.array(ownEvent), next })
 
-/** An event as administrators see it. */
+/** An event in the response to administrators. */
 export const adminEvent = z.strictObject({
   id,
   at: time,
   event,
   actor: z.enum(actors),
-  actor_id: userId.nullable().describe('The ID of the user who did it; null if no user did.'),
+  actor_id: userId.nullable().describe('The ID of the user who caused the event, or null.'),
   actor_email: text.nullable(),
-  user_id: userId.nullable().describe('The ID of the user whom it concerns.'),
+  user_id: userId.nullable().describe('The ID of the affected user, or null.'),
   user_email: text.nullable(),
   client_id: text.nullable(),
   token_id: id.nullable(),
@@ -40,7 +40,7 @@ export const adminEvent = z.strictObject({
   address: text,
   user_agent: text,
   request_id: text.nullable(),
-  is_routine: flag.describe('Whether it is a frequent event, such as a refresh.'),
+  is_routine: flag.describe('Whether the event is frequent, such as a refresh.'),
   details,
 })
 

@@ -5,15 +5,15 @@ import { next } from './applications.ts'
 import { client } from './clients.ts'
 
 export const adminClient = client.extend({
-  owner: text.nullable().describe('The e-mail address of its owner; null if it has no owner.'),
+  owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
 })
 
 export const adminToken = z.strictObject({
   id,
-  name: text.describe('The name of the token if it is personal, otherwise of its client.'),
+  name: text.describe('The name of a personal token; otherwise the name of the client.'),
   client_id: text,
   is_personal: flag,
-  user: text.nullable().describe('The e-mail address of its user; null if it has no user.'),
+  user: text.nullable().describe('The e-mail address of the user; null without a user.'),
   scopes: z.array(text),
   created_at: time,
   expires: time.nullable(),
@@ -26,7 +26,7 @@ export const administration = z.strictObject({
   next: z.strictObject({ clients: next, tokens: next }),
 })
 
-/** The actions of administrators on a client. */
+/** The administrators' actions on a client. */
 export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] as const
 
 export const administrationForm = z.looseObject({

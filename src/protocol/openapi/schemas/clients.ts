@@ -7,7 +7,7 @@ export const scope = z.strictObject({ id: text, help_text: text, group: text })
 
 export const clientChoices = z.strictObject({ scopes: z.array(scope) })
 
-/** A client application as its owner sees it. */
+/** A client application in the response to its owner. */
 export const client = z.strictObject({
   client_id: text,
   name: text,
@@ -15,25 +15,25 @@ export const client = z.strictObject({
   website: text,
   client_type: z.enum(['confidential', 'public']),
   is_confidential: flag,
-  redirect_uris: z.array(text).describe('The first one is the default.'),
-  default_scopes: z.array(text).describe('Requested if a request names no scope.'),
-  optional_scopes: z.array(text).describe('A user may refuse these and grant the rest.'),
-  is_verified: flag.describe('Whether an administrator has verified who makes it.'),
-  is_disabled: flag.describe('Whether an administrator has disabled it.'),
+  redirect_uris: z.array(text).describe('The first URI is the default.'),
+  default_scopes: z.array(text).describe('The scopes of a request without the parameter `scope`.'),
+  optional_scopes: z.array(text).describe('The scopes that a user may refuse individually.'),
+  is_verified: flag.describe('Whether an administrator has verified the operator of the client.'),
+  is_disabled: flag.describe('Whether an administrator has disabled the client.'),
   users: count.describe(
-    'The number of its tokens that are neither personal nor internal; 1,001 means more than 1,000.',
+    'The number of tokens, except personal and internal tokens; 1,001 means more than 1,000.',
   ),
   client_secret_leaked_at: time
     .nullable()
-    .describe('When the secret was revoked because it had leaked; null if the secret is valid.'),
+    .describe('The time at which a leaked secret was revoked; null if the secret is valid.'),
   previous_client_secret_expires: time
     .nullable()
-    .describe('When the previous secret expires or expired; null if there is no previous secret.'),
+    .describe('The time at which the previous secret expires; null without a previous secret.'),
   created_at: time,
 })
 
 export const clientWithSecret = client.extend({
-  client_secret: text.optional().describe('Shown only once. A public client has none.'),
+  client_secret: text.optional().describe('Returned only once, and not for a public client.'),
 })
 
 const fields = {
@@ -42,7 +42,7 @@ const fields = {
   website: formText.optional().describe('Empty, or a URL that starts with https://.'),
   redirect_uris: formList
     .optional()
-    .describe('A list, or a text with one URI per line. The first one is the default.'),
+    .describe('A list, or a text with one URI per line. The first URI is the default.'),
   is_confidential: formFlag
     .optional()
     .describe('False for an application that cannot keep a secret. The default is true.'),
@@ -57,12 +57,12 @@ export const clientChange = z
     ...fields,
     name: fields.name.optional(),
     delete: formText.optional().describe('`yes` deletes the client.'),
-    confirm_name: formText.optional().describe('To delete: the name of the client.'),
+    confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),
   })
-  .describe('A field that is missing keeps its value, in a form too if it is a list.')
+  .describe('An omitted field is not changed, including an omitted list in a form.')
 
 export const overlapForm = z.looseObject({
   overlap: seconds(maxOverlap)
     .optional()
-    .describe('Seconds for which the previous value stays valid. The default is 0.'),
+    .describe('The seconds for which the previous value remains valid. The default is 0.'),
 })

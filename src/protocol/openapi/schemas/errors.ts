@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { oauthErrorCodes } from '../../../model/oauth-error.ts'
 import { count, text } from '../shape.ts'
 
-/** A refusal. */
+/** An error response. */
 export const problem = z.strictObject({
   error: z.enum(oauthErrorCodes),
-  error_description: text.describe('For developers, in English.'),
+  error_description: text.describe('A description for developers, in English.'),
 })
 
-/** A refusal of one field of a form. */
+/** An error response that identifies the invalid form field. */
 export const fieldProblem = problem.extend({
   field: text.optional().describe('The name of the refused field in the request.'),
   line: z
     .int()
     .positive()
     .optional()
-    .describe('The refused entry of a list, or line of a field, counted from 1.'),
+    .describe('The number of the refused list entry or line, starting at 1.'),
 })
 
 export const jwtProblem = z

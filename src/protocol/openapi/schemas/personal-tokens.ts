@@ -10,7 +10,7 @@ export const personalTokenChoices = z.strictObject({
   scopes: z.array(scope),
   last_day: day
     .nullable()
-    .describe('The last day that a new token can expire; null if it need not expire.'),
+    .describe('The last day on which a new token can expire; null without a limit.'),
 })
 
 /** A personal token without its value. */
@@ -18,26 +18,26 @@ export const personalToken = z.strictObject({
   id,
   name: text,
   scopes: z.array(text),
-  expires: time.nullable().describe('Null if it never expires.'),
-  created_at: time.describe('When it was created or rotated.'),
+  expires: time.nullable().describe('Null if the token does not expire.'),
+  created_at: time.describe('The time of the creation or the last rotation.'),
   last_used_at: time.nullable(),
   last_used_address: text.nullable(),
   previous_expires: time
     .nullable()
-    .describe('When the previous value expires; null if there is no previous value.'),
+    .describe('The time at which the previous value expires; null without a previous value.'),
 })
 
 export const personalTokenWithValue = personalToken.extend({
-  access_token: text.describe('Shown only once.'),
+  access_token: text.describe('Returned only once.'),
 })
 
-/** A day, at the end of which a token expires in UTC. */
+/** The syntax of an expiry day. The token expires at the end of this day in UTC. */
 export const dayPattern = /^\d{4}-\d\d-\d\d$/
 export const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/
 
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe('A day such as 2027-01-31, at the end of which the token expires in UTC, or a time.')
+  .describe('A time, or a day such as 2027-01-31. The token expires at the end of the day in UTC.')
 
 export const newPersonalToken = z.looseObject({
   name: formName,
@@ -45,7 +45,7 @@ export const newPersonalToken = z.looseObject({
   expires: z.union([expires, noText], { error: 'a text or null' }).optional(),
 })
 
-/** The form of a new token as the document of a server shows it: `expires` is required if the server sets a maximum. */
+/** Returns the form of a new token for the document: `expires` is required if the server limits the lifetime. */
 export const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
   settings.tokenPersonalMaxExpiresIn === 0 ? newPersonalToken : newPersonalToken.extend({ expires })
 
@@ -55,4 +55,4 @@ export const personalTokenChange = z
     scopes: formList.optional(),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })
-  .describe('A field that is missing keeps its value.')
+  .describe('An omitted field is not changed.')

@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { count, flag, text, userId } from '../shape.ts'
 
-/** The answer of the token endpoint: RFC 6749 §5.1, and the user. */
+/** The response of the token endpoint: RFC 6749 §5.1, and the user. */
 export const tokenAnswer = z.strictObject({
   access_token: text,
   token_type: z.enum(['Bearer', 'DPoP']),
   expires_in: count.optional().describe('Seconds.'),
   scope: text.describe('The granted scopes, separated by spaces.'),
   refresh_token: text.optional(),
-  issued_token_type: text.optional().describe('The answer of a token exchange has it (RFC 8693).'),
+  issued_token_type: text
+    .optional()
+    .describe('Only in the response to a token exchange (RFC 8693).'),
   user: z
     .strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })
     .optional(),
@@ -25,7 +27,7 @@ export const tokenHolder = z.strictObject({
   scopes: z.array(text),
 })
 
-/** The answer of dynamic client registration. */
+/** The response of dynamic client registration. */
 export const registeredClient = z
   .looseObject({
     client_id: text,

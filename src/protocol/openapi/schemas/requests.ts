@@ -12,7 +12,7 @@ const optional = parameter.optional()
 const credentials = { client_id: optional, client_secret: optional }
 const secretNeedsId = { dependentRequired: { client_secret: ['client_id'] } }
 
-/** A parameter that the endpoint requires; an empty value counts as missing (RFC 6749 §3.1). */
+/** A required parameter. An empty value is treated as missing (RFC 6749 §3.1). */
 const required = parameter.min(1)
 
 const codes = {
@@ -37,7 +37,7 @@ export const tokenRequest = ({ grantTypes }: Described) =>
     })
     .meta(secretNeedsId)
 
-/** A token of the client: to revoke it, or to introspect it. */
+/** The form of a revocation or introspection request. */
 export const aboutToken = z
   .looseObject({
     token: required,
