@@ -5,7 +5,7 @@ import type { TestServer } from '../support/server.ts'
 import { type AttackServer, startAttackServer, type Tokens } from './support/attack-server.ts'
 import { audit } from './support/auditor.ts'
 
-// An attacker with write access to the database but without a key breaks each invariant by hand.
+// Each test breaks an invariant by direct SQL on a copy of the database, and expects that the auditor reports it.
 
 let attack: AttackServer
 let tokens: Tokens
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** The server on a copy of its database, which a test may corrupt. */
+/** The server with a copy of its database, which a test may corrupt. */
 let broken: TestServer
 beforeEach(() => {
   copies += 1
@@ -48,14 +48,14 @@ const authorization = 'oauth2server_authorization'
 const token = 'oauth2server_token'
 const rotated = 'oauth2server_rotated_refresh_token'
 
-test('finds nothing in an intact database', async () => {
+test('reports nothing for an intact database', async () => {
   expect(await findings()).toEqual([])
 })
 
-describe('I1 at most one live family per code', () => {
-  test('a second authorization of the same code', async () => {
+describe('I1 one token family per code at most', () => {
+  test('reports a second authorization for the same code', async () => {
     sql(
-      // The copied table has no unique index.
+      // A copied table has no unique index, so it accepts the duplicate.
       `create table copy as select * from ${authorization}`,
       `drop table ${authorization}`,
       `alter table copy rename to ${authorization}`,
@@ -64,7 +64,7 @@ describe('I1 at most one live family per code', () => {
     expect(await findings()).toEqual([expect.stringMatching(/^I1: the code /)])
   })
 
-  test('a second pair of tokens of one authorization', async () => {
+  test('reports a second pair of tokens for the same authorization', async () => {
     sql(
       `update ${token} set authorization_id = (select min(id) from ${authorization}), client_key = (select client_key from ${authorization} order by id) where authorization_id is not null`,
     )
@@ -74,25 +74,25 @@ describe('I1 at most one live family per code', () => {
   })
 })
 
-describe('I2 consumed where its successor exists, and only there', () => {
-  test('a code was redeemed into nothing', async () => {
+describe('I2 a consumed credential has a successor', () => {
+  test('reports a redeemed code without tokens', async () => {
     sql(`delete from ${token} where authorization_id = (select min(id) from ${authorization})`)
     expect(await findings()).toEqual([expect.stringMatching(/^I2: the authorization /)])
   })
 
-  test('a refresh token was rotated into nothing', async () => {
+  test('reports a rotated refresh token without a successor', async () => {
     sql(`update ${rotated} set successor = 'nothing'`)
     expect(await findings()).toEqual([expect.stringMatching(/^I2: .* rotated into nothing/)])
   })
 
-  test('a rotation is of no authorization', async () => {
+  test('reports a rotated refresh token without an authorization', async () => {
     sql(`update ${rotated} set authorization_id = 4711`)
     expect(await findings()).toEqual([expect.stringMatching(/^I2: .* rotated into nothing/)])
   })
 })
 
-describe('I3 what was revoked or rotated never becomes valid again', () => {
-  test('a revoked authorization has tokens', async () => {
+describe('I3 a revoked or rotated token remains invalid', () => {
+  test('reports a revoked authorization with tokens', async () => {
     sql(
       `update ${authorization} set revoked_at = 1 where id = (select min(id) from ${authorization})`,
     )
@@ -101,7 +101,7 @@ describe('I3 what was revoked or rotated never becomes valid again', () => {
     ])
   })
 
-  test('a rotated refresh token is the current one again', async () => {
+  test('reports a rotated refresh token that is current again', async () => {
     sql(
       `update ${token} set refresh_token_digest = (select digest from ${rotated}) where authorization_id = (select authorization_id from ${rotated})`,
     )
@@ -109,47 +109,47 @@ describe('I3 what was revoked or rotated never becomes valid again', () => {
   })
 })
 
-describe('I4 every live token has a live user, a live client, and no more than they agreed to', () => {
+describe('I4 a valid token has an existing user and client, and only granted scopes', () => {
   const ofConf = `authorization_id = (select min(id) from ${authorization})`
   test.each([
-    ['no user', `update ${token} set user_id = 4711 where ${ofConf}`, 'has no user'],
-    ['no client', `update ${token} set client_key = 4711 where ${ofConf}`, 'has no client'],
+    ['without a user', `update ${token} set user_id = 4711 where ${ofConf}`, 'has no user'],
+    ['without a client', `update ${token} set client_key = 4711 where ${ofConf}`, 'has no client'],
     [
-      'another client than granted',
+      'of another client',
       `update ${token} set client_key = (select client_key from oauth2server_client where name = 'Spa') where ${ofConf}`,
       'is of another client',
     ],
     [
-      'another user than granted',
+      'of another user',
       `update ${token} set user_id = (select max(u.id) from oauth2server_user as u where u.id <> ${token}.user_id) where ${ofConf}`,
       'is of another user',
     ],
     [
-      'no authorization',
+      'without an authorization',
       `update ${token} set authorization_id = 4711 where ${ofConf}`,
       'has no authorization',
     ],
     [
-      'more than was granted',
+      'with more scopes than its authorization',
       `update ${token} set scopes = 'r w' where ${ofConf}`,
       'more than was granted',
     ],
     [
-      'no consent',
+      'without a consent',
       "delete from oauth2server_consent where client_key = (select client_key from oauth2server_client where name = 'Conf')",
       'has no consent',
     ],
     [
-      'more than was agreed to',
+      'with more scopes than the consent',
       "update oauth2server_consent set scopes = ''",
       'more than was agreed to',
     ],
     [
-      'an internal scope',
+      'with an internal scope',
       `update ${token} set scopes = 'r sys:internal' where ${ofConf}`,
       'has an internal scope',
     ],
-  ])('%s', async (_, statement, finding) => {
+  ])('reports a token %s', async (_, statement, finding) => {
     sql(statement)
     expect(await findings()).toContainEqual(
       expect.stringMatching(new RegExp(`^I4: the token \\d+ .*${finding}`)),
@@ -157,8 +157,8 @@ describe('I4 every live token has a live user, a live client, and no more than t
   })
 })
 
-describe('I5 no credential in plain text', () => {
-  test('in a row of the database', async () => {
+describe('I5 no credential is stored or logged in plain text', () => {
+  test('reports an access token in a row of the database', async () => {
     sql(
       `update oauth2server_user set email_verified = 0`,
       `update oauth2server_client set description = '${tokens.accessToken}' where name = 'Conf'`,
@@ -167,7 +167,7 @@ describe('I5 no credential in plain text', () => {
   })
 
   test.each(['refreshToken', 'accessToken'] as const)(
-    '%s in a value that was deleted',
+    'reports a deleted %s that is still in the database file',
     async (kind) => {
       const secret = tokens[kind]
       sql(
@@ -178,7 +178,7 @@ describe('I5 no credential in plain text', () => {
     },
   )
 
-  test('in a line of the log', async () => {
+  test('reports a client secret in a line of the log', async () => {
     const entry = {
       level: 'info',
       event: 'x',
@@ -188,41 +188,41 @@ describe('I5 no credential in plain text', () => {
     expect(await findings()).toEqual([expect.stringMatching(/^I5: .* in the log/)])
   })
 
-  test('a secret that the test names', async () => {
+  test('reports a secret that the test recorded with `saw`', async () => {
     attack.saw('a secret of the test itself')
     sql(`update oauth2server_client set description = 'this is a secret of the test itself'`)
     expect(await findings()).toContainEqual(expect.stringMatching(/^I5: a secr/))
   })
 })
 
-describe('I6 personal tokens change only through their own settings page', () => {
+describe('I6 only the settings page changes a personal token', () => {
   const personal = 'is_personal = 1'
   test.each([
-    ['more scopes', `update ${token} set scopes = 'r w rw:all' where ${personal}`],
-    ['another life', `update ${token} set expires = 4711 where ${personal}`],
-    ['another value', `update ${token} set access_token_digest = 'x' where ${personal}`],
-    ['another user', `update ${token} set user_id = 2 where ${personal}`],
-    ['a refresh token', `update ${token} set refresh_token_digest = 'x' where ${personal}`],
-    ['none at all', `delete from ${token} where ${personal}`],
+    ['with more scopes', `update ${token} set scopes = 'r w rw:all' where ${personal}`],
+    ['with another expiry', `update ${token} set expires = 4711 where ${personal}`],
+    ['with another value', `update ${token} set access_token_digest = 'x' where ${personal}`],
+    ['of another user', `update ${token} set user_id = 2 where ${personal}`],
+    ['with a refresh token', `update ${token} set refresh_token_digest = 'x' where ${personal}`],
+    ['that was deleted', `delete from ${token} where ${personal}`],
     [
-      'another client',
+      'of another client',
       `update ${token} set client_key = (select client_key from oauth2server_client where name = 'Conf') where ${personal}`,
     ],
     [
-      'other scopes of its client',
+      'of a client with other scopes',
       `update oauth2server_client set default_scopes = '' where ${personal}`,
     ],
-    ['an authorization', `update ${token} set authorization_id = 1 where ${personal}`],
+    ['with an authorization', `update ${token} set authorization_id = 1 where ${personal}`],
     [
-      'another token of its client',
+      'of a client with another token',
       `update ${token} set client_key = (select client_key from oauth2server_client where ${personal}) where authorization_id is not null`,
     ],
-  ])('%s', async (_, statement) => {
+  ])('reports a personal token %s', async (_, statement) => {
     sql(statement)
     expect(await findings()).toContainEqual(expect.stringMatching(/^I6: /))
   })
 
-  test('ignores changes that the test itself makes', async () => {
+  test('ignores a change that the test declared with `touched`', async () => {
     await using own = await startAttackServer()
     const { id } = await own.personalToken('b', ['r'])
     const { tokens } = own.server.server
@@ -234,7 +234,7 @@ describe('I6 personal tokens change only through their own settings page', () =>
   })
 })
 
-test('runs at the end of a test', async () => {
+test('runs when the server is closed', async () => {
   const own = await startAttackServer()
   await own.grant()
   execute(own.server.database, `delete from ${token} where authorization_id is not null`)

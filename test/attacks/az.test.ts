@@ -29,9 +29,7 @@ const conf = (): AttackClient => attack.clients.conf
 const client = (input: Partial<ClientInput>): Promise<AttackClient> =>
   attack.client({ name: 'Another', ...input })
 
-/**
- * Sends the request by link for a logged-in user and by form for an anonymous one; expects LOCAL400 and no stored row.
- */
+/** Sends the request by GET for a logged-in user and by POST for an anonymous user. Expects LOCAL400 and no new row. */
 const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
   expectNoChange(attack, async () => {
     for (const [as, method] of [
@@ -43,21 +41,21 @@ const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
 
 describe('AZ-01 Unknown or missing client', () => {
   test.each([
-    ['unknown', 'nope'],
-    ['empty', ''],
-    ['missing', undefined],
-    ['markup', '"><script>alert(1)</script>'],
-    ['an object’s own property', '__proto__'],
-    ['a URL that must not be fetched', 'https://evil.example/client.json'],
-    ['10 000 characters', 'x'.repeat(10_000)],
-  ])('%s', async (_, client_id) => {
+    ['an unknown client ID', 'nope'],
+    ['an empty client ID', ''],
+    ['a missing client ID', undefined],
+    ['a client ID with markup', '"><script>alert(1)</script>'],
+    ['the client ID __proto__', '__proto__'],
+    ['a URL as client ID', 'https://evil.example/client.json'],
+    ['a client ID of 10,000 characters', 'x'.repeat(10_000)],
+  ])('rejects %s on a local error page', async (_, client_id) => {
     await refusedEverywhere({ client_id, redirect_uri: evilCb })
     const answer = await attack.authorize({ client_id, redirect_uri: evilCb })
     expect(answer.text).toContain('invalid_request')
     expect(answer.text).not.toMatch(/<script>|evil\.example|\bat .*\.ts:/)
   })
 
-  test('rejects the client row behind a personal token', async () => {
+  test('rejects the hidden client of a personal token', async () => {
     const [row] = await attack.server.query(
       'select client_id from oauth2server_client where is_personal = 1',
     )
@@ -65,8 +63,8 @@ describe('AZ-01 Unknown or missing client', () => {
   })
 })
 
-describe('AZ-02 Unregistered redirect URI rejected at authorize, not only at token', () => {
-  test('rejects it by link, form and pushed request', async () => {
+describe('AZ-02 Unregistered redirect URI at the authorization endpoint', () => {
+  test('rejects the URI in a GET, POST and pushed request', async () => {
     await refusedEverywhere({ redirect_uri: evilCb })
     await expectNoChange(attack, async () => {
       expectJson(await attack.push({ redirect_uri: evilCb }), 400, 'invalid_request')
@@ -89,7 +87,7 @@ describe('AZ-02 Unregistered redirect URI rejected at authorize, not only at tok
     })
   })
 
-  test('rejects it even with an earlier consent', async () => {
+  test('rejects the URI even if the user has already consented', async () => {
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     await attack.grant({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
@@ -98,7 +96,7 @@ describe('AZ-02 Unregistered redirect URI rejected at authorize, not only at tok
     })
   })
 
-  test('rejects a pushed URI that was removed later', async () => {
+  test('rejects a pushed request whose URI was removed later', async () => {
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     const { request_uri } = (await attack.push({}, { client: own })).body
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
@@ -110,7 +108,7 @@ describe('AZ-02 Unregistered redirect URI rejected at authorize, not only at tok
   })
 })
 
-describe('AZ-04 Exact string comparison [T496]', () => {
+describe('AZ-04 Exact string comparison of redirect URIs [T496]', () => {
   const others = [
     `${cb}/`,
     'https://client.example/CB',
@@ -155,11 +153,11 @@ describe('AZ-04 Exact string comparison [T496]', () => {
     'undefined',
   ]
 
-  test.each(others)('%j', async (redirect_uri) => {
+  test.each(others)('rejects %j', async (redirect_uri) => {
     await refusedEverywhere({ redirect_uri })
   })
 
-  test('matches neither of two URIs more widely if one is a prefix of the other', async () => {
+  test('compares two registered URIs exactly even if one is a prefix of the other', async () => {
     const longer = `${cb}/more`
     const own = await client({ redirectUris: [cb, longer] })
     for (const redirect_uri of [cb, longer]) {
@@ -186,7 +184,7 @@ describe('AZ-04 Exact string comparison [T496]', () => {
   })
 })
 
-describe('AZ-05 Path confusion table', () => {
+describe('AZ-05 Path confusion', () => {
   const suffixes = [
     '/FAKEPATH',
     '%2FFAKEPATH',
@@ -216,8 +214,8 @@ describe('AZ-05 Path confusion table', () => {
     '%26redirect_uri=x',
   ]
 
-  test.each(suffixes)('%s', async (suffix) => {
-    // Once as the literal text, and once so that decoding yields the text.
+  test.each(suffixes)('rejects the suffix %s', async (suffix) => {
+    // Send the suffix encoded, so that the server decodes it to this text, and then also as it is.
     await refusedEverywhere({ redirect_uri: `${cb}${suffix}` })
     const append = `&redirect_uri=${encodeURIComponent(cb)}${suffix}`
     await refusedEverywhere({ redirect_uri: undefined }, append)
@@ -227,10 +225,10 @@ describe('AZ-05 Path confusion table', () => {
   })
 })
 
-describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
+describe('AZ-07 Any port of a native loopback redirect URI [T533]', () => {
   const native = { client: 'pub' } as const
   test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb', 'http://[::1]:9/cb'])(
-    'sends the code to %s, and the token request repeats it',
+    'sends the code to %s, and requires the same URI at the token endpoint',
     async (redirect_uri) => {
       const answer = await attack.authorize({ redirect_uri }, native)
       expect(answer.location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
@@ -290,10 +288,10 @@ describe('AZ-07 Native loopback: any port, nothing else [T533]', () => {
   })
 })
 
-describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
+describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
   const uris = [...forbiddenRedirectUris, ' JavaScript:alert(1)', 'https://client.example/cb\0']
 
-  test.each(uris)('%j', async (uri) => {
+  test.each(uris)('rejects %j at every registration', async (uri) => {
     const { agent, csrfToken } = await attack.browser('m')
     const information = await registered(attack.server)
     await expectNoChange(attack, async () => {
@@ -348,7 +346,7 @@ describe('AZ-09 Dangerous redirect URIs refused at registration [T546]', () => {
     expect((await register(attack.server, metadata)).status).toBe(status)
   })
 
-  test('rejects private-use schemes without the option', async () => {
+  test('rejects private-use schemes if the option is disabled', async () => {
     await using strict = await startAttackServer({ allowPrivateUseRedirectUris: false })
     const metadata = {
       redirect_uris: ['com.example.app:/cb'],
@@ -368,7 +366,7 @@ describe('AZ-10 Omitted redirect_uri', () => {
     expect((await attack.token({ code, ...omitted })).status).toBe(200)
   })
 
-  test('rejects the request if two or no URIs are registered [T032]', async () => {
+  test('rejects the request if no URI or several URIs are registered [T032]', async () => {
     const two = await client({ redirectUris: [cb, `${cb}2`] })
     expectLocal400(await attack.authorize(omitted, { client: two, submit: null }))
     expectLocal400(await attack.authorize({ redirect_uri: '' }, { client: two, submit: null }))
@@ -377,7 +375,7 @@ describe('AZ-10 Omitted redirect_uri', () => {
     expectLocal400(await attack.authorize({ redirect_uri: cb }, { client: none, submit: null }))
   })
 
-  test('rejects the request if the URI is required (OAuth 2.1)', async () => {
+  test('rejects the request if the settings require redirect_uri', async () => {
     await using strict = await startAttackServer({ requireRedirectUri: true })
     expectLocal400(await strict.authorize(omitted))
     expect((await strict.authorize()).query.code).toBeDefined()
@@ -403,13 +401,13 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
   })
 
   test.each(['response_mode', 'prompt', 'request', 'request_uri'])(
-    'rejects %s sent twice',
+    'rejects a repeated %s with equal values',
     async (name) => {
       await refusedEverywhere({}, `&${name}=a&${name}=a`)
     },
   )
 
-  test('rejects a request with only client_id[]', async () => {
+  test('does not accept client_id[] as client_id', async () => {
     const { clientId } = conf()
     await refusedEverywhere({ client_id: undefined }, `&client_id[]=${clientId}`)
     await refusedEverywhere({ client_id: undefined }, `&client_id%5B0%5D=${clientId}`)
@@ -441,7 +439,7 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
       : answer
     expect(end.location?.startsWith(`${cb}?code=`)).toBe(true)
     expect(end.query.state).toBe('xyz')
-    // Parameters missing from the body count as absent.
+    // The body contains no client ID, so the client ID in the query must not be used.
     const nothing = await attack.request(new URL(attack.authorizeUrl()).href, {
       agent,
       method: 'POST',
@@ -451,7 +449,7 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
   })
 })
 
-describe('AZ-13 response_type, grant and unknown parameters', () => {
+describe('AZ-13 Response type, grant type and unknown parameters', () => {
   const refused = (over: Over, error: string, asking = {}) =>
     expectNoChange(attack, async () => {
       for (const method of ['GET', 'POST'] as const)
@@ -482,14 +480,14 @@ describe('AZ-13 response_type, grant and unknown parameters', () => {
     await refused({}, 'unauthorized_client', { client: own })
   })
 
-  test('rejects the parameter request, and does not drop it in favour of the query', async () => {
+  test('rejects a request with the parameter request', async () => {
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from('{"scope":"w"}').toString('base64url')}.`
     await refused({ request: unsigned }, 'request_not_supported')
     await refused({ request: 'x' }, 'request_not_supported')
   })
 
   test.each(['https://evil.example/x', 'urn:ietf:params:oauth:request_uri:unknown', 'x'])(
-    'neither fetches nor ignores request_uri %s',
+    'rejects request_uri %s',
     async (request_uri) => {
       await refusedEverywhere({ request_uri })
       expectJson(await attack.push({ request_uri }), 400, 'invalid_request')
@@ -515,13 +513,13 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     expect(text).not.toContain('access_token')
   }
 
-  test('(a) rejects a client without the flow [T283]', async () => {
+  test('(a) rejects a client that may not use the flow [T283]', async () => {
     const answer = await attack.authorize({ response_type: 'token' })
     expectRedirect(answer, 'unauthorized_client')
     noToken(answer)
   })
 
-  test('(b) ignores changes in the consent form, in body and query', async () => {
+  test('(b) ignores a response type that is added to the consent form', async () => {
     for (const name of ['conf', 'imp'] as const) {
       const { agent } = await attack.newBrowser('b')
       const asking = { client: name, agent, submit: null } as const
@@ -556,7 +554,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     noToken(answer)
   })
 
-  test('(d) never returns an access token in a query', async () => {
+  test('(d) rejects response_mode=query for the implicit flow', async () => {
     const given = { response_type: 'token', response_mode: 'query' }
     const { redirectUri } = attack.clients.imp
     const answer = await attack.authorize(given, { client: 'imp' })
@@ -564,7 +562,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
     noToken(answer)
   })
 
-  test('(e) returns the token only in the fragment if the flow is allowed', async () => {
+  test('(e) returns the token only in the fragment', async () => {
     const given = { response_type: 'token', code_challenge: attack.challenge }
     const answer = await attack.authorize(given, { client: 'imp' })
     expect(answer.location?.startsWith('https://imp.example/cb#')).toBe(true)
@@ -592,7 +590,7 @@ describe('AZ-14 Implicit flow cannot be reached by tampering [T541]', () => {
   })
 })
 
-describe('AZ-15 state is opaque bytes', () => {
+describe('AZ-15 Opaque state', () => {
   const kilobytes = (count: number) => 'x'.repeat(count * 1024)
   const ask = (state: string, over: Over = {}, decision: 'yes' | 'no' = 'yes') =>
     attack.authorize(
@@ -607,11 +605,11 @@ describe('AZ-15 state is opaque bytes', () => {
     ['markup', '%3Cscript%3E%22%27', '<script>"\''],
     ['NUL', '%00', '\0'],
     ['a single percent sign', '100%25', '100%'],
-    ['decoded once', '%2541', '%41'],
-    ['spaces around', '+x+', ' x '],
+    ['a doubly encoded letter', '%2541', '%41'],
+    ['surrounding spaces', '+x+', ' x '],
     ['2 KiB', kilobytes(2), kilobytes(2)],
     ['invalid UTF-8', '%ff', '\ufffd'],
-  ])('returns the state unchanged: %s', async (_, sent, expected) => {
+  ])('returns a state with %s unchanged', async (_, sent, expected) => {
     const answers = [
       await ask(`&state=${sent}`),
       await ask(`&state=${sent}`, {}, 'no'),
@@ -626,13 +624,13 @@ describe('AZ-15 state is opaque bytes', () => {
     }
   })
 
-  test('returns an empty or no state for an empty one, and none for a missing one', async () => {
+  test('returns no state for a missing state, and at most an empty state for an empty state', async () => {
     expect((await ask('&state=')).query.state ?? '').toBe('')
     expect((await ask('')).query).not.toHaveProperty('state')
     expect((await ask('', {}, 'no')).query).not.toHaveProperty('state')
   })
 
-  test('rejects a state that is too long, without returning it', async () => {
+  test('rejects a too long state without returning it', async () => {
     expectRedirect(await ask(`&state=${kilobytes(8)}`), 'invalid_request', { state: null })
     expectJson(await attack.push({ state: kilobytes(8) }), 400, 'invalid_request')
   })
@@ -644,7 +642,7 @@ describe('AZ-15 state is opaque bytes', () => {
   })
 })
 
-describe('AZ-16 No automatic off-origin bounce for a visitor the server has not authenticated', () => {
+describe('AZ-16 Errors of an anonymous visitor’s request', () => {
   const wrong: Over[] = [
     { scope: 'bogus' },
     { response_type: undefined },
@@ -657,7 +655,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     { resource: 'https://elsewhere.example' },
   ]
 
-  test.each(wrong)('%j', async (over) => {
+  test.each(wrong)('shows the login instead of redirecting to the client: %j', async (over) => {
     for (const name of ['evil', 'conf', 'spa'] as const) {
       for (const method of ['GET', 'POST'] as const) {
         const answer = await attack.authorize(over, { client: name, as: null, method })
@@ -685,7 +683,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     const agent = new UserAgent()
     const first = await open.request(`${open.issuer}/oauth/authorize?${query}`, { agent })
     expectLocal400(await open.follow(first, agent))
-    // After a login the client receives the error, as any client does.
+    // A client that registered itself receives the error after the login, like any other client.
     const answer = await open.authorize(none, { client: evil })
     expectRedirect(answer, 'consent_required', { redirectUri: evilCb })
     await open.server.server.clients.mark(evil.clientId, { isVerified: true })
@@ -693,7 +691,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     expectRedirect(verified, 'login_required', { redirectUri: evilCb })
   })
 
-  test('redirects prompt=none immediately to a client that did not register itself', async () => {
+  test('redirects prompt=none without a login to a client that did not register itself', async () => {
     for (const name of ['conf', 'spa'] as const) {
       const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
       const { redirectUri } = attack.clients[name]
@@ -701,7 +699,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
     }
   })
 
-  test('sends the error to the client once its user has logged in', async () => {
+  test('sends the error to the client after the login', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
     const { email, password } = attack.users.b
@@ -719,7 +717,7 @@ describe('AZ-16 No automatic off-origin bounce for a visitor the server has not 
 })
 
 describe('AZ-17 Redirect mechanics [T556]', () => {
-  test('redirects success, denial, errors and login with 303, uncached and without referrer', async () => {
+  test('sends every redirect with 303, no-store and no-referrer', async () => {
     const { agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
@@ -742,7 +740,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     }
   })
 
-  test('does the same at the login', async () => {
+  test('does not pass on the password in redirects after the login', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({}, { agent })
     const { email, password } = attack.users.b
@@ -753,7 +751,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     expect(wrong.status).toBe(200)
   })
 
-  test('does not forward posted data', async () => {
+  test('does not add posted fields to the redirect', async () => {
     const { csrfToken, agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     const answer = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
@@ -762,7 +760,7 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     expect(answer.location).not.toContain('#')
   })
 
-  test('neither echoes a client_secret nor passes it to the login', async () => {
+  test('never returns a client_secret that a request contains', async () => {
     const { clientSecret } = conf()
     const login = await attack.authorize({ client_secret: clientSecret }, { as: null })
     expect(isLoginPage(login)).toBe(true)
@@ -782,13 +780,16 @@ describe('AZ-17 Redirect mechanics [T556]', () => {
     ['token', 'fragment', undefined],
     ['token', 'query', 'invalid_request'],
     ['token', 'form_post', 'invalid_request'],
-  ])('response_type %s, response_mode %s: %s', async (response_type, response_mode, error) => {
-    const { redirectUri } = attack.clients.imp
-    const answer = await attack.authorize({ response_type, response_mode }, { client: 'imp' })
-    if (error) expectRedirect(answer, error, { redirectUri })
-    else if (response_type === 'code') expect(answer.query.code).toBeDefined()
-    else expect(answer.fragment.access_token).toBeDefined()
-    expect(answer.fragment).not.toHaveProperty('code')
-    expect(answer.query).not.toHaveProperty('access_token')
-  })
+  ])(
+    'handles response_type %s with response_mode %s (error: %s)',
+    async (response_type, response_mode, error) => {
+      const { redirectUri } = attack.clients.imp
+      const answer = await attack.authorize({ response_type, response_mode }, { client: 'imp' })
+      if (error) expectRedirect(answer, error, { redirectUri })
+      else if (response_type === 'code') expect(answer.query.code).toBeDefined()
+      else expect(answer.fragment.access_token).toBeDefined()
+      expect(answer.fragment).not.toHaveProperty('code')
+      expect(answer.query).not.toHaveProperty('access_token')
+    },
+  )
 })

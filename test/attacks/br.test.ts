@@ -12,7 +12,7 @@ import {
   startAttackServer,
 } from './support/attack-server.ts'
 
-/** Resources that need a caller, of the application and of the server itself, and one that allows anonymous callers. */
+/** Endpoints of the application and the server that require a credential. `open` allows anonymous callers. */
 const guarded = ['/api/me', '/oauth/ping', '/oauth/info'] as const
 const open = '/api/public'
 
@@ -30,7 +30,7 @@ const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
 const ask = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   attack.request(path, { headers })
 
-/** A request with these header lines, byte by byte. */
+/** Sends a request with exactly these header lines. */
 const raw = (target: string, headers: readonly string[], method = 'GET'): Promise<RawResponse> =>
   rawHttp(attack.server, { method, target, headers })
 
@@ -39,14 +39,14 @@ const kindOf = async (path: string, headers: Record<string, string> = {}): Promi
   return status === 200 ? body.kind : status
 }
 
-/** Expects 400, the response to two credentials. */
+/** Expects the 400 response to a request with two credentials. */
 const expectTwo = ({ status, headers, text }: Pick<RawResponse, 'status' | 'headers' | 'text'>) => {
   expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
   expect(headers.get('www-authenticate')).toContain('error="invalid_request"')
 }
 
-describe('BR-01 No, bad, expired, revoked token', () => {
-  test('returns a bare challenge with the metadata URL without a credential', async () => {
+describe('BR-01 Missing, malformed, expired or revoked token', () => {
+  test('returns a challenge without an error to a request without a credential', async () => {
     for (const path of guarded) {
       const answer = await ask(path, { accept: 'text/html' })
       expectBearer(answer)
@@ -76,7 +76,7 @@ describe('BR-01 No, bad, expired, revoked token', () => {
       await attack.server.server.tokens.revoke(await found(accessToken))
       return accessToken
     },
-    'of a deactivated user': async () => {
+    'a token of a deactivated user': async () => {
       const { users } = attack.server.server
       const user = await users.create({ email: 'gone@example.org', password: null })
       const made = await attack.server.server.tokens.createPersonal('Gone', user.id)
@@ -84,7 +84,7 @@ describe('BR-01 No, bad, expired, revoked token', () => {
       await users.setActive(user.id, false)
       return made.accessToken
     },
-    'of a client whose owner was deactivated': async () => {
+    'a token of a client with a deactivated owner': async () => {
       const { users } = attack.server.server
       const owner = await users.create({ email: 'owner@example.org', password: null })
       const client = await attack.client({ userId: owner.id })
@@ -93,14 +93,14 @@ describe('BR-01 No, bad, expired, revoked token', () => {
       await users.setActive(owner.id, false)
       return accessToken
     },
-    'of a deleted client': async () => {
+    'a token of a deleted client': async () => {
       const client = await attack.client()
       const { accessToken } = await attack.grant({}, { client })
       await attack.server.server.clients.delete(client.clientId)
       return accessToken
     },
     'a refresh token': async () => (await attack.grant()).refreshToken,
-    'a code': () => attack.code(),
+    'an authorization code': () => attack.code(),
     'a client secret': async () => attack.clients.conf.clientSecret,
   }
   const found = async (accessToken: string) => {
@@ -109,7 +109,7 @@ describe('BR-01 No, bad, expired, revoked token', () => {
     return known.token
   }
 
-  test.each(Object.entries(worthless))('%s', async (_, make) => {
+  test.each(Object.entries(worthless))('rejects %s', async (_, make) => {
     const value = await make()
     for (const path of [...guarded, open]) {
       const answer = await ask(path, { accept: 'text/html', ...bearer(value) })
@@ -125,33 +125,48 @@ describe('BR-01 No, bad, expired, revoked token', () => {
   })
 })
 
-describe('BR-02 Header and query together, or twice', () => {
+describe('BR-02 More than one credential', () => {
   const line = (value: string) => `Authorization: Bearer ${value}`
 
   test.each<[string, () => readonly [query: string, ...lines: string[]]]>([
-    ['the same in header and query', () => [`?access_token=${token}`, line(token)]],
-    ['different ones', () => ['?access_token=bad', line(token)]],
-    ['Basic and the query', () => [`?access_token=${token}`, 'Authorization: Basic eDp5']],
-    ['the query twice', () => [`?access_token=${token}&access_token=${token}`]],
-    ['the query twice, once by an encoded name', () => [`?access_token=a&access%5Ftoken=${token}`]],
-    ['two header lines, the first one junk', () => ['', 'Authorization: junk', line(token)]],
-    ['two header lines, the second one junk', () => ['', line(token), 'Authorization: junk']],
-    ['two header lines, both valid', () => ['', line(token), line(token)]],
-    ['two header lines, names in other cases', () => ['', line(token), `aUTHORIZATION: Bearer x`]],
-    ['an empty header line behind it', () => ['', line(token), 'Authorization:']],
-    ['a list in one line', () => ['', `${line(token)}, Bearer ${token}`]],
-  ])('%s: 400', async (_, present) => {
+    ['the same token in header and query', () => [`?access_token=${token}`, line(token)]],
+    ['different tokens in header and query', () => ['?access_token=bad', line(token)]],
+    [
+      'Basic credentials and a query token',
+      () => [`?access_token=${token}`, 'Authorization: Basic eDp5'],
+    ],
+    ['a repeated query parameter', () => [`?access_token=${token}&access_token=${token}`]],
+    [
+      'a repeated query parameter with an encoded name',
+      () => [`?access_token=a&access%5Ftoken=${token}`],
+    ],
+    [
+      'two header lines, of which the first is invalid',
+      () => ['', 'Authorization: junk', line(token)],
+    ],
+    [
+      'two header lines, of which the second is invalid',
+      () => ['', line(token), 'Authorization: junk'],
+    ],
+    ['two valid header lines', () => ['', line(token), line(token)]],
+    [
+      'two header lines with names in different cases',
+      () => ['', line(token), `aUTHORIZATION: Bearer x`],
+    ],
+    ['a header line followed by an empty header line', () => ['', line(token), 'Authorization:']],
+    ['a list of credentials in one line', () => ['', `${line(token)}, Bearer ${token}`]],
+  ])('returns 400 for %s', async (_, present) => {
     const [query, ...lines] = present()
     for (const path of [...guarded, open]) expectTwo(await raw(`${path}${query}`, lines))
   })
 
-  test('ignores access_token[]', async () => {
+  test('does not accept access_token[] as access_token', async () => {
     expect((await raw(`/api/me?access_token[]=${token}`, [])).status).toBe(400)
     for (const path of ['/oauth/ping', '/oauth/info'])
       expectBearer(await ask(`${path}?access_token%5B%5D=${token}`))
   })
 
-  test('ignores a token in the body beside a header', async () => {
+  test('ignores a token in the body if the header has a token', async () => {
     const body = new URLSearchParams({ access_token: 'bad' })
     const init = { method: 'POST', body }
     expect((await attack.request('/oauth/ping', { ...init, headers: bearer(token) })).status).toBe(
@@ -160,8 +175,8 @@ describe('BR-02 Header and query together, or twice', () => {
   })
 })
 
-describe('BR-05 Query token hygiene', () => {
-  test('never echoes the token, and sends no-store and no-referrer', async () => {
+describe('BR-05 Tokens in the query', () => {
+  test('never returns or logs the token, and sends no-store and no-referrer', async () => {
     const { agent } = await attack.newBrowser('a')
     const query = `access_token=${token}`
     const authorize = `${new URL(attack.authorizeUrl()).search}&${query}`
@@ -217,8 +232,8 @@ describe('BR-06 Header grammar', () => {
     ['bearer', (value) => `bearer ${value}`],
     ['BEARER', (value) => `BEARER ${value}`],
     ['two spaces', (value) => `Bearer  ${value}`],
-    // Whitespace around a header value is not part of it (RFC 9110 §5.5).
-    ['a space behind it', (value) => `Bearer ${value} `],
+    // Whitespace around a header value is not part of the value (RFC 9110 §5.5).
+    ['a trailing space', (value) => `Bearer ${value} `],
   ])('accepts %s', async (_, header) => {
     for (const path of guarded) {
       expect((await raw(path, [`Authorization: ${header(token)}`])).status).toBe(200)
@@ -228,28 +243,28 @@ describe('BR-06 Header grammar', () => {
   test.each<[string, (value: string) => string]>([
     ['a tab', (value) => `Bearer\t${value}`],
     ['no space', (value) => `Bearer${value}`],
-    ['the scheme alone', () => 'Bearer'],
+    ['only the scheme', () => 'Bearer'],
     ['only the token', (value) => value],
     ['an empty header', () => ''],
-    ['a word behind it', (value) => `Bearer ${value} extra`],
+    ['a trailing word', (value) => `Bearer ${value} extra`],
     ['a parameter', (value) => `Bearer token=${value}`],
     ['a quoted token', (value) => `Bearer "${value}"`],
-    ['two of them', (value) => `Bearer ${value},Bearer ${value}`],
+    ['two credentials', (value) => `Bearer ${value},Bearer ${value}`],
     ['the scheme twice', (value) => `Bearer Bearer ${value}`],
     ['Token', (value) => `Token ${value}`],
     ['Basic', (value) => `Basic ${value}`],
     ['DPoP', (value) => `DPoP ${value}`],
     ['Bearer:', (value) => `Bearer: ${value}`],
     ['an 8-bit character', (value) => `Bearer ${value}\xE9`],
-    ['a colon behind it', (value) => `Bearer ${value}:`],
-    ['letters in the other case', (value) => `Bearer ${flipped(value)}`],
+    ['a trailing colon', (value) => `Bearer ${value}:`],
+    ['a token in the other case', (value) => `Bearer ${flipped(value)}`],
     ['%00', (value) => `Bearer ${value}%00`],
-    ['an equals sign', (value) => `Bearer ${value}=`],
-    ['one letter more', (value) => `Bearer ${value}A`],
-    ['one letter less', (value) => `Bearer ${value.slice(0, -1)}`],
-    ['its first half', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
-    ['a pattern', (value) => `Bearer ${value.slice(0, -1)}_`],
-    ['10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
+    ['an additional equals sign', (value) => `Bearer ${value}=`],
+    ['a token with an additional letter', (value) => `Bearer ${value}A`],
+    ['a token without its last letter', (value) => `Bearer ${value.slice(0, -1)}`],
+    ['the first half of the token', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
+    ['an SQL pattern', (value) => `Bearer ${value.slice(0, -1)}_`],
+    ['a token of 10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
   ])('rejects %s', async (_, header) => {
     for (const path of [...guarded, open]) {
       const { status, headers, text } = await raw(path, [`Authorization: ${header(token)}`])
@@ -259,15 +274,15 @@ describe('BR-06 Header grammar', () => {
     }
   })
 
-  test('rejects 100 kB before reading it', async () => {
+  test('rejects a header of 100 kB with 431', async () => {
     const { status } = await raw('/api/me', [`Authorization: Bearer ${'A'.repeat(100_000)}`])
     expect(status).toBe(431)
     expect((await attack.ping(token)).status).toBe(200)
   })
 })
 
-describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
-  test('does not let anyone choose a client ID, such as the ID of a user [T514]', async () => {
+describe('BR-07 Client IDs that equal a user ID [T545]', () => {
+  test('never lets a caller choose a client ID [T514]', async () => {
     const { a, m } = attack.users
     for (const client_id of [String(a.user.id), String(m.user.id), 'user-a', a.user.email]) {
       const metadata = { redirect_uris: ['https://evil.example/cb'], client_id, user_id: a.user.id }
@@ -291,7 +306,7 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
     })
   }
 
-  test('takes the owner as the user of a machine token (decision §5.3), and no user without an owner', async () => {
+  test('reports the owner as the user of a machine token, or no user without an owner', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = String((await attack.token(machine, { client: 'm2m' })).body.access_token)
     const { id } = attack.users.a.user
@@ -314,10 +329,10 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
     expect((await introspected(value, nobody)).body.sub).toBe(nobody.clientId)
   })
 
-  test('never takes a client seeded with the ID of a user for that user', async () => {
+  test('does not confuse a client that has the ID of a user with the user', async () => {
     const { clients, tokens } = attack.server.server
     const id = String(attack.users.a.user.id)
-    // Only code of the host can seed such an ID.
+    // Only code of the host can create a client with such an ID.
     const registration = { origin: 'metadata_document', registrationToken: null, metadata: '{}' }
     await clients.keep(clients.described(id, { name: 'Seeded' }, registration as never))
     const client = await clientOf(attack.server, id)
@@ -335,7 +350,7 @@ describe('BR-07 Machine tokens never impersonate a user [T545]', () => {
 })
 
 describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
-  test('treats a missing credential, an ended session and a cookie without a JWT as anonymous, and returns 401 for a bad token', async () => {
+  test('treats requests without a valid session as anonymous, but rejects an invalid token', async () => {
     const gone = await attack.newBrowser('a')
     const cookie = { cookie: gone.cookie, 'user-agent': browser }
     expect(await kindOf(open)).toBe('anonymous')
@@ -355,7 +370,7 @@ describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
     expectBearer(await ask(open, { authorization: 'Basic eDp5' }), 'invalid_token')
   })
 
-  test('guards HEAD like GET', async () => {
+  test('requires the same credentials for HEAD as for GET', async () => {
     for (const path of guarded) {
       const bare = await raw(path, [], 'HEAD')
       const bad = await raw(path, ['Authorization: Bearer bad'], 'HEAD')
@@ -366,12 +381,12 @@ describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
     }
     const bad = await raw(open, ['Authorization: Bearer bad'], 'HEAD')
     expect([bad.status, (await raw(open, [], 'HEAD')).status]).toEqual([401, 200])
-    // A token that lacks the scope of the GET.
+    // The token lacks the scope that GET requires.
     const unfit = await raw('/api/notes', [`Authorization: Bearer ${token}`], 'HEAD')
     expect(unfit.status).toBe(403)
   })
 
-  test('reveals nothing by OPTIONS to any caller', async () => {
+  test('does not reveal data or the validity of a token by OPTIONS', async () => {
     for (const path of [...guarded, open, '/api/notes']) {
       const [nobody, somebody] = [
         await raw(path, ['Origin: https://evil.example'], 'OPTIONS'),
@@ -386,7 +401,7 @@ describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
   })
 })
 
-describe('BR-09 Token in body / JSON', () => {
+describe('BR-09 Token in the body', () => {
   const send = (path: string, init: RequestInit): Promise<Answer> =>
     attack.request(path, { method: 'POST', ...init })
   const multipart = (): FormData => {
@@ -397,23 +412,23 @@ describe('BR-09 Token in body / JSON', () => {
 
   test.each<[string, () => RequestInit]>([
     [
-      'JSON',
+      'a JSON body',
       () => ({
         body: JSON.stringify({ access_token: token, text: 'x' }),
         headers: { 'content-type': 'application/json' },
       }),
     ],
-    ['multipart', () => ({ body: multipart() })],
+    ['a multipart form', () => ({ body: multipart() })],
     ['a form', () => ({ body: new URLSearchParams({ access_token: token }) })],
     [
-      'a form with the token as text of another type',
+      'a body of type text/plain',
       () => ({ body: `access_token=${token}`, headers: { 'content-type': 'text/plain' } }),
     ],
-  ])('returns the bare challenge for %s', async (_, init) => {
+  ])('ignores a token in %s', async (_, init) => {
     for (const path of ['/oauth/ping', '/api/notes']) expectBearer(await send(path, init()))
   })
 
-  test('ignores the body of a GET', async () => {
+  test('ignores a token in the body of a GET request', async () => {
     const body = formOf({ access_token: token })
     const type = 'Content-Type: application/x-www-form-urlencoded'
     for (const target of guarded) {
@@ -423,7 +438,7 @@ describe('BR-09 Token in body / JSON', () => {
     }
   })
 
-  test('ignores another header and a cookie', async () => {
+  test('ignores a token in other headers and in cookies', async () => {
     for (const path of guarded) {
       expectBearer(await ask(path, { 'x-access-token': token, 'x-authorization': token }))
       expectBearer(await ask(path, { cookie: `access_token=${token}; authorization=${token}` }))

@@ -49,7 +49,7 @@ describe('CA-01 Wrong secret', () => {
       for (const [id, secret] of wrong) {
         const headers = { authorization: basic(id, secret) }
         const byHeader = await attack.token({ code }, { client: 'imp', auth: 'none', headers })
-        // A client_id in the body would contradict the header.
+        // Omit client_id from the body, because it would contradict the header.
         const alone = await attack.token(
           { code, client_id: undefined },
           { client: 'imp', auth: 'none', headers },
@@ -68,7 +68,7 @@ describe('CA-01 Wrong secret', () => {
     expect((await attack.token({ code }, { client: 'imp' })).status).toBe(200)
   })
 
-  test('takes as long for an unknown client as for a wrong secret', async () => {
+  test('responds to an unknown client as slowly as to a wrong secret', async () => {
     const { clientId } = attack.clients.imp
     const times: Record<string, number[]> = { [clientId]: [], [`${clientId.slice(0, -1)}?`]: [] }
     for (let sample = 0; sample < 100; sample += 1) {
@@ -84,19 +84,19 @@ describe('CA-01 Wrong secret', () => {
     const [known = 0, unknown = 0] = Object.values(times).map(
       (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
     )
-    // If only one of the two paths hashed a password, it would take a hundred times as long.
+    // If only one request hashed a secret slowly, it would take a hundred times as long.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
 
   test.each([
-    ['no base64', 'Basic ???'],
-    ['not canonical', `Basic ${Buffer.from('a:b').toString('base64').replace('=', '')}`],
-    ['without a colon', `Basic ${Buffer.from('ab').toString('base64')}`],
+    ['invalid base64', 'Basic ???'],
+    ['non-canonical base64', `Basic ${Buffer.from('a:b').toString('base64').replace('=', '')}`],
+    ['no colon', `Basic ${Buffer.from('ab').toString('base64')}`],
     ['nothing', 'Basic '],
-    ['the scheme alone', 'Basic'],
+    ['only the scheme', 'Basic'],
     ['another scheme', 'Digest username="a"'],
     ['Bearer', 'Bearer x'],
-    ['url-safe alphabet', 'Basic __--'],
+    ['the URL-safe alphabet', 'Basic __--'],
     ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
   ])('rejects a malformed Authorization header: %s', async (_, authorization) => {
     const code = await attack.code()
@@ -110,12 +110,12 @@ describe('CA-01 Wrong secret', () => {
 })
 
 describe('CA-02 client_secret_basic is sufficient', () => {
-  test('accepts Basic without client_id and client_secret in the body', async () => {
+  test('accepts Basic without further credentials in the body', async () => {
     const answer = await attack.token({ code: await attack.code() })
     expect(answer.status).toBe(200)
   })
 
-  test('accepts the same client_id in the body, and the scheme in any case', async () => {
+  test('accepts the same client_id in the body, and the scheme in upper and lower case', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const client_id = clientId
     expect((await attack.token({ code: await attack.code(), client_id })).status).toBe(200)
@@ -132,7 +132,7 @@ describe('CA-02 client_secret_basic is sufficient', () => {
 describe('CA-03 More than one authentication method', () => {
   const secretOf = () => attack.clients.conf.clientSecret
 
-  test('rejects Basic with a secret in the body, equal or not', async () => {
+  test('rejects Basic with a secret in the body, even the same secret', async () => {
     const code = await attack.code()
     const { clientId: client_id } = attack.clients.conf
     await expectNoChange(attack, async () => {
@@ -144,7 +144,7 @@ describe('CA-03 More than one authentication method', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('rejects an assertion beside Basic or a secret [T009]', async () => {
+  test('rejects an assertion together with Basic or a secret [T009]', async () => {
     const key = await newClientKey()
     const own = await attack.client({
       jwks: jwksOf(key),
@@ -174,7 +174,7 @@ describe('CA-03 More than one authentication method', () => {
     expectJson(await attack.token(given, { auth: 'none' }), 400, 'invalid_request')
   })
 
-  test('never reads or logs credentials in the query [T519]', async () => {
+  test('neither accepts nor logs credentials in the query [T519]', async () => {
     const { clientId, clientSecret, redirectUri } = attack.clients.imp
     const code = await attack.code({}, { client: 'imp' })
     const whole = formOf({
@@ -253,7 +253,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
       expectJson(await attack.token(machine, { client: own, auth }), 401, 'invalid_client')
   })
 
-  test('rejects any secret of a public client, even the one in its row [T003]', async () => {
+  test('rejects every secret of a public client, including its stored secret [T003]', async () => {
     const { spa } = attack.clients
     const code = await attack.code({}, { client: 'spa' })
     await expectNoChange(attack, async () => {
@@ -273,18 +273,30 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
   })
 
   test.each<[string, Over, Redeeming, number, string]>([
-    ['pub asks for itself', machine, { client: 'pub' }, 400, 'unauthorized_client'],
-    ['conf asks for itself', machine, {}, 400, 'unauthorized_client'],
-    ['m2m redeems', { code: 'x' }, { client: 'm2m' }, 400, 'unauthorized_client'],
     [
-      'm2m refreshes',
+      'client_credentials of a public client',
+      machine,
+      { client: 'pub' },
+      400,
+      'unauthorized_client',
+    ],
+    ['client_credentials of a client without this grant', machine, {}, 400, 'unauthorized_client'],
+    [
+      'authorization_code of a client without this grant',
+      { code: 'x' },
+      { client: 'm2m' },
+      400,
+      'unauthorized_client',
+    ],
+    [
+      'refresh_token of a client without this grant',
       { grant_type: 'refresh_token', refresh_token: 'x' },
       { client: 'm2m' },
       400,
       'unauthorized_client',
     ],
     [
-      'password while off',
+      'password while the grant is disabled',
       {
         grant_type: 'password',
         username: 'user-a@example.org',
@@ -294,10 +306,16 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
       400,
       'unsupported_grant_type',
     ],
-    ['unknown', { grant_type: 'urn:x' }, {}, 400, 'unsupported_grant_type'],
-    ['upper case', { grant_type: 'AUTHORIZATION_CODE' }, {}, 400, 'unsupported_grant_type'],
+    ['an unknown grant type', { grant_type: 'urn:x' }, {}, 400, 'unsupported_grant_type'],
     [
-      'a space behind',
+      'a grant type in upper case',
+      { grant_type: 'AUTHORIZATION_CODE' },
+      {},
+      400,
+      'unsupported_grant_type',
+    ],
+    [
+      'a grant type with a trailing space',
       { grant_type: 'client_credentials ' },
       { client: 'm2m' },
       400,
@@ -328,26 +346,26 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
       'invalid_request',
     ],
     [
-      'a device code that its client may not use',
+      'a device code of a client without this grant',
       { grant_type: deviceGrant, device_code: 'x' },
       {},
       400,
       'unauthorized_client',
     ],
-  ])('grant_type: %s', async (_, over, redeeming, status, error) => {
+  ])('rejects %s', async (_, over, redeeming, status, error) => {
     await expectNoChange(attack, async () => {
       expectJson(await attack.token(over, redeeming), status, error)
     })
   })
 
-  test('issues no refresh token to a client without the refresh grant, and rejects its refresh', async () => {
+  test('neither issues nor accepts a refresh token of a client without the refresh grant', async () => {
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
     })
     const { answer } = await attack.grant({}, { client: own })
     expect(answer.body).not.toHaveProperty('refresh_token')
-    // It cannot use tokens that it got before either.
+    // The client also cannot use a refresh token from the time before it lost the grant.
     const other = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const { refreshToken } = await attack.grant({}, { client: other })
     const { clients } = attack.server.server
@@ -359,7 +377,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     )
   })
 
-  test('rejects an authorization request of m2m', async () => {
+  test('rejects an authorization request of a client without the code grant', async () => {
     // The client has no redirect URI, so the error cannot be sent to it.
     expectLocal400(await attack.authorize({}, { client: 'm2m' }))
     const own = await attack.client({
@@ -369,7 +387,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
     expectRedirect(await attack.authorize({}, { client: own }), 'unauthorized_client')
   })
 
-  test('rejects the client behind a personal token, with and without credentials', async () => {
+  test('rejects the hidden client of a personal token, with and without credentials', async () => {
     const [row] = await attack.server.query(
       'select client_id from oauth2server_client where is_personal = 1',
     )
@@ -384,7 +402,7 @@ describe('CA-06 Registered method, grant and client type are enforced [T040]', (
   })
 })
 
-describe('CA-07 Secret reset and client deactivation are immediate everywhere', () => {
+describe('CA-07 Secret reset and client deactivation', () => {
   const machine = { grant_type: 'client_credentials' }
 
   test('rejects the old secret at every node immediately', async () => {
@@ -406,7 +424,7 @@ describe('CA-07 Secret reset and client deactivation are immediate everywhere', 
       expectJson(await attack.token(machine, { client: own, at }), 401, 'invalid_client')
   })
 
-  test('rejects requests, tokens and codes of a client with an inactive owner at every node, until reactivation', async () => {
+  test('rejects a client with an inactive owner at every node until the owner is reactivated', async () => {
     await using other = await startServer({ beside: attack.server, ...attackOptions })
     const owner = await attack.newPerson()
     const own = await attack.client({
@@ -458,7 +476,7 @@ describe('CA-07 Secret reset and client deactivation are immediate everywhere', 
   })
 })
 
-describe('CA-09 client_id lookup is exact', () => {
+describe('CA-09 Exact look-up of client IDs', () => {
   const variants = (id: string): string[] => [
     id.toUpperCase(),
     id.toLowerCase(),
@@ -484,7 +502,7 @@ describe('CA-09 client_id lookup is exact', () => {
     'Conf',
   ]
 
-  test('applies by Basic, in the body, and at the authorization endpoint', async () => {
+  test('rejects other spellings of a client ID in the header, the body and an authorization request', async () => {
     const { conf, spa } = attack.clients
     await expectNoChange(attack, async () => {
       for (const [client, clientId] of [
@@ -505,7 +523,7 @@ describe('CA-09 client_id lookup is exact', () => {
     })
   })
 
-  test('rejects another encoding of the secret in the header [T517]', async () => {
+  test('rejects another encoding of the credentials in the header [T517]', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const code = await attack.code()
     const given = { code, client_id: undefined }
@@ -519,7 +537,7 @@ describe('CA-09 client_id lookup is exact', () => {
       const answer = await attack.token(given, { auth: 'none', headers: raw(text) })
       expectJson(answer, 401, 'invalid_client')
     }
-    // Both are the same after form-decoding (RFC 6749 §2.3.1).
+    // Both spellings are the same after form-decoding (RFC 6749 §2.3.1).
     const [first = ''] = clientSecret
     const encoded = `%${first.charCodeAt(0).toString(16)}${clientSecret.slice(1)}`
     const answer = await attack.token(given, {

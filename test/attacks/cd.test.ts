@@ -28,8 +28,8 @@ afterAll(() => attack.close())
 const { r, w, rwAll } = scopes
 const hour = 3600
 
-describe('CD-01 Short life', () => {
-  test('redeems a code one second before its expiry, and not one second after', async () => {
+describe('CD-01 Short lifetime', () => {
+  test('accepts a code one second before its expiry but not one second after', async () => {
     const [early, late] = [await attack.code(), await attack.code()]
     attack.server.advance(59)
     expect((await attack.token({ code: early })).status).toBe(200)
@@ -39,13 +39,13 @@ describe('CD-01 Short life', () => {
     })
   })
 
-  test('lasts 60 seconds by default, and at most 600', async () => {
+  test('limits the lifetime of codes to 60 seconds by default and 600 seconds at most', async () => {
     expect(attack.server.server.settings.authorizationCodeExpiresIn).toBe(60)
     const lasting = { beside: attack.server, authorizationCodeExpiresIn: 601 }
     await expect(startServer(lasting)).rejects.toThrow(/AUTHORIZATION_CODE_EXPIRES_IN/)
   })
 
-  test('keeps the code and its expiry in another or restarted process', async () => {
+  test('accepts a code on another node, until its original expiry', async () => {
     const [early, late] = [await attack.code(), await attack.code()]
     attack.server.advance(30)
     await using again = await startServer({
@@ -61,11 +61,11 @@ describe('CD-01 Short life', () => {
 
 describe('CD-02 Sequential replay by the rightful client [T549]', () => {
   test.each([
-    ['at once', 0],
+    ['immediately', 0],
     ['after a second', 1],
-    ['after its life', 61],
+    ['after its expiry', 61],
     ['after an hour', hour],
-  ])('%s: rejects the code and revokes everything issued from it', async (_, seconds) => {
+  ])('rejects a code that is replayed %s, and revokes its tokens', async (_, seconds) => {
     const code = await attack.code({ scope: `${r} ${w}` })
     const first = attack.tokensIn(await attack.token({ code }))
     const second = attack.tokensIn(await attack.refresh(first.refreshToken))
@@ -74,7 +74,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     attack.server.advance(seconds)
     expectJson(await attack.token({ code }), 400, 'invalid_grant')
     for (const tokens of [first, second]) await attack.expectDead(tokens)
-    // These belong to the same user and client. After an hour, only their refresh tokens are valid.
+    // Other tokens of the user and the client remain valid. Use refresh tokens: access tokens expire within an hour.
     for (const { refreshToken } of [other, others])
       expect((await attack.refresh(refreshToken)).status).toBe(200)
     await attack.server.server.sweep()
@@ -82,7 +82,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
     await attack.expectDead(second)
   })
 
-  test('detects a replay after the sweep', async () => {
+  test('detects a replay after expired rows were swept', async () => {
     const code = await attack.code()
     const tokens = attack.tokensIn(await attack.token({ code }))
     attack.server.advance(hour)
@@ -93,12 +93,12 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
   })
 
   test.each<[string, Over, Parameters<AttackServer['token']>[1]]>([
-    ['without its verifier', { code_verifier: 'v'.repeat(43) }, {}],
+    ['with a wrong verifier', { code_verifier: 'v'.repeat(43) }, {}],
     ['with another redirect URI', { redirect_uri: 'https://evil.example/cb' }, {}],
     ['by another client', {}, { client: 'conf2' }],
     ['by a public client', {}, { client: 'spa' }],
-    ['by its client, unproven', {}, { auth: 'none' }],
-  ])('P-6 %s revokes no tokens', async (_, over, redeeming) => {
+    ['by its client without authentication', {}, { auth: 'none' }],
+  ])('P-6 does not revoke tokens for a replay %s', async (_, over, redeeming) => {
     const code = await attack.code()
     const tokens = attack.tokensIn(await attack.token({ code }))
     await expectNoChange(attack, async () => {
@@ -121,9 +121,9 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     return [
       ['another client', { code, redirect_uri }, { client: 'conf2' }, 400, 'invalid_grant'],
       ['a public client', { code, redirect_uri }, { client: 'pub' }, 400, 'invalid_grant'],
-      ['the attacker’s', { code, redirect_uri }, { client: 'evil' }, 400, 'invalid_grant'],
-      ['nobody', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
-      ['empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
+      ['the attacker’s client', { code, redirect_uri }, { client: 'evil' }, 400, 'invalid_grant'],
+      ['no client', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
+      ['an empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
       [
         'Basic of another client, client_id of this one',
         { code, client_id: conf.clientId },
@@ -142,7 +142,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     ]
   }
 
-  test('redeems the code for its client only, even after attempts by others [T059]', async () => {
+  test('redeems a code only for its client, even after other clients tried [T059]', async () => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       for (const [name, over, redeeming, status, error] of attempts(code)) {
@@ -154,13 +154,13 @@ describe('CD-04 Code bound to client and user [T551]', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('issues the tokens to the user who agreed', async () => {
+  test('issues the tokens for the user who consented', async () => {
     const code = await attack.code({}, { as: 'b' })
     const { body } = await attack.token({ code })
     expect(body.user).toEqual({ id: attack.users.b.id })
   })
 
-  test('rejects a code of one kind as another kind', async () => {
+  test('rejects other credentials as authorization codes, and codes as other credentials', async () => {
     const code = await attack.code()
     const device = { grant_type: deviceGrant, device_code: code }
     expectJson(await attack.token(device, { client: 'imp' }), 400, 'invalid_grant')
@@ -172,9 +172,9 @@ describe('CD-04 Code bound to client and user [T551]', () => {
   })
 })
 
-describe('CD-05 redirect_uri binding [T552]', () => {
+describe('CD-05 Redirect URI binding [T552]', () => {
   const cb = 'https://client.example/cb'
-  test('rejects every other URI without consuming the code', async () => {
+  test('rejects another redirect URI without consuming the code', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
     const code = await attack.code({}, { client: own })
     await expectNoChange(attack, async () => {
@@ -199,7 +199,7 @@ describe('CD-05 redirect_uri binding [T552]', () => {
     expect((await attack.token({ code }, { client: own })).status).toBe(200)
   })
 
-  test('accepts only the omitted URI itself, or none', async () => {
+  test('accepts an omitted redirect URI if the authorization request omitted it', async () => {
     const code = await attack.code({ redirect_uri: undefined })
     await expectNoChange(attack, async () => {
       const redirect_uri = `${cb}2`
@@ -208,14 +208,14 @@ describe('CD-05 redirect_uri binding [T552]', () => {
     expect((await attack.token({ code, redirect_uri: undefined })).status).toBe(200)
   })
 
-  test('rejects the code after the URI was removed from the client', async () => {
+  test('rejects the code after its redirect URI was removed from the client', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
     const code = await attack.code({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
     expectJson(await attack.token({ code }, { client: own }), 400, 'invalid_grant')
   })
 
-  test('keeps the code after another URI is added', async () => {
+  test('accepts the code after another redirect URI was added to the client', async () => {
     const own = await attack.client({ redirectUris: [cb] })
     const code = await attack.code({}, { client: own })
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`, cb] })
@@ -225,7 +225,7 @@ describe('CD-05 redirect_uri binding [T552]', () => {
 
 const many = 50
 
-/** Sends the same redemption many times concurrently, each over its own socket. */
+/** Sends the same token request many times concurrently, each over a separate socket. */
 const race = async (code: string): Promise<readonly { status: number; body: object }[]> => {
   const { clientId, clientSecret, redirectUri: redirect_uri } = attack.clients.conf
   const fields = {
@@ -244,7 +244,7 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
 }
 
 describe('CD-06 50 parallel redemptions, one node [T550]', () => {
-  test('answers one request; the others are replays, which revoke its tokens', async () => {
+  test('redeems the code once, and revokes the tokens because of the replays', async () => {
     const other = await attack.grant()
     const code = await attack.code()
     const answers = await race(code)
@@ -273,7 +273,7 @@ describe('CD-07 Same race across two nodes with a slow store', () => {
     'after transients.get',
     'after consents.find',
     'before transaction',
-  ])('the slow node pauses %s', async (at) => {
+  ])('redeems the code once if the slow node pauses %s', async (at) => {
     let isSlow = false
     await using slow = await startServer({
       beside: attack.server,
@@ -301,7 +301,7 @@ describe('CD-07 Same race across two nodes with a slow store', () => {
 
 describe('CD-10 User or client changes between code and exchange', () => {
   type Server = AttackServer['server']['server']
-  /** A user who consented to the client of another user, and the change that follows. */
+  /** A user consents to the client of another user. Then each test changes the user or the client. */
   test.each<
     [
       string,
@@ -329,28 +329,32 @@ describe('CD-10 User or client changes between code and exchange', () => {
       'invalid_client',
     ],
     [
-      'its owner is deactivated',
+      'the owner of the client is deactivated',
       ({ users }, { owner }) => users.setActive(owner, false),
       'invalid_client',
     ],
-    ['its owner is deleted', ({ users }, { owner }) => users.delete(owner), 'invalid_client'],
     [
-      'the client loses the scope',
+      'the owner of the client is deleted',
+      ({ users }, { owner }) => users.delete(owner),
+      'invalid_client',
+    ],
+    [
+      'the client may no longer request the scope',
       ({ clients }, { clientId }) => clients.update(clientId, { allowedScopes: [w] }),
       'invalid_grant',
     ],
     [
-      'the client loses the grant type',
+      'the client may no longer use the grant type',
       ({ clients }, { clientId }) =>
         clients.update(clientId, { grantTypes: ['client_credentials'] }),
       'unauthorized_client',
     ],
     [
-      'the client turns public',
+      'the client becomes public',
       ({ clients }, { clientId }) => clients.update(clientId, { isConfidential: false }),
       'invalid_client',
     ],
-  ])('%s', async (_, change, error) => {
+  ])('rejects the code after %s', async (_, change, error) => {
     const [person, owner] = [await attack.newPerson(), await attack.newPerson()]
     const own = await attack.client({
       userId: owner.id,
@@ -399,10 +403,10 @@ describe('CD-10 User or client changes between code and exchange', () => {
   })
 })
 
-describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
+describe('CD-12 Unguessable values and fixed scopes', () => {
   const samples = 300
 
-  /** Expects at least 128 bits of the alphabet, no duplicates, and variation at every position. */
+  /** Expects at least 128 bits, no duplicates, and different characters at every position. */
   const expectRandom = (values: readonly string[]) => {
     expect(new Set(values).size).toBe(values.length)
     const [first = ''] = values
@@ -413,7 +417,7 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     }
   }
 
-  test('applies to access and refresh tokens [T083]', async () => {
+  test('issues access and refresh tokens of at least 128 random bits [T083]', async () => {
     const { clientId } = attack.clients.conf
     const issued = []
     for (let count = 0; count < samples; count += 1)
@@ -422,13 +426,13 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expectRandom(issued.map(({ refreshToken }) => refreshToken))
   })
 
-  test('applies to authorization codes [T089]', async () => {
+  test('issues authorization codes of at least 128 random bits [T089]', async () => {
     const codes = []
     for (let count = 0; count < 60; count += 1) codes.push(await attack.code())
     expectRandom(codes)
   })
 
-  test('applies to device codes and references of pushed requests', async () => {
+  test('issues device codes and pushed request references of at least 128 random bits', async () => {
     const answers = []
     for (let count = 0; count < 60; count += 1) {
       answers.push(
@@ -447,14 +451,14 @@ describe('CD-12 Unguessable, and not widened at the token endpoint', () => {
     expect(new Set(userCodes).size).toBe(userCodes.length)
   })
 
-  test('applies to client IDs and secrets, after registration and reset [T530]', async () => {
+  test('creates client IDs and secrets of at least 128 random bits [T530]', async () => {
     const made = []
     for (let count = 0; count < 60; count += 1) made.push(await attack.client())
     expectRandom(made.map(({ clientId }) => clientId))
     expectRandom(made.map(({ clientSecret }) => clientSecret))
   })
 
-  test('does not widen scopes by a scope at the code exchange', async () => {
+  test('ignores additional scopes in the token request', async () => {
     for (const scope of [`${r} ${w} ${rwAll}`, w, rwAll]) {
       const answer = await attack.token({ code: await attack.code(), scope })
       if (answer.status !== 200) expectJson(answer, 400, 'invalid_scope')

@@ -24,13 +24,12 @@ import {
   storeNames,
 } from './support/database-writer.ts'
 
-// Changes, removes, copies and swaps every column of every sealed table, also together with other columns. Columns that
-// may be changed and tables without a seal are listed with the reason.
+// Changes, clears, copies and swaps each column of each sealed table, alone and together with other columns. The server
+// must reject the rows. Exceptions are listed with the reason: columns that may change, and tables without a seal.
 
 const unsealed: Readonly<Record<string, string>> = {
-  oauth2server_audit: 'audit verify finds what was changed: test/records/audit-chain.test.ts',
-  oauth2server_audit_checkpoint:
-    'audit verify finds what was changed: test/records/audit-chain.test.ts',
+  oauth2server_audit: '`audit verify` detects changes: test/records/audit-chain.test.ts',
+  oauth2server_audit_checkpoint: '`audit verify` detects changes: test/records/audit-chain.test.ts',
   oauth2server_sweeper_note: 'a user who exists is not deleted, whatever it says',
   oauth2server_removal: 'what it lists is deleted, which a database writer can do anyway',
   oauth2server_secret_key: 'an id that no key has stops the start',
@@ -99,7 +98,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
     refresh_token_digest: digestOf('refresh_token', chosen),
   }
   const always = {
-    id: 'the database counts it; it proves nothing, and the authorization is sealed',
+    id: 'is only a row number; the authorization has its own seal',
     ends_at: ofSweep,
     last_used_at: ofList,
     last_used_address: ofList,
@@ -132,7 +131,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
   const sessions = await pair(async (which) => {
     const { cookie, identifier } = await logIn({ ...app, user: users[which] })
     const { address } = await row('session', `id = '${digestOf('session', identifier)}'`)
-    // Simulate another address for the second browser.
+    // Use another IP address for the second browser.
     return {
       cookie,
       row: await row('session', `id = '${digestOf('session', identifier)}'`),
@@ -176,13 +175,13 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
             const isThere =
               (await server.users.find(Number(id))) &&
               (await server.users.findByEmail(String(email)))
-            // Use the slow comparison only for one existing user.
+            // Verify the password only for an existing user, because verification is slow.
             if (isThere && (await server.users.withPassword(String(email), app.password)))
               return true
           }
           return false
         },
-        free: { created_at: 'nothing reads it' },
+        free: { created_at: 'is never read' },
       },
     ],
     [
@@ -217,9 +216,8 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
           registration_token: digestOf('registration_token', chosen),
         },
         free: {
-          state_seal: 'token lookups alone read it, as the next kind shows',
-          own_tokens_until:
-            'ends tokens that a client got for itself; without it they live to their end',
+          state_seal: 'is read only by token look-ups, which the next test covers',
+          own_tokens_until: 'revokes client_credentials tokens early; otherwise they expire',
         },
       },
     ],
@@ -263,7 +261,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
           ...always,
           ...free(ofRefresh, 'access_token', 'access_token_digest', 'expires', 'scopes'),
           ...free(ofRefresh, 'token_type', 'created_at', 'resources'),
-          successor_id: 'a personal token alone has one, and no refresh token',
+          successor_id: 'exists only in personal tokens, which have no refresh token',
         },
       },
     ],
@@ -297,11 +295,11 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         accepts: findsRefresh,
         free: {
           ...free(ofToken, 'client_key', 'user_id'),
-          code_digest: 'without it a code counts once less: as if the row were deleted',
-          code_binding: 'says who may end it by a used code',
+          code_digest: 'detects a replay of the code; a change is like the deletion of the row',
+          code_binding: 'decides who can revoke the authorization by a replay',
           user_agent: ofList,
           expires_at: ofSweep,
-          revoked_at: 'what was revoked has no token row any more',
+          revoked_at: 'revoked authorizations have no token row',
         },
       },
     ],
@@ -344,8 +342,8 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         rows: transient,
         accepts: () => any(names.map((name) => values.get(name))),
         free: {
-          count: 'counters alone use it, and have no value',
-          expires_at: 'the sealed end decides; this one can only come earlier',
+          count: 'is used only by counters, which have no value',
+          expires_at: 'can only shorten the lifetime, which the sealed value limits',
         },
       },
     ],
@@ -355,7 +353,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         table: 'signing_key',
         rows: signingKeys as unknown as Kind['rows'],
         accepts: async (changed) => {
-          // The process reads the table every half a minute.
+          // The server reads the table every 30 seconds.
           app.advance(31)
           const answer = await fetch(`${app.issuer}/oauth/jwks`)
           const { keys: published } = (await answer.json()) as { keys: { kid: string }[] }
@@ -394,7 +392,7 @@ describe.each(storeNames)('on %s', (name) => {
       )
   }
 
-  /** Replaces the two rows of a kind. Returns whether the server then accepts any of their values. */
+  /** Replaces the two rows of a kind. Returns whether the server then accepts a credential of the changed rows. */
   const accepts = async (kind: Kind, { rows }: Pick<Attack, 'rows'>): Promise<boolean> => {
     const table = `oauth2server_${kind.table}`
     const before = await it.db.run(`select * from ${table}`)
@@ -404,7 +402,7 @@ describe.each(storeNames)('on %s', (name) => {
     try {
       await replaceAll(table, [...rest, ...rows])
     } catch {
-      // The database itself rejects null in this column.
+      // The column does not accept null, so restore the rows.
       await replaceAll(table, before)
       return false
     }
@@ -415,7 +413,7 @@ describe.each(storeNames)('on %s', (name) => {
     }
   }
 
-  test('DB-05 covers every table, or lists it with the reason [T604]', () => {
+  test('DB-05 tests or exempts every table of the schema [T604]', () => {
     const covered = [...kinds.values()].map(({ table }) => `oauth2server_${table}`)
     const listed = [...new Set([...covered, ...Object.keys(unsealed)])]
     expect(listed.filter((table) => schema.has(table)).sort()).toEqual([...schema.keys()].sort())
@@ -443,12 +441,12 @@ describe.each(storeNames)('on %s', (name) => {
     return kind
   }
 
-  test('DB-05 tries every kind of row', () => expect([...kinds.keys()]).toEqual(names))
+  test('DB-05 tests every kind of row in the list', () => expect([...kinds.keys()]).toEqual(names))
 
   describe.each(names)('%s', (of) => {
-    test('DB-05 rejects a change of each column, or lists it with the reason [T603]', async () => {
+    test('DB-05 rejects a change of any column that is not exempt [T603]', async () => {
       const kind = kindOf(of)
-      expect(await accepts(kind, kind), 'as it was').toBe(true)
+      expect(await accepts(kind, kind), 'unchanged rows').toBe(true)
       const columns = columnsOf(kind)
       expect(columns.length).toBeGreaterThan(3)
       expect(Object.keys(kind.free).filter((one) => !columns.some((c) => c.name === one))).toEqual(
@@ -458,13 +456,13 @@ describe.each(storeNames)('on %s', (name) => {
       for (const attack of attacksOn(kind, columns))
         if (await accepts(kind, attack)) accepted.add(attack.columns.join())
       const sealed = [...accepted].filter((column) => !(column in kind.free))
-      expect(sealed, 'accepted though not listed').toEqual([])
+      expect(sealed, 'accepted although not exempt').toEqual([])
       const stale = Object.keys(kind.free).filter((column) => !accepted.has(column))
-      expect(stale, 'listed though refused').toEqual([])
-      expect(await accepts(kind, kind), 'as it was before').toBe(true)
+      expect(stale, 'exempt although rejected').toEqual([])
+      expect(await accepts(kind, kind), 'restored rows').toBe(true)
     })
 
-    test('DB-05 rejects any columns of another row together', async () => {
+    test('DB-05 rejects several columns of another row together', async () => {
       const kind = kindOf(of)
       const [one, other] = kind.rows
       const differing = columnsOf(kind)
@@ -481,7 +479,7 @@ describe.each(storeNames)('on %s', (name) => {
     })
   })
 
-  test('DB-05 expires a short-lived value as sealed, whatever its column says', async () => {
+  test('DB-05 expires a short-lived value at its sealed time even if the column is changed', async () => {
     const values = valuesOf(it)
     const name = await values.put('a value', it.app.now() + 60_000)
     await it.db.run('update oauth2server_transient set expires_at = expires_at + 100000000')

@@ -45,7 +45,7 @@ describe.each(storeNames)('on %s', (name) => {
       return answer.status
     }
 
-    test('DB-01 rejects a login with an e-mail address and password hash moved to the row of another user [T598]', async () => {
+    test('DB-01 rejects an e-mail address and a password hash in the row of another user [T598]', async () => {
       const [own, victim] = [await newUser(), await newUser()]
       expect(await logIn(own.email)).toBe(303)
       const { email, password_hash: hash } = await rowOf('user', `id = ${own.id}`)
@@ -57,7 +57,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(errors()).toContain('user.tampered')
     })
 
-    test('DB-01 rejects a user row that was inserted, made an administrator or reactivated by hand [T599]', async () => {
+    test('DB-01 rejects a user row that was inserted or changed by SQL [T599]', async () => {
       const own = await newUser()
       const before = await rowOf('user', `id = ${own.id}`)
       for (const change of ['is_admin = 1', 'email_verified = 0', 'id = id + 1']) {
@@ -73,7 +73,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await logIn(own.email)).toBe(403)
     })
 
-    test('DB-01 never gives the ID of a deleted user to a new one, whatever the sequence says', async () => {
+    test('DB-01 does not reuse the ID of a deleted user even if the sequence is reset', async () => {
       const own = await newUser()
       const session = await rowOfSession(own)
       await it.app.server.users.delete(own.id)
@@ -116,7 +116,7 @@ describe.each(storeNames)('on %s', (name) => {
     const mine = 'theAttackerChoseThisRegistrationToken'
     const digest = digestOf('registration_token', mine)
 
-    test('DB-02 rejects a registration token that was written into the row of an owner’s client [T600]', async () => {
+    test('DB-02 rejects a registration token that was written into the row of a user’s client [T600]', async () => {
       const { clientId } = await it.app.client()
       await it.db.run(
         `update oauth2server_client set registration_token = '${digest}' where client_id = '${clientId}'`,
@@ -129,7 +129,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(errors()).toEqual(['client.tampered', 'client.tampered'])
     })
 
-    test('DB-02 accepts a registration token only for registered clients, even with a valid seal', async () => {
+    test('DB-02 accepts a registration token only for clients that registered themselves', async () => {
       const { clientId } = await it.app.client()
       await it.app.server.clients.update(clientId, {}, { registrationToken: digest } as never)
       const { registration_token: written } = await rowOf('client', `client_id = '${clientId}'`)
@@ -139,7 +139,7 @@ describe.each(storeNames)('on %s', (name) => {
   })
 
   describe('DB-03 Widening a token', () => {
-    test('DB-03 does not open a forged token row in a form, so that it widens no other token [T601]', async () => {
+    test('DB-03 does not open a forged token row in the forms of personal tokens [T601]', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, {
         name: 'Laptop',
@@ -164,7 +164,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await statusOf(it.app, value ?? '')).toBe(200)
     })
 
-    test('DB-03 does not write scopes that were changed in the row by a form', async () => {
+    test('DB-03 does not open a personal token whose scopes were changed in the row', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, { name: 'Phone' })
       const { id } = body as Record<string, string>
@@ -175,7 +175,7 @@ describe.each(storeNames)('on %s', (name) => {
       })
     })
 
-    test('DB-03 writes nothing by a refresh that was changed in the row', async () => {
+    test('DB-03 rejects a refresh if the row of the token or the authorization was changed', async () => {
       const basic = await it.app.client()
       const issued = await granted(basic)
       for (const change of ['is_internal = 1', 'is_personal = 1', `parent_id = ${issued.id}`]) {
@@ -260,7 +260,7 @@ describe.each(storeNames)('on %s', (name) => {
         expect((await refresh(basic, refreshToken)).status).toBe(400)
     })
 
-    test('DB-04 gives a client nothing by the key of a deleted client', async () => {
+    test('DB-04 rejects the token of a deleted client whose key was assigned to another client', async () => {
       const [one, other] = [await it.app.client(), await it.app.client()]
       const { id, accessToken } = await granted(one)
       const [token, client] = [
@@ -276,7 +276,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await it.app.server.clients.find(other.clientId)).toBeUndefined()
     })
 
-    test('DB-04 rejects a row that was changed back after a client was disabled or narrowed', async () => {
+    test('DB-04 rejects a disabled client that was enabled again by SQL', async () => {
       const basic = await it.app.client()
       const { accessToken } = await granted(basic)
       const { clients } = it.app.server
