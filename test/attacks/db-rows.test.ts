@@ -30,23 +30,23 @@ import {
 const unsealed: Readonly<Record<string, string>> = {
   oauth2server_audit: '`audit verify` detects changes: test/records/audit-chain.test.ts',
   oauth2server_audit_checkpoint: '`audit verify` detects changes: test/records/audit-chain.test.ts',
-  oauth2server_sweeper_note: 'a user who exists is not deleted, whatever it says',
-  oauth2server_removal: 'what it lists is deleted, which a database writer can do anyway',
-  oauth2server_secret_key: 'an id that no key has stops the start',
+  oauth2server_sweeper_note: 'cannot cause the deletion of an existing user',
+  oauth2server_removal: 'lists rows to delete, which a database writer can delete directly',
+  oauth2server_secret_key: 'an unknown key ID prevents the start of the server',
   oauth2server_migration: 'names of migrations',
-  oauth2server_migration_lock: 'a lock of migrations',
+  oauth2server_migration_lock: 'the lock of migrations',
   oauth2server_migration_online: 'names of migrations',
 }
 
 const chosen = 'aValueThatTheAttackerChose'
-const ofList = 'shown to its user, and decides nothing'
-const ofRefresh = 'a refresh writes it anew and does not read it'
-const ofAccess = 'the access token does not depend on it'
-const ofForm = 'neither a form shows it nor a change keeps it'
-const ofToken = 'the sealed token names its own; no row is found by it'
-const ofLookup = 'a token lookup does not read it; the client itself is refused'
-const ofLogin = 'only the login compares the password, and nothing reads the time'
-const ofSweep = 'the sweeper alone reads it, and deletes'
+const ofList = 'is only displayed'
+const ofRefresh = 'is overwritten by a refresh and not read'
+const ofAccess = 'does not affect the access token'
+const ofForm = 'is neither displayed by the form nor saved'
+const ofToken = 'is not used, because the sealed token contains the same value'
+const ofLookup = 'is not read by token look-ups; a look-up of the client rejects the row'
+const ofLogin = 'the password is only read at the login, and the time never'
+const ofSweep = 'is only read by the sweeper, which can delete the row'
 
 const valuesOf = ({ app }: AttackedServer): TransientValues<string> =>
   new TransientValues<string>('authorization_code', {

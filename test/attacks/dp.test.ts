@@ -46,7 +46,7 @@ const boundToken = async (): Promise<string> => {
   return body.access_token
 }
 
-/** Checks the challenge of a rejected guarded request, and returns its status and error. */
+/** Expects a DPoP challenge, and returns the status and the error of the response. */
 const challenged = async (response: Response): Promise<string> => {
   const challenge = response.headers.get('www-authenticate') ?? ''
   expect(challenge).toMatch(/^DPoP /)
@@ -67,16 +67,16 @@ describe('DP-01 Proof checks', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
   const bad: Record<string, Make> = {
-    'no JWT': () => 'x',
-    'two parts': () => 'e30.e30',
-    'no typ': header({ typ: undefined }),
+    'a text that is not a JWT': () => 'x',
+    'a JWT with two parts': () => 'e30.e30',
+    'a missing typ': header({ typ: undefined }),
     'the typ of an access token': header({ typ: 'at+jwt' }),
-    'no jwk': header({ jwk: undefined }),
-    'a jwk with its private part': changed(() => ({ header: { jwk: key.privateJwk } })),
+    'a missing jwk': header({ jwk: undefined }),
+    'a jwk with the private key': changed(() => ({ header: { jwk: key.privateJwk } })),
     'the jwk of another key': changed(() => ({ header: { jwk: other.publicJwk } })),
     'alg none': (at) =>
       `${part({ typ: 'dpop+jwt', alg: 'none', jwk: key.publicJwk })}.${part({ jti: 'x', htm: at.method, htu: `${at.app.issuer}${at.path}`, iat: seconds() })}.`,
-    'alg HS256, the public key being the secret': (at) => {
+    'alg HS256 with the public key as secret': (at) => {
       const input = `${part({ typ: 'dpop+jwt', alg: 'HS256', jwk: key.publicJwk })}.${part({ jti: 'x', htm: at.method, htu: `${at.app.issuer}${at.path}`, iat: seconds() })}`
       const secret = JSON.stringify(key.publicJwk)
       return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
@@ -85,16 +85,16 @@ describe('DP-01 Proof checks', () => {
       const [one, two] = [await proofBy(key, at), await proofBy(key, at)]
       return `${one.split('.').slice(0, 2).join('.')}.${two.split('.')[2]}`
     },
-    'no jti': claims({ jti: undefined }),
-    'no htm': claims({ htm: undefined }),
+    'a missing jti': claims({ jti: undefined }),
+    'a missing htm': claims({ htm: undefined }),
     'another method': claims({ htm: 'PATCH' }),
-    'no htu': claims({ htu: undefined }),
+    'a missing htu': claims({ htu: undefined }),
     'another path': changed((at) => ({ claims: { htu: `${at.app.issuer}/oauth/other` } })),
     'another host': changed((at) => ({ claims: { htu: `https://evil.example${at.path}` } })),
-    'no iat': claims({ iat: undefined }),
-    'an iat an hour ago': changed(() => ({ claims: { iat: seconds() - 3_600 } })),
+    'a missing iat': claims({ iat: undefined }),
+    'an iat of an hour ago': changed(() => ({ claims: { iat: seconds() - 3_600 } })),
     'an iat in an hour': changed(() => ({ claims: { iat: seconds() + 3_600 } })),
-    'an exp an hour ago': changed(() => ({ claims: { exp: seconds() - 3_600 } })),
+    'an exp of an hour ago': changed(() => ({ claims: { exp: seconds() - 3_600 } })),
     'an nbf in an hour': changed(() => ({ claims: { nbf: seconds() + 3_600 } })),
     'a critical header': header({ crit: ['x'], x: 1 }),
   }
@@ -106,10 +106,10 @@ describe('DP-01 Proof checks', () => {
     'scheme and host in upper case': changed((at) => ({
       claims: { htu: `${at.app.issuer.toUpperCase()}${at.path}` },
     })),
-    'an iat 10 seconds ago': changed(() => ({ claims: { iat: seconds() - 10 } })),
+    'an iat of 10 seconds ago': changed(() => ({ claims: { iat: seconds() - 10 } })),
     'an iat in 10 seconds': changed(() => ({ claims: { iat: seconds() + 10 } })),
     'unknown claims': claims({ sub: 'x', custom: { a: [1] } }),
-    'nbf and exp that hold': changed(() => ({
+    'valid nbf and exp': changed(() => ({
       claims: { nbf: seconds() - 1, exp: seconds() + 60 },
     })),
   }
@@ -134,7 +134,7 @@ describe('DP-01 Proof checks', () => {
     const accessToken = await boundToken()
     const response = await use(accessToken, await make(atPing(accessToken)))
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
-    // The right one is accepted afterwards.
+    // A correct proof is accepted afterwards.
     expect((await withKey(key, accessToken, { app })).status).toBe(200)
   })
 
@@ -146,10 +146,10 @@ describe('DP-01 Proof checks', () => {
   })
 
   test.each<[string, Changed['claims']]>([
-    ['none', { ath: undefined }],
-    ['that of another token', { ath: 'x'.repeat(43) }],
-    ['no text', { ath: 1 }],
-  ])('refused at a resource, a wrong ath: %s', async (_what, wrong) => {
+    ['a missing ath', { ath: undefined }],
+    ['the ath of another token', { ath: 'x'.repeat(43) }],
+    ['a number as ath', { ath: 1 }],
+  ])('rejects a proof with %s at a resource', async (_what, wrong) => {
     const response = await withKey(key, await boundToken(), { app }, { claims: wrong ?? {} })
     expect(await challenged(response)).toBe('401 invalid_dpop_proof')
   })
@@ -165,7 +165,7 @@ describe('DP-01 Proof checks', () => {
     expect(asBearer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('rejects two headers, and accepts one in capital letters', async () => {
+  test('rejects two DPoP headers, and accepts one header with any case', async () => {
     const { authorization } = basicOf(conf)
     const ask = async (...proofs: readonly string[]) => {
       const answer = await rawHttp(app, {
@@ -205,7 +205,7 @@ describe('DP-01 Proof checks', () => {
     expect(await guarded('DPOP')).toBe(200)
   })
 
-  test('consumes neither the code nor a valid proof of a rejected request', async () => {
+  test('consumes neither the code nor the proof of a rejected request', async () => {
     const code = await conf.code()
     const wrong = await proofBy(key, atToken(), { claims: { htm: 'GET' } })
     expect(refusal(await redeem(conf, code, { dpop: wrong }))).toBe('400 invalid_dpop_proof')
@@ -216,8 +216,8 @@ describe('DP-01 Proof checks', () => {
   })
 })
 
-describe('DP-03 Bound tokens stay bound', () => {
-  test('returns the token type, and the key at introspection', async () => {
+describe('DP-03 Bound tokens at resources', () => {
+  test('returns the token type DPoP and the key at introspection', async () => {
     const accessToken = await boundToken()
     const response = await fetch(`${app.issuer}/oauth/introspect`, {
       method: 'POST',
@@ -231,9 +231,9 @@ describe('DP-03 Bound tokens stay bound', () => {
     })
   })
 
-  // The first answers by itself, the second allows anonymous callers, and the third runs its guards in another order.
+  // /oauth/ping belongs to the server, /api/public allows anonymous callers, and /api/notes has several guards.
   test.each(['/oauth/ping', '/api/public', '/api/notes', '/api/me'])(
-    'rejects a bound token at %s as Bearer, in the query, with another key, or beside a session',
+    'rejects a bound token at %s without the right key, even in a browser with a session',
     async (path) => {
       const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
       const accessToken = body.access_token
@@ -262,7 +262,7 @@ describe('DP-03 Bound tokens stay bound', () => {
     },
   )
 
-  test('rejects a bearer token with the scheme DPoP and any proof', async () => {
+  test('rejects a bearer token in the scheme DPoP', async () => {
     const { body } = await askToken(conf, machine)
     expect(body.token_type).toBe('Bearer')
     for (const token of [body.access_token, await app.personalToken(['notes:read'])]) {
@@ -279,7 +279,7 @@ describe('DP-04 Code and refresh token binding', () => {
       [pub, asPublic],
     ] as const
 
-  test('rejects a code for key 1 with key 2 or no key, without consuming it', async () => {
+  test('rejects a code with another key or without a key, and does not consume the code', async () => {
     for (const [client, asking] of clients()) {
       const code = await client.code({ dpop_jkt: key.thumbprint })
       expect(refusal(await redeem(client, code, { ...asking, dpop: other }))).toBe(
@@ -291,7 +291,7 @@ describe('DP-04 Code and refresh token binding', () => {
     }
   })
 
-  test('binds a pushed request by its header, which must match the parameter', async () => {
+  test('binds a pushed request to the key of its DPoP header, which must match dpop_jkt', async () => {
     const byHeader = async (by: DpopKey, given: Record<string, string> = {}) =>
       push(conf, given, { headers: { dpop: await proofBy(by, { app, path: '/oauth/par' }) } })
     const mismatch = await byHeader(key, { dpop_jkt: other.thumbprint })
@@ -305,7 +305,7 @@ describe('DP-04 Code and refresh token binding', () => {
     expect((await redeem(conf, code, { dpop: key })).status).toBe(200)
 
     const reference = await pushed(conf, { dpop_jkt: key.thumbprint })
-    // A browser request cannot name another key.
+    // A parameter in the browser cannot replace the key.
     const changed = referenceUrl(conf, reference, { dpop_jkt: other.thumbprint })
     const again = answerTo(conf, await person.agent.authorize(app, changed))
     expect(refusal(await redeem(conf, again.code ?? '', { dpop: other }))).toBe('400 invalid_grant')
@@ -326,7 +326,7 @@ describe('DP-04 Code and refresh token binding', () => {
     expect((await withKey(key, second.body.access_token, { app })).status).toBe(200)
   })
 
-  test('lets a confidential client change its key, but not omit the proof', async () => {
+  test('lets a confidential client replace its key, but not omit the proof', async () => {
     const { body } = await redeem(conf, await conf.code(), { dpop: key })
     expect(refusal(await refresh(conf, body.refresh_token))).toBe('400 invalid_dpop_proof')
     const second = await refresh(conf, body.refresh_token, { dpop: other })
@@ -355,7 +355,7 @@ describe('DP-05 Nonce', () => {
     return nonce
   }
 
-  test('returns 400 use_dpop_nonce with a nonce without one, and keeps the code', async () => {
+  test('rejects a proof without a nonce, returns a nonce and does not consume the code', async () => {
     const code = await client.code()
     const first = await redeem(client, code, { dpop: key })
     expect(refusal(first)).toBe('400 use_dpop_nonce')
@@ -367,7 +367,7 @@ describe('DP-05 Nonce', () => {
     expect((await refresh(client, refresh_token, { dpop: key, nonce })).status).toBe(200)
   })
 
-  test('returns 401 use_dpop_nonce with a nonce at a resource', async () => {
+  test('rejects a proof without a nonce at a resource, and returns a nonce', async () => {
     const { body } = await ask(nonceOf(await ask()))
     const first = await withKey(key, body.access_token, { app: strict.server })
     const nonce = nonceOf(first)
@@ -384,7 +384,7 @@ describe('DP-05 Nonce', () => {
     expect((await push(client, {}, { headers: { dpop } })).status).toBe(201)
   })
 
-  test('rejects an expired, an invented and a changed nonce', async () => {
+  test('rejects an expired, forged or changed nonce', async () => {
     const nonce = nonceOf(await ask())
     const flipped = `${nonce.slice(0, -2)}${nonce.at(-2) === 'A' ? 'B' : 'A'}${nonce.at(-1)}`
     const forged = ['x', 'aaaaaaaa.bbbb', nonce.slice(1), flipped, nonce + nonce]
@@ -402,7 +402,7 @@ describe('DP-05 Nonce', () => {
     expect(refusal(await ask(foreign))).toBe('400 use_dpop_nonce')
   })
 
-  test('accepts a nonce on every node, also on nodes that started later', async () => {
+  test('accepts a nonce on every node, including nodes that started later', async () => {
     const nonce = nonceOf(await ask())
     await using node = await startServer({
       beside: strict.server,
@@ -417,7 +417,7 @@ describe('DP-05 Nonce', () => {
       })
       expect(response.status).toBe(200)
     }
-    // The earlier node accepts those of the later one too.
+    // The first node also accepts a nonce of the later node.
     const asked = await fetch(`${node.issuer}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(machine),
@@ -426,7 +426,7 @@ describe('DP-05 Nonce', () => {
     expect((await ask(nonceOf(asked))).status).toBe(200)
   })
 
-  test('lets scripts of other origins read the nonce, in a response without a code', async () => {
+  test('allows scripts of other origins to read the nonce', async () => {
     const code = await client.code()
     const { redirectUri: redirect_uri, pkce } = client
     const response = await fetch(`${strict.server.issuer}/oauth/token`, {

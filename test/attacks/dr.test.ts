@@ -39,8 +39,8 @@ const refused = async (metadata: unknown, headers: Record<string, string> = {}) 
   return refusal(answer)
 }
 
-describe('DR-01 Gate', () => {
-  test('returns 404 and is absent from the metadata if disabled', async () => {
+describe('DR-01 Access to the registration', () => {
+  test('returns 404 and omits the endpoint from the metadata if the registration is disabled', async () => {
     await using closed = await startAttackServer({ dynamicRegistration: 'off' })
     const { issuer } = closed.server
     const before = await clientCount(closed)
@@ -52,7 +52,7 @@ describe('DR-01 Gate', () => {
     expect(await clientCount(closed)).toBe(before)
   })
 
-  test('accepts only the initial access token, any number of times', async () => {
+  test('accepts only the initial access token, which is reusable', async () => {
     await using guarded = await startAttackServer({
       dynamicRegistration: 'token',
       initialAccessToken,
@@ -69,7 +69,7 @@ describe('DR-01 Gate', () => {
       `${initialAccessToken}x`,
       initialAccessToken.slice(0, -1),
       initialAccessToken.toUpperCase(),
-      // These tokens are valid elsewhere, but do not allow a registration.
+      // A personal token is valid, but does not allow a registration.
       personal,
     ]
     for (const token of strangers) {
@@ -94,14 +94,14 @@ describe('DR-01 Gate', () => {
       expect(body.client_secret).toMatch(/^[A-Za-z0-9]{22,}$/)
       expect(body.client_id_issued_at).toBe(Math.floor(app.now() / 1000))
       expect(body.client_secret_expires_at).toBe(0)
-      // The secret is shown once.
+      // The secret is returned only once.
       expect((await manage('GET', body)).body).not.toHaveProperty('client_secret')
       expect(await clientCount(guarded)).toBe(before + times)
     }
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    'returns 405 for %s without an ID',
+    'returns 405 for %s without a client ID',
     async (method) => {
       const before = await clientCount()
       const answer = await fetch(`${it.server.issuer}/oauth/register`, { method })
@@ -111,7 +111,7 @@ describe('DR-01 Gate', () => {
   )
 })
 
-describe('DR-02 Privileged or foreign metadata', () => {
+describe('DR-02 Metadata that claims privileges', () => {
   const chosen = 'chosen-by-the-client-itself'
   const privileges = (userId: unknown): Record<string, unknown> => ({
     client_id: chosen,
@@ -133,7 +133,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     constructor: { prototype: { polluted: true } },
   })
 
-  test('ignores all privileges in one request', async () => {
+  test('ignores members that claim privileges', async () => {
     const text = JSON.stringify({
       redirect_uris: [redirectUri],
       ...privileges(it.users.a.id),
@@ -163,7 +163,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
   })
 
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
-    'requires the issued secret of a client (%s)',
+    'requires the issued secret at the token endpoint (%s)',
     async (method) => {
       const information = await registered(
         it.server,
@@ -192,15 +192,15 @@ describe('DR-02 Privileged or foreign metadata', () => {
     ['an internal scope', { scope: 'test:scope' }],
     ['an internal scope among others', { scope: 'notes:read test:scope' }],
     ['an unknown scope', { scope: 'bogus' }],
-    ['scope __proto__', { scope: '__proto__' }],
+    ['the scope __proto__', { scope: '__proto__' }],
     ['the password grant', { grant_types: ['password'] }],
     ['client_credentials', { grant_types: ['client_credentials'] }],
     [
       'client_credentials of a public client',
       { token_endpoint_auth_method: 'none', grant_types: ['client_credentials'] },
     ],
-    ['a grant type of every object', { grant_types: ['constructor'] }],
-    ['a method of authentication of every object', { token_endpoint_auth_method: 'toString' }],
+    ['the grant type constructor', { grant_types: ['constructor'] }],
+    ['the authentication method toString', { token_endpoint_auth_method: 'toString' }],
     ['an unknown response type', { response_types: ['__proto__'] }],
     ['a software statement', { software_statement: 'e30.e30.' }],
   ])('rejects %s', async (_what, metadata) => {
@@ -224,7 +224,7 @@ describe('DR-02 Privileged or foreign metadata', () => {
     expect(await clientCount(code)).toBe(before)
   })
 
-  test('never issues a client_credentials token to a client that registered itself, even after changes', async () => {
+  test('never grants client_credentials or password to a client that registered itself', async () => {
     const information = await registered(it.server)
     for (const grant_type of ['client_credentials', 'password']) {
       const { status, body } = await tokenRequest(
@@ -243,27 +243,27 @@ describe('DR-02 Privileged or foreign metadata', () => {
   })
 })
 
-describe('DR-03 Type abuse', () => {
+describe('DR-03 Wrong types', () => {
   const uris = `"redirect_uris":["${redirectUri}"]`
   test.each<[string, unknown]>([
-    ['nothing', ''],
+    ['an empty body', ''],
     ['null', 'null'],
     ['an array', '[]'],
     ['an array of metadata', `[{${uris}}]`],
     ['a string', '"x"'],
     ['a number', '1'],
-    ['10,000 levels', `{${uris},"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
-    ['10,000 levels of objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
-    ['a name that is no text', { redirect_uris: [redirectUri], client_name: {} }],
-    ['a lone surrogate', `{${uris},"client_name":"\\ud800"}`],
-    ['a name twice', `{${uris},"scope":"notes:read","scope":"notes:write"}`],
-    ['__proto__ twice', `{${uris},"__proto__":{},"__proto__":{}}`],
-    ['a scope that is a list', { redirect_uris: [redirectUri], scope: ['notes:read'] }],
-    ['grant types that are a text', { redirect_uris: [redirectUri], grant_types: 'x' }],
-    ['grant types that are numbers', { redirect_uris: [redirectUri], grant_types: [1] }],
-    ['contacts that are an object', { redirect_uris: [redirectUri], contacts: {} }],
-    ['a key set that is a text', { redirect_uris: [redirectUri], jwks: 'x' }],
-  ])('%s is invalid_client_metadata', async (_what, body) => {
+    ['10,000 nested arrays', `{${uris},"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`],
+    ['10,000 nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['an object as name', { redirect_uris: [redirectUri], client_name: {} }],
+    ['a name with a lone surrogate', `{${uris},"client_name":"\\ud800"}`],
+    ['a duplicate member', `{${uris},"scope":"notes:read","scope":"notes:write"}`],
+    ['a duplicate member __proto__', `{${uris},"__proto__":{},"__proto__":{}}`],
+    ['a list as scope', { redirect_uris: [redirectUri], scope: ['notes:read'] }],
+    ['a text as grant types', { redirect_uris: [redirectUri], grant_types: 'x' }],
+    ['numbers as grant types', { redirect_uris: [redirectUri], grant_types: [1] }],
+    ['an object as contacts', { redirect_uris: [redirectUri], contacts: {} }],
+    ['a text as key set', { redirect_uris: [redirectUri], jwks: 'x' }],
+  ])('rejects %s with invalid_client_metadata', async (_what, body) => {
     expect(await refused(body)).toBe('400 invalid_client_metadata')
   })
 
@@ -276,13 +276,13 @@ describe('DR-03 Type abuse', () => {
     ['an object', {}],
     ['an object in a list', [{ toString: redirectUri }]],
     ['a list in a list', [[redirectUri]]],
-    ['a good one and a bad one', [redirectUri, 'javascript:alert(1)']],
+    ['a valid and an invalid URI', [redirectUri, 'javascript:alert(1)']],
     [
-      '1,000 of them',
+      'a list of 1,000 URIs',
       Array.from({ length: 1_000 }, (_, index) => `https://client.example/${index}`),
     ],
     ...forbiddenRedirectUris.map((uri): [string, unknown] => [JSON.stringify(uri), [uri]]),
-  ])('redirect_uris: %s', async (_what, redirect_uris) => {
+  ])('rejects the redirect URIs %s', async (_what, redirect_uris) => {
     expect(await refused({ redirect_uris })).toMatch(
       /^400 invalid_(?:redirect_uri|client_metadata)$/,
     )
@@ -327,7 +327,7 @@ describe('DR-05 Flood', () => {
   const behindProxy = { dynamicRegistration: 'open', trustedProxies: ['127.0.0.1'] } as const
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
-  test('returns 429 with Retry-After to one or many addresses, and keeps serving other requests', async () => {
+  test('returns 429 to an address or a network with too many registrations, and processes other requests', async () => {
     await using flooded = await startAttackServer(behindProxy)
     const app = flooded.server
     const limits = new Limits(app.server.store.transients, app.now)
@@ -342,7 +342,7 @@ describe('DR-05 Flood', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(600)
     }
-    // A sender who adds a forged address still has the same peer address at the proxy.
+    // The sender forges an address on the left. The proxy appends the real address.
     const spoofed = await register(app, undefined, from('198.51.100.7, 192.0.2.1'))
     expect(spoofed.status).toBe(429)
     expect((await register(app, undefined, from('192.0.2.2'))).status).toBe(201)
@@ -361,7 +361,7 @@ describe('DR-05 Flood', () => {
     expect((await register(app, undefined, from('192.0.2.1'))).status).toBe(201)
   })
 
-  test('truncates huge names, and rejects more than 64 KiB', async () => {
+  test('truncates long names, and rejects a body of more than 64 KiB', async () => {
     const { body } = await register(it.server, {
       redirect_uris: [redirectUri],
       client_name: 'n'.repeat(10_000),
@@ -372,7 +372,7 @@ describe('DR-05 Flood', () => {
     )
   })
 
-  test('bounds the table: deletes the oldest beyond 10,000 unused clients, and expired ones [T597]', async () => {
+  test('deletes the oldest of more than 10,000 unused clients, and expired unused clients [T597]', async () => {
     let pretended: number | undefined
     await using full = await startAttackServer({
       dynamicRegistration: 'open',
@@ -389,9 +389,9 @@ describe('DR-05 Flood', () => {
     const before = await clientCount(full)
     pretended = 10_000
     let late = await registered(full.server)
-    // The server counts them after every 20 registrations.
-    const isTold = () => full.server.log.some(({ event }) => event === 'registration.full')
-    for (let more = 0; !isTold() && more < 20; more += 1) late = await registered(full.server)
+    // The server counts the unused clients at every 20th registration.
+    const isLogged = () => full.server.log.some(({ event }) => event === 'registration.full')
+    for (let more = 0; !isLogged() && more < 20; more += 1) late = await registered(full.server)
     expect((await manage('GET', unused)).status).toBe(401)
     expect(await clientCount(full)).toBeLessThanOrEqual(before)
 
@@ -412,7 +412,7 @@ describe('DR-06 Management tokens', () => {
       ...metadata,
     })
 
-  test('answers the token of A at the URL of B like an unknown token', async () => {
+  test('returns the same error for every client that a token does not manage', async () => {
     const mine = await registered(it.server)
     const theirs = await registered(it.server)
     const before = await rowOf(theirs.client_id)
@@ -438,14 +438,14 @@ describe('DR-06 Management tokens', () => {
     expect(await rowOf(theirs.client_id)).toEqual(before)
   })
 
-  test('returns 204 for DELETE, and then 401', async () => {
+  test('deletes the client with 204, and rejects its token afterwards', async () => {
     const information = await registered(it.server)
     expect((await manage('DELETE', information)).status).toBe(204)
     for (const method of ['GET', 'PUT', 'DELETE'] as const)
       expect(refusal(await manage(method, information, {}))).toBe('401 invalid_token')
   })
 
-  test('rejects the token in the query and at the API', async () => {
+  test('rejects the registration token in the query and at the API', async () => {
     const information = await registered(it.server)
     const { registration_client_uri: url, registration_access_token: token } = information
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
@@ -457,7 +457,7 @@ describe('DR-06 Management tokens', () => {
     expect((await manage('GET', information)).status).toBe(200)
   })
 
-  test('neither reactivates, changes nor deletes a client that an administrator disabled', async () => {
+  test('refuses to enable, change or delete a client that an administrator disabled', async () => {
     const information = await registered(it.server)
     await it.server.server.administration.actOnClient(information.client_id, 'disable', {
       user: it.server.user,
@@ -473,15 +473,15 @@ describe('DR-06 Management tokens', () => {
     ['without client_id', () => ({ redirect_uris: [redirectUri] })],
     ['with another client_id', () => ({ client_id: 'x', redirect_uris: [redirectUri] })],
     [
-      'with a chosen secret',
+      'with a client secret that the client chose',
       ({ client_id }) => ({ client_id, client_secret: 'mine', redirect_uris: [redirectUri] }),
     ],
     [
-      'to an internal scope',
+      'with an internal scope',
       ({ client_id }) => ({ client_id, scope: 'test:scope', redirect_uris: [redirectUri] }),
     ],
     [
-      'to client_credentials',
+      'with the client_credentials grant',
       ({ client_id }) => ({
         client_id,
         grant_types: ['client_credentials'],
@@ -489,7 +489,7 @@ describe('DR-06 Management tokens', () => {
       }),
     ],
     [
-      'to the password grant',
+      'with the password grant',
       ({ client_id }) => ({
         client_id,
         grant_types: ['password'],
@@ -497,18 +497,18 @@ describe('DR-06 Management tokens', () => {
       }),
     ],
     [
-      'to an invalid redirect URI',
+      'with an invalid redirect URI',
       ({ client_id }) => ({ client_id, redirect_uris: ['javascript:alert(1)'] }),
     ],
     [
-      'to an invalid key',
+      'with private_key_jwt but without a key',
       ({ client_id }) => ({
         client_id,
         token_endpoint_auth_method: 'private_key_jwt',
         redirect_uris: [redirectUri],
       }),
     ],
-  ])('PUT %s is refused, and changes nothing', async (_what, metadata) => {
+  ])('rejects a PUT %s, and changes nothing', async (_what, metadata) => {
     const information = await registered(it.server)
     const before = await rowOf(information.client_id)
     const answer = await manage('PUT', information, metadata(information))
@@ -516,7 +516,7 @@ describe('DR-06 Management tokens', () => {
     expect(await rowOf(information.client_id)).toEqual(before)
   })
 
-  test('narrows existing grants immediately when a client is narrowed', async () => {
+  test('restricts existing tokens immediately when a client removes a scope', async () => {
     const scope = 'notes:read notes:write'
     const information = await registered(it.server, { ...withRefresh, scope })
     const client = asTestClient(it.server, new UserAgent(), information)
@@ -543,7 +543,7 @@ describe('DR-06 Management tokens', () => {
     expect((await second.refresh(refresh_token)).body.error).toBe('unauthorized_client')
   })
 
-  test('ends all grants of a confidential client that becomes public', async () => {
+  test('revokes all tokens of a confidential client that becomes public', async () => {
     const information = await registered(it.server, withRefresh)
     const client = asTestClient(it.server, new UserAgent(), information)
     const { access_token } = await client.tokens()

@@ -10,8 +10,8 @@ import { startAttackServer } from './support/attack-server.ts'
 
 const timeout = 240_000
 
-describe('DS-01 Oversize everything', () => {
-  // `listen` of svc-oauth2server/environment has time limits for slow senders; Node looks for them every 30 s.
+describe('DS-01 Oversized and slow requests', () => {
+  // `listen` of svc-oauth2server/environment limits the time of a request. Node checks these limits every 30 s.
   test('disconnects a sender of one byte a second without delaying others', {
     timeout,
   }, async () => {
@@ -25,7 +25,7 @@ describe('DS-01 Oversize everything', () => {
       socket.on('data', (text: string) => {
         heard += text
       })
-      // Half of the requests never complete their headers, and the others never complete their body.
+      // Half of the requests have incomplete headers, and the other half an incomplete body.
       socket.write('POST /oauth/token HTTP/1.1\r\nHost: localhost\r\n')
       if (index % 2 === 0)
         socket.write(
@@ -58,8 +58,8 @@ describe('DS-01 Oversize everything', () => {
   })
 })
 
-describe('DS-03 Unauthenticated requests create no unbounded state', () => {
-  test('writes no rows and does not grow the heap for 8,000 anonymous requests', {
+describe('DS-03 State of unauthenticated requests', () => {
+  test('neither stores rows nor grows the heap for thousands of anonymous requests', {
     timeout,
   }, async () => {
     setFlagsFromString('--expose-gc')
@@ -111,13 +111,13 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
     const growth = heap() - before
     expect(await it.state()).toEqual(rows)
     expect(await transients()).toEqual([waiting])
-    // Only the log of the test stays in memory; a kilobyte per request would be 6 MB.
+    // The log of the test is in memory and uses up to a kilobyte per request.
     expect(growth).toBeLessThan(6_000_000)
   })
 })
 
 describe('DS-05 Online guessing', () => {
-  test('rejects further wrong passwords from their sender without locking the account', {
+  test('rejects further passwords of an attacker without locking out the user', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
@@ -144,7 +144,7 @@ describe('DS-05 Online guessing', () => {
     expect((await owner(password)).status).toBe(303)
   })
 
-  test('rejects concurrent password guesses beyond the hashing capacity', {
+  test('rejects concurrent logins that exceed the hashing capacity', {
     timeout,
   }, async () => {
     await using it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })

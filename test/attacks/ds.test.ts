@@ -20,7 +20,7 @@ const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
 const json = 'Content-Type: application/json'
 
 let it: AttackServer
-/** The store operations since the last call. */
+/** The names of the store operations since a test cleared the list. */
 const operations: string[] = []
 beforeAll(async () => {
   const aroundStore: AroundStore = ({ name }, run) => {
@@ -37,7 +37,7 @@ const asConf = () => {
   return `Authorization: ${basic(clientId, clientSecret)}`
 }
 
-/** The URL of a form and the type of its body. */
+/** The endpoints that read a body, and the content type. */
 const posts: readonly (readonly [string, string])[] = [
   ['/oauth/token', urlencoded],
   ['/oauth/revoke', urlencoded],
@@ -51,29 +51,33 @@ const posts: readonly (readonly [string, string])[] = [
   ['/logout', urlencoded],
 ]
 
-// The limit counts every request, independent of its body.
-const isJudgement = (name: string): boolean => !/^transients\.|^sessions\.|^transaction$/.test(name)
+// Ignores the operations of limits and sessions, which run before the body is read.
+const isFurtherCheck = (name: string): boolean =>
+  !/^transients\.|^sessions\.|^transaction$/.test(name)
 
-describe('DS-01 Oversize everything', () => {
-  test.each(posts)('%s: rejects more than 64 KiB before any other check', async (target, type) => {
-    const headers = [type, asConf()]
-    const body = `a=${'x'.repeat(70_000)}`
-    const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-    const small = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
-    operations.length = 0
-    for (const request of [
-      { headers, body },
-      { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
-      // The body never ends, and the server must not wait for it.
-      { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
-      // The body is announced but never sent.
-      { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
-    ])
-      expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
-    expect(operations.filter(isJudgement)).toEqual([])
-  })
+describe('DS-01 Oversized requests', () => {
+  test.each(posts)(
+    '%s rejects a body of more than 64 KiB before any further check',
+    async (target, type) => {
+      const headers = [type, asConf()]
+      const body = `a=${'x'.repeat(70_000)}`
+      const inChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      const small = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
+      operations.length = 0
+      for (const request of [
+        { headers, body },
+        { headers: [...headers, 'Transfer-Encoding: chunked'], body: inChunks },
+        // The server must respond although the body is incomplete.
+        { headers: [...headers, 'Transfer-Encoding: chunked'], body: small },
+        // The server must respond although the client never sends the announced body.
+        { headers: [...headers, 'Content-Length: 100000000'], body: 'a=b' },
+      ])
+        expect((await send({ method: 'POST', target, ...request })).status).toBe(413)
+      expect(operations.filter(isFurtherCheck)).toEqual([])
+    },
+  )
 
-  test('rejects 100 MB in chunks after the first ones, with constant memory', async () => {
+  test('rejects a body of 100 MB early and with little memory', async () => {
     const { port } = new URL(it.issuer)
     const { connect } = await import('node:net')
     const socket = connect(Number(port), '127.0.0.1')
@@ -122,7 +126,7 @@ describe('DS-01 Oversize everything', () => {
         const isErrorView =
           answer.status === 303 && answer.headers.get('location')?.startsWith('/oauth/errors?')
         expect([400, 413].includes(answer.status) || isErrorView, target).toBe(true)
-        expect(operations.filter(isJudgement)).toEqual([])
+        expect(operations.filter(isFurtherCheck)).toEqual([])
       }
   })
 
@@ -138,7 +142,7 @@ describe('DS-01 Oversize everything', () => {
     },
   )
 
-  test('returns 431 for a URL of 17 kB and a header of 100 kB, and serves the next request', async () => {
+  test('returns 431 for a URL of 17 kB or a header of 100 kB, and processes the next request', async () => {
     const long = 'a'.repeat(17_000)
     for (const request of [
       { target: `/oauth/authorize?state=${long}` },
@@ -151,7 +155,7 @@ describe('DS-01 Oversize everything', () => {
     expect((await send({ target: '/login' })).status).toBe(200)
   })
 
-  test('processes long values within the limits, and accepts a state of 2048 bytes', async () => {
+  test('handles long parameters without a server error, and accepts a state of 2048 bytes', async () => {
     const long = 'x'.repeat(60_000)
     const { state } = (await it.authorize({ state: 's'.repeat(2_048) })).query
     expect(state).toBe('s'.repeat(2_048))
@@ -168,7 +172,7 @@ describe('DS-01 Oversize everything', () => {
 })
 
 describe('DS-02 Algorithmic complexity', () => {
-  /** The minimum processor time in milliseconds, since other processes may use the machine. */
+  /** Returns the processor time in milliseconds. Repeats the work if another process may have slowed it down. */
   const costOf = async (work: () => Promise<unknown>): Promise<number> => {
     let best = Number.POSITIVE_INFINITY
     for (let times = 0; times < 5 && best >= 50; times += 1) {
@@ -187,14 +191,14 @@ describe('DS-02 Algorithmic complexity', () => {
     slashes: `${'/'.repeat(60_000)}x`,
     blanks: ' '.repeat(60_000),
     dots: `${'a.'.repeat(30_000)}!`,
-    'colons, as in an address of IPv6': `http://[${':'.repeat(60_000)}]`,
-    'zones of IPv6': `http://[fe80::1%25${'a'.repeat(59_000)}]/`,
+    'colons of an IPv6 address': `http://[${':'.repeat(60_000)}]`,
+    'IPv6 zones': `http://[fe80::1%25${'a'.repeat(59_000)}]/`,
     'dashes of loopback names': `http://localhost${'-'.repeat(59_000)}`,
-    'letters that grow when they are normalized': '\uFDFA'.repeat(6_000),
-    'marks upon marks': `a${'\u0301\u0323'.repeat(9_000)}`,
+    'letters that become longer by normalization': '\uFDFA'.repeat(6_000),
+    'repeated combining marks': `a${'\u0301\u0323'.repeat(9_000)}`,
   }
 
-  test.each(Object.keys(bait))('parses a form of %s quickly', async (name) => {
+  test.each(Object.keys(bait))('parses a form with %s in less than 50 ms', async (name) => {
     const value = bait[name] ?? ''
     const fields = ['scope', 'redirect_uri', 'client_id', 'state', 'code', 'resource', 'grant_type']
     for (const field of fields) {
@@ -206,21 +210,24 @@ describe('DS-02 Algorithmic complexity', () => {
     }
   })
 
-  test.each(Object.keys(bait))('parses metadata of %s quickly', async (name) => {
-    const value = (bait[name] ?? '').slice(0, 20_000)
-    for (const member of ['client_name', 'scope', 'client_uri', 'contacts', 'redirect_uris']) {
-      const isList = member === 'contacts' || member === 'redirect_uris'
-      const metadata = {
-        redirect_uris: ['https://client.example/cb'],
-        [member]: isList ? [value] : value,
+  test.each(Object.keys(bait))(
+    'parses client metadata with %s in less than 50 ms',
+    async (name) => {
+      const value = (bait[name] ?? '').slice(0, 20_000)
+      for (const member of ['client_name', 'scope', 'client_uri', 'contacts', 'redirect_uris']) {
+        const isList = member === 'contacts' || member === 'redirect_uris'
+        const metadata = {
+          redirect_uris: ['https://client.example/cb'],
+          [member]: isList ? [value] : value,
+        }
+        const body = Buffer.from(JSON.stringify(metadata)).toString('latin1')
+        const request = { method: 'POST', target: '/oauth/register', headers: [json], body }
+        expect(await costOf(() => send(request)), member).toBeLessThan(50)
       }
-      const body = Buffer.from(JSON.stringify(metadata)).toString('latin1')
-      const request = { method: 'POST', target: '/oauth/register', headers: [json], body }
-      expect(await costOf(() => send(request)), member).toBeLessThan(50)
-    }
-  })
+    },
+  )
 
-  test('parses many scopes, many names in JSON, and deep JSON quickly', async () => {
+  test('parses many scopes, many JSON members and deeply nested JSON in less than 50 ms', async () => {
     const scope = Array.from({ length: 12_000 }, (_, index) => index.toString(36)).join(' ')
     const machine = { grant_type: 'client_credentials', scope }
     expect(await costOf(() => it.token(machine, { client: 'm2m' }))).toBeLessThan(50)
@@ -258,7 +265,7 @@ describe('DS-02 Algorithmic complexity', () => {
     `Content-Type: application/x-www-form-urlencoded${' '.repeat(12_000)};x`,
     `Origin: http://${'a.'.repeat(5_000)}`,
     `X-Request-Id: ${long}`,
-  ])('the header %.40s', async (line) => {
+  ])('processes the header %.40s in less than 50 ms', async (line) => {
     for (const [method, target] of [
       ['GET', '/api/me'],
       ['POST', '/oauth/token'],
@@ -269,12 +276,12 @@ describe('DS-02 Algorithmic complexity', () => {
   })
 })
 
-describe('DS-03 Unauthenticated requests create no unbounded state', () => {
+describe('DS-03 State of unauthenticated requests', () => {
   const rowsOf = async (): Promise<Record<string, number>> => {
     const tables = await it.server.query("select name from sqlite_master where type = 'table'")
     const counts: Record<string, number> = {}
     for (const { name } of tables) {
-      // Events of earlier requests are recorded later, and failed logins are combined.
+      // Ignore events that are written late (routine events), and failed logins, which are combined.
       const which =
         name === 'oauth2server_audit' ? "where is_routine = 0 and event <> 'login.failed'" : ''
       const [row] = await it.server.query(`select count(*) as n from "${name}" ${which}`)
@@ -293,7 +300,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
     'authorization requests of unknown clients': (index) =>
       it.request(it.authorizeUrl({ client_id: `client-${index}` })),
     'login pages': (index) => it.request(`/login?next=/${index}`),
-    'wrong logins': (index) => {
+    'failed logins': (index) => {
       const body = new URLSearchParams({ email: `nobody-${index}@example.org`, password: 'x' })
       return it.request('/login', { method: 'POST', body })
     },
@@ -304,37 +311,37 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
       return it.token({ code: 'x' }, { client })
     },
     'wrong tokens': (index) => it.ping(`token-${index}`),
-    'hosts that were made up': (index) =>
+    'forged Host headers': (index) =>
       send({ target: '/login', headers: [`Host: host-${index}.example`] }),
-    'sessions that were made up': (index) =>
+    'forged sessions': (index) =>
       new UserAgent({ 'user-agent': browser }).fetch(`${it.issuer}/`, {
         headers: { cookie: `oauth2server_session=${'A'.repeat(42)}${index % 10}` },
       }),
-    'proofs of nobody': async (index) => {
+    'DPoP proofs of an unauthenticated client': async (index) => {
       const dpop = await proofBy(await key, { app: it.server }, { claims: { jti: `jti-${index}` } })
       const client = { ...it.clients.conf, clientSecret: 'wrong' }
       return it.token({ grant_type: 'client_credentials' }, { client, headers: { dpop } })
     },
-    'revocations of nobody': (index) =>
+    'unauthenticated revocations': (index) =>
       it.request('/oauth/revoke', {
         method: 'POST',
         body: new URLSearchParams({ token: `token-${index}`, client_id: `client-${index}` }),
       }),
-    'device requests of nobody': (index) =>
+    'unauthenticated device requests': (index) =>
       it.request('/oauth/device_authorization', {
         method: 'POST',
         body: new URLSearchParams({ client_id: `client-${index}` }),
       }),
-    'paths that are not there': (index) => it.request(`/oauth/nothing/${index}`),
+    'unknown paths': (index) => it.request(`/oauth/nothing/${index}`),
   }
 
-  test.each(Object.keys(anonymous))('%s leave no rows behind', async (name) => {
+  test.each(Object.keys(anonymous))('%s store no rows except one counter', async (name) => {
     const work = anonymous[name] ?? (async () => undefined)
     await work(0)
     const before = await rowsOf()
     for (let index = 1; index <= many; index += 1) await work(index)
     const after = await rowsOf()
-    // There is one counter per address and minute, for any number of requests.
+    // One counter exists per address and minute, for any number of requests.
     const { oauth2server_transient: counters = 0, ...rest } = after
     const { oauth2server_transient: were = 0, ...then } = before
     expect(rest).toEqual(then)
@@ -343,7 +350,7 @@ describe('DS-03 Unauthenticated requests create no unbounded state', () => {
 })
 
 describe('DS-05 Online guessing', () => {
-  test('counts user codes and device requests by the peer, and ignores X-Forwarded-For of an untrusted peer', async () => {
+  test('limits device requests by peer address, and ignores X-Forwarded-For of an untrusted peer', async () => {
     await using guessed = await startAttackServer()
     const device = await Device.register(guessed.server)
     const statuses: number[] = []
@@ -355,7 +362,7 @@ describe('DS-05 Online guessing', () => {
     expect(statuses.slice(100)).toEqual(Array.from({ length: 10 }, () => 429))
   })
 
-  test('returns 429 for guessed tokens at introspection, and still answers for real ones', async () => {
+  test('returns 429 for guessed tokens at introspection, but not for valid tokens', async () => {
     const { server, clients } = it
     const ask = (token: string, { clientId, clientSecret } = clients.conf) =>
       it.request('/oauth/introspect', {
@@ -380,7 +387,7 @@ describe('DS-05 Online guessing', () => {
     expect(log.some(({ event }) => event === 'request.failed')).toBe(false)
   })
 
-  test('counts per node without the shared counters, with the same limit', async () => {
+  test('applies the same limit per node if the shared counters are unavailable', async () => {
     let isAway = false
     await using alone = await startAttackServer({
       aroundStore: ({ name }, run) => {
@@ -402,10 +409,10 @@ describe('DS-05 Online guessing', () => {
   const victim = { 'x-forwarded-for': '198.51.100.2' }
   const trustedProxies = ['127.0.0.1']
 
-  /** Sends the given number of requests, some of them concurrently. @returns the count of each response */
-  const flood = async (most: number, send: (index: number) => Promise<{ status: number }>) => {
+  /** Sends requests, 50 of them concurrently. Returns the number of responses by status. */
+  const flood = async (total: number, send: (index: number) => Promise<{ status: number }>) => {
     const counts: Record<string, number> = {}
-    for (let sent = 0; sent < most; sent += 50) {
+    for (let sent = 0; sent < total; sent += 50) {
       const part = Array.from({ length: 50 }, (_, index) => send(sent + index))
       for (const { status } of await Promise.all(part)) counts[status] = (counts[status] ?? 0) + 1
     }
@@ -418,7 +425,7 @@ describe('DS-05 Online guessing', () => {
     expect(headers.get('cache-control')).toContain('no-store')
   }
 
-  test('returns 429 after 1,000 wrong secrets only to this peer and client, with any forged addresses', async () => {
+  test('returns 429 to a peer and client with too many wrong secrets, whatever address the peer forges', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const wrong = { ...guessed.clients.m2m, clientSecret: 'wrong' }
     const machine = { grant_type: 'client_credentials' }
@@ -428,7 +435,7 @@ describe('DS-05 Online guessing', () => {
         headers: { 'x-forwarded-for': `203.0.113.${index % 250}, 192.0.2.1` },
       }),
     )
-    // Requests that are in progress when the limit is reached were already admitted.
+    // Concurrent requests that started before the limit was reached are still processed.
     expect(counts[401]).toBeGreaterThanOrEqual(100)
     expect(counts[401]).toBeLessThan(160)
     expect(Object.keys(counts)).toEqual(['401', '429'])
@@ -438,7 +445,7 @@ describe('DS-05 Online guessing', () => {
     expect((await guessed.code(own, { client: 'conf' })).length).toBeGreaterThan(20)
   })
 
-  test('returns 429 after 1,000 wrong codes and refresh tokens only to this client at this address, and keeps all grants', async () => {
+  test('returns 429 to a client and address after 1,000 wrong codes and refresh tokens, and consumes none of them', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { refreshToken } = await guessed.grant()
     const code = await guessed.code()
@@ -455,7 +462,7 @@ describe('DS-05 Online guessing', () => {
     expect((await guessed.refresh(refreshToken, {}, { headers: victim })).status).toBe(200)
   })
 
-  test('returns 429 after 1,000 wrong tokens, never 401 for a valid one, which works elsewhere', async () => {
+  test('returns 429 to an address after 1,000 wrong tokens, and accepts valid tokens from other addresses', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { accessToken } = await guessed.grant()
     const ping = (token: string, address: Readonly<Record<string, string>>) =>
@@ -467,7 +474,7 @@ describe('DS-05 Online guessing', () => {
     expect(log.filter(({ event }) => event === 'limit.reached')).toHaveLength(1)
   })
 
-  test('tries 10 of 100 wrong passwords and locks the account for this network only', async () => {
+  test('verifies only 10 of 100 wrong passwords, and accepts the user’s password from another network', async () => {
     await using guessed = await startAttackServer({ trustedProxies })
     const { email, password } = guessed.users.b
     const somebody = (address: Readonly<Record<string, string>>) => {
@@ -484,7 +491,7 @@ describe('DS-05 Online guessing', () => {
   })
 })
 
-describe('DS-06 Prototype pollution and key tricks', () => {
+describe('DS-06 Prototype pollution', () => {
   const names = [
     '__proto__',
     'constructor',
@@ -511,7 +518,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     expect(Object.prototype.hasOwnProperty).toBeTypeOf('function')
   }
 
-  test('ignores them as names of unknown parameters, also repeated', async () => {
+  test('ignores unknown parameters with these names, even repeated', async () => {
     for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
       expect((await send({ target: `${target}?${nasty}` })).status).toBeLessThan(500)
     for (const [target] of posts) {
@@ -526,7 +533,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     isUntouched()
   })
 
-  test('ignores them in JSON', async () => {
+  test('ignores members with these names in JSON', async () => {
     const body = `{"__proto__":{"scope":"w","isAdmin":true},"constructor":{"prototype":{"x":1}},"redirect_uris":["https://client.example/cb"]}`
     const registered = await send({
       method: 'POST',
@@ -568,7 +575,7 @@ describe('DS-06 Prototype pollution and key tricks', () => {
     isUntouched()
   })
 
-  test('accepts them as the name of a client', async () => {
+  test('accepts these names as the name of a client', async () => {
     for (const name of names) {
       const client = await it.client({ name })
       const page = await it.authorize({}, { client, submit: null })

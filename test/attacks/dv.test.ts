@@ -21,7 +21,7 @@ let person: Person
 let pub: Device
 let conf: Device
 
-// Limits are counted by address and user. Where nodes share one Redis with other tests, these must not be theirs.
+// Use a random address, because limits count by address, and other tests may use the same Redis.
 const address = () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`
 const start = async (options: TestOptions = {}): Promise<AttackServer> => {
   const attack = await startAttackServer({ trustedProxies: ['127.0.0.1'], ...options })
@@ -36,7 +36,7 @@ const start = async (options: TestOptions = {}): Promise<AttackServer> => {
 type Person = Pick<LoggedIn, 'agent' | 'csrfToken'> & { readonly user: User }
 
 let made = 0
-/** Creates a user and a session at its own address; without a password, since hashing is slow. */
+/** Creates a user with a session at a new address. The user has no password, because hashing is slow. */
 const somebody = async (
   { issuer, server }: TestServer,
   { from = address(), user: given }: { from?: string; user?: User } = {},
@@ -59,7 +59,7 @@ beforeAll(async () => {
 })
 afterAll(() => it?.close())
 beforeEach(async () => {
-  // Use a time far from the counters of earlier tests.
+  // Advance to a random time, at which no counter of an earlier test exists.
   app.advance(randomInt(1, 1_000) * 3_600)
   person = await somebody(app)
   pub = await Device.register(app)
@@ -80,8 +80,8 @@ const families = async ({ client }: Device): Promise<number> => {
   return Number(row?.n)
 }
 
-describe('DV-01 Poll state machine', () => {
-  test('returns pending, and lengthens the interval by 5 seconds for each early poll', async () => {
+describe('DV-01 Polling', () => {
+  test('returns authorization_pending, and increases the interval by 5 seconds for each early poll', async () => {
     const codes = await pub.codes()
     expect(codes.interval).toBe(5)
     const poll = async () => refusal(await pub.poll(codes))
@@ -98,7 +98,7 @@ describe('DV-01 Poll state machine', () => {
     expect(await pollAfter(24)).toBe('400 slow_down')
   })
 
-  test('returns denied, expired, and success once', async () => {
+  test('returns the denial, the expiry, or once the tokens', async () => {
     const denied = await decided(pub, 'no')
     for (const _ of [1, 2]) expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
 
@@ -113,11 +113,11 @@ describe('DV-01 Poll state machine', () => {
     const { status, body } = await pub.poll(allowed)
     expect([status, await ping(app, body.access_token)]).toEqual([200, 200])
     expect(refusal(await pub.poll(allowed))).toBe('400 invalid_grant')
-    // A redeemed code with full proof is a replay.
+    // The second request with the redeemed code is a replay, which revokes the tokens.
     expect(await ping(app, body.access_token)).toBe(401)
   })
 
-  test('shares the state between two nodes', async () => {
+  test('shares the polling state between two nodes', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     const codes = await pub.codes()
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
@@ -132,10 +132,10 @@ describe('DV-01 Poll state machine', () => {
   })
 })
 
-describe('DV-02 user_code brute force', () => {
+describe('DV-02 Guessed user codes', () => {
   const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
 
-  test('allows five wrong codes per user in all sessions and addresses, without a reset by a right one', async () => {
+  test('allows five wrong codes per user, across sessions, addresses and correct codes', async () => {
     const ada = await somebody(app)
     for (const code of wrong) {
       expect((await enterCode(app, ada, code)).status).toBe(400)
@@ -148,7 +148,7 @@ describe('DV-02 user_code brute force', () => {
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     const again = await somebody(app, { user: ada.user })
     expect((await enterCode(app, again, user_code)).status).toBe(429)
-    // Other users are not blocked, and the untried code is still valid.
+    // Other users can still enter the code.
     expect((await enterCode(app, await somebody(app), user_code)).status).toBe(200)
     app.advance(600)
     const later = await somebody(app, { user: ada.user })
@@ -156,7 +156,7 @@ describe('DV-02 user_code brute force', () => {
     expect((await enterCode(app, later, fresh)).status).toBe(200)
   })
 
-  test('allows five wrong codes per address, by any user', async () => {
+  test('allows five wrong codes per address, across users', async () => {
     const from = address()
     for (const code of wrong)
       expect((await enterCode(app, await somebody(app, { from }), code)).status).toBe(400)
@@ -167,7 +167,7 @@ describe('DV-02 user_code brute force', () => {
     expect((await enterCode(app, elsewhere, user_code)).status).toBe(200)
   })
 
-  test('allows no more than five concurrent wrong codes', async () => {
+  test('allows five wrong codes that are sent concurrently', async () => {
     const ada = await somebody(app)
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
@@ -179,7 +179,7 @@ describe('DV-02 user_code brute force', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(25)
   })
 
-  test('rejects tries without a login', async () => {
+  test('redirects an anonymous user to the login instead of checking the code', async () => {
     const { user_code } = await pub.codes()
     const guest = { agent: new UserAgent(), csrfToken: 'x' }
     for (const code of [user_code, ...wrong, ...wrong]) {
@@ -192,7 +192,7 @@ describe('DV-02 user_code brute force', () => {
     expect(refusal(await pub.poll(await pub.codes()))).toBe('400 authorization_pending')
   })
 
-  test('returns the same answer for mistyped, unknown, expired and used codes', async () => {
+  test('returns the same response for malformed, unknown, expired and used codes', async () => {
     const expired = await pub.codes()
     app.advance(600)
     person = await somebody(app)
@@ -207,7 +207,7 @@ describe('DV-02 user_code brute force', () => {
       used.user_code,
       refused.user_code,
     ]) {
-      // Use a different user each time, since one user does not have that many tries.
+      // Use a new user for each code, because the number of wrong codes per user is limited.
       const { status, html } = await enterCode(app, await somebody(app), code)
       const said = html
         .replaceAll(/ value="[^"]*"/g, '')
@@ -217,10 +217,10 @@ describe('DV-02 user_code brute force', () => {
     expect(new Set(pages).size).toBe(1)
   })
 
-  test('uses eight of twenty consonants, ignores case and dashes, and never repeats live codes', async () => {
+  test('creates different codes of eight consonants, and ignores case and dashes', async () => {
     expect(new Set(userCodeAlphabet).size).toBe(20)
     expect(userCodeAlphabet).not.toMatch(/[AEIOUY]/)
-    // Five tries are allowed within the lifetime of a code.
+    // A user can enter five wrong codes within the lifetime of a code.
     expect(5 / 20 ** 8).toBeLessThan(2 ** -32)
     const codes = []
     for (let count = 0; count < 30; count += 1) codes.push((await pub.codes()).user_code)
@@ -236,7 +236,7 @@ describe('DV-02 user_code brute force', () => {
       expect((await enterCode(app, person, typed)).status).toBe(200)
   })
 
-  test('counts at all nodes together, and logs one alarm', async () => {
+  test('counts wrong codes of all nodes together, and logs one alarm', async () => {
     await using other = await startServer({
       beside: app,
       deviceAuthorization: true,
@@ -244,7 +244,7 @@ describe('DV-02 user_code brute force', () => {
     })
     const heard = () =>
       [...app.log, ...other.log].filter(({ event }) => event === 'user_code.guessed').length
-    // Begin a new window.
+    // Advance to the start of a counting period.
     app.advance(600 - ((app.now() / 1000) % 600))
     for (let guest = 0; guest < 11; guest += 1) {
       const stranger = await somebody(app)
@@ -258,8 +258,8 @@ describe('DV-02 user_code brute force', () => {
   })
 })
 
-describe('DV-04 Binding and phishing hardening', () => {
-  test('rejects another client and an unauthenticated confidential one, without consuming the code', async () => {
+describe('DV-04 Binding and phishing', () => {
+  test('rejects other and unauthenticated clients without consuming the code', async () => {
     const stranger = await Device.register(app)
     for (const device of [pub, conf]) {
       const codes = await decided(device)
@@ -273,7 +273,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     }
   })
 
-  test('shows code, client and scopes for the complete URI, and never decides by itself', async () => {
+  test('requires the user’s decision even for the complete URI', async () => {
     const codes = await pub.codes()
     const { search } = new URL(codes.verification_uri_complete)
     for (const query of [
@@ -293,7 +293,7 @@ describe('DV-04 Binding and phishing hardening', () => {
       expect(asked.html).toContain(shown)
     app.advance(5)
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
-    // A remembered consent does not decide either.
+    // The page also requires a decision if the user consented earlier.
     await decideOn(app, person, codes)
     expect((await pub.poll(codes)).status).toBe(200)
     const next = await pub.codes()
@@ -301,7 +301,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect(refusal(await pub.poll(next))).toBe('400 authorization_pending')
   })
 
-  test('forbids frames for every page', async () => {
+  test('forbids framing of every page', async () => {
     const { user_code } = await pub.codes()
     for (const { headers } of [
       await openDevicePage(app, person),
@@ -314,7 +314,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     }
   })
 
-  test('rejects decisions of another site, another session and a forged token', async () => {
+  test('rejects a decision from another site, from another session or with a forged CSRF token', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     const decision = { ...hidden, confirm: 'yes' }
@@ -334,10 +334,10 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect((await pub.poll(codes)).status).toBe(200)
   })
 
-  test('says on the page that a client that registered itself is unverified', async () => {
+  test('warns on the page that a client registered itself', async () => {
     const { clientId } = it.clients.evil
     const asked = await new Device(app, { clientId, clientSecret: '' }, false).ask()
-    // The client did not register the grant, so it cannot use it for phishing.
+    // A client that did not register the grant cannot use the device flow.
     expect([asked.status, asked.body.error]).toEqual([401, 'invalid_client'])
     const proven = await new Device(app, it.clients.evil, true).ask()
     expect([proven.status, proven.body.error]).toEqual([400, 'unauthorized_client'])
@@ -361,7 +361,7 @@ describe('DV-04 Binding and phishing hardening', () => {
     expect(known.html).not.toContain('registered itself')
   })
 
-  test('enforces a challenge when the code is redeemed, or rejects it in the first request', async () => {
+  test('rejects an invalid PKCE challenge, and requires the verifier of a valid challenge', async () => {
     const { challenge, verifier } = newPkce()
     const given = { code_challenge: challenge, code_challenge_method: 'S256' }
     for (const device of [pub, conf]) {
@@ -384,8 +384,8 @@ describe('DV-04 Binding and phishing hardening', () => {
   })
 })
 
-describe('DV-05 Races and liveness', () => {
-  test('answers one of parallel polls at two nodes, and revokes its tokens on the replay', async () => {
+describe('DV-05 Races and changes before redemption', () => {
+  test('issues tokens for one of several concurrent polls, and revokes them because of the replays', async () => {
     await using other = await startServer({ beside: app, deviceAuthorization: true })
     for (let round = 0; round < 3; round += 1) {
       const device = await Device.register(app, { isConfidential: round % 2 === 0 })
@@ -400,12 +400,12 @@ describe('DV-05 Races and liveness', () => {
       for (const answer of answers.filter(({ status }) => status !== 200))
         expect(refusal(answer)).toBe('400 invalid_grant')
       expect(await families(device)).toBe(1)
-      // The second request has full proof, so it is a replay.
+      // Each further request is a replay, which revokes the tokens.
       expect(await ping(app, succeeded[0]?.body.access_token ?? '')).toBe(401)
     }
   })
 
-  test('decides between approval and expiry by what comes first', async () => {
+  test('rejects an approval after the expiry, and a poll after the expiry of an approved code', async () => {
     const codes = await pub.codes()
     const { hidden } = await enterCode(app, person, codes.user_code)
     app.advance(600)
@@ -448,11 +448,11 @@ describe('DV-05 Races and liveness', () => {
       '400 invalid_grant',
     ],
     [
-      'the grant was taken away',
+      'the client may no longer use the grant',
       ({ client }) => app.server.clients.update(client.clientId, { grantTypes: ['password'] }),
       '400 unauthorized_client',
     ],
-  ])('no tokens where %s between approval and poll', async (_what, change, expected) => {
+  ])('issues no tokens if %s between approval and poll', async (_what, change, expected) => {
     for (const device of [pub, conf]) {
       const ada = await somebody(app)
       const codes = await device.codes()
@@ -465,7 +465,7 @@ describe('DV-05 Races and liveness', () => {
 })
 
 describe('DV-06 Flood', () => {
-  test('returns 429 with Retry-After only to this address, and keeps the table bounded', async () => {
+  test('returns 429 only to the flooding address, and deletes expired codes', async () => {
     await using flooded = await start()
     const { server } = flooded
     const device = await Device.register(server)
@@ -479,7 +479,7 @@ describe('DV-06 Flood', () => {
     const refused = await device.ask({}, from(flooding))
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    // The server ignores entries before the address that the proxy adds.
+    // The server ignores the entry on the left of the address that the proxy appends.
     expect((await device.ask({}, from(`${other}, ${flooding}`))).status).toBe(429)
     expect((await device.ask({}, from(other))).status).toBe(200)
     server.advance(60)
@@ -500,12 +500,12 @@ describe('DV-06 Flood', () => {
     expect(refusal(await nobody.ask({ scope }))).toBe('401 invalid_client')
   })
 
-  // Functions cannot be sent to other processes, so this server has one node.
-  test('draws another user code if one is in use', async () => {
+  // The option `random` is a function, which cannot be sent to other processes, so this server has one node.
+  test('creates another user code if the first one is in use', async () => {
     let isPoor = false
     let draws = 0
     await using poor = await start({
-      // Eight letters need 24 random bytes: repeat them for the first two draws.
+      // A user code needs 24 random bytes. Return the same bytes for the first two codes.
       random: (bytes) => {
         const random = crypto.getRandomValues(new Uint8Array(bytes))
         if (!isPoor || bytes !== 24) return random
