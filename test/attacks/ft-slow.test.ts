@@ -31,12 +31,12 @@ import { figures, isPostponed, settle, startTraffic, succeeded } from '../suppor
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** A timeout in milliseconds for dozens of restarts on a busy machine. */
+/** The timeout of a test in milliseconds: a test restarts processes dozens of times, possibly on a busy machine. */
 const timeout = 300_000
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** The leeway for a lost response and the lifetime of a code cover an outage. */
+/** Settings for the nodes: refresh tokens can be retried, and codes are valid, for longer than an outage lasts. */
 const patient = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
@@ -53,7 +53,7 @@ const sendUntilServed = async (form: Form): Promise<Answer> => {
 /** Returns the response, or undefined if it was lost. */
 const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
 
-/** The stores of the nodes. */
+/** The database of the nodes. */
 interface Kept extends AsyncDisposable {
   readonly cluster: Cluster
   ask(sql: string): Promise<Rows>
@@ -99,12 +99,12 @@ describe.each(databases)(
     const redeemed = '1 1 0'
     const revoked = '1 0 1'
 
-    /** Kills a node, starts it again, and returns what a client finds. */
+    /** Registers a client, and returns a function that checks the state of a code after a crash. */
     const inPlace = async ({ cluster, ask, expectIntact }: Kept) => {
       const records = await openRecords(cluster)
       const { client } = await createUserAndClient(records, { allowedScopes: ['notes:read'] })
       await records.close()
-      /** Counts token families, their tokens, and the revoked ones. */
+      /** Returns the numbers of authorizations, tokens and revoked authorizations of a code. */
       const familyOf = async (code: string) => {
         const [row] = await ask(
           `select count(distinct a.id) as families, count(t.id) as tokens, count(a.revoked_at) as revoked
@@ -113,11 +113,11 @@ describe.each(databases)(
         )
         return [row?.families, row?.tokens, row?.revoked].map(Number).join(' ')
       }
-      /** Checks I1 and I2 of a code after its node was restarted. */
+      /** Checks the invariants I1 and I2 of a code after the restart of its node. */
       const endOf = async (node: Node, code: string, answer: Answer | undefined) => {
         await expectIntact()
         const family = await familyOf(code)
-        // The code is consumed and its tokens exist, or neither.
+        // Either the code is consumed and its tokens exist, or the code is not consumed and no tokens exist.
         expect([untouched, redeemed]).toContain(family)
         if (answer) {
           expect([answer.status, family]).toEqual([200, redeemed])
@@ -130,7 +130,7 @@ describe.each(databases)(
           expect(await ping(node, retry.body.access_token)).toBe(200)
           return 'untouched'
         }
-        // The response was lost, so a retry with full proof is a replay, which revokes the lost tokens.
+        // The response was lost. The client's retry is a replay, which revokes the lost tokens.
         expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
         expect(await familyOf(code)).toBe(revoked)
         return 'orphan'
@@ -139,7 +139,7 @@ describe.each(databases)(
     }
 
     test.skipIf(isLacking)(
-      'I1, I2: kills during 300 exchanges, many of them concurrent',
+      'I1, I2: redeems each code completely or not at all if the node is killed during the exchange',
       { timeout },
       async () => {
         const [rounds, atOnce] = [10, 30]
@@ -154,7 +154,7 @@ describe.each(databases)(
             const begun = await Promise.all(
               codes.map((code) => prepare(client.redemption(node, code))),
             )
-            // Kill when some requests are answered, some are written, and some have just begun.
+            // Kill the node after some responses, while the other requests are in progress.
             const enough = randomInt(1, atOnce)
             let answered = 0
             const victim = node
@@ -184,7 +184,7 @@ describe.each(databases)(
     )
 
     test.skipIf(isLacking)(
-      'I2: kills before and after every write of the commit, and after it',
+      'I2: redeems a code completely or not at all if the node is killed at any store operation',
       { timeout },
       async () => {
         await using kept = await keep()
@@ -230,7 +230,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   })
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
-  /** Milliseconds after an outage during which errors are still allowed. */
+  /** Milliseconds after the end of an outage in which errors are still allowed. */
   const limit = 6_000
 
   /** Runs load before, during and after an event, and then checks the invariants. */
@@ -245,12 +245,12 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     const happened = figures(traffic.samples, recovered)
     const settled = await settle(site, aftermath)
     console.log('FT-03:', happened, settled)
-    // Only 503 responses: no rejections, no 500, no timeouts.
+    // Every failed request received 503: no request was rejected, and none failed with 500 or a timeout.
     const wrong = traffic.samples.filter((sample) => !succeeded(sample) && !isPostponed(sample))
     expect(kinds(wrong)).toEqual({})
     expect(happened.recovery).toBeLessThanOrEqual(limit)
     expect(happened.slowest).toBeLessThan(8_000)
-    // The same processes recover by themselves.
+    // The nodes recovered without a restart.
     expect(site.nodes.map(({ program }) => [program.pid, program.exit])).toEqual(
       pids.map((pid) => [pid, undefined]),
     )
@@ -266,7 +266,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   const endAll =
     'select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
 
-  test('survives an immediate restart and repeated termination of every backend', {
+  test('recovers from an immediate restart and from the termination of all connections', {
     timeout,
   }, async () => {
     await using site = await newSite()
@@ -282,7 +282,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.failed).toBeGreaterThan(0)
   })
 
-  test('tolerates a database that is temporarily read-only, like a replica before its promotion', {
+  test('recovers from a database that is temporarily read-only, like a replica before its promotion', {
     timeout,
   }, async () => {
     await using site = await newSite()
@@ -298,7 +298,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.failed).toBeGreaterThan(0)
   })
 
-  test('returns 503 to waiting requests while every client is locked for 8 s', {
+  test('returns 503 to requests that wait while a table is locked for 8 s', {
     timeout,
   }, async () => {
     await using site = await newSite()
@@ -310,9 +310,11 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     expect(happened.kinds).toHaveProperty('503 temporarily_unavailable')
   })
 
-  test('does not blindly repeat a commit whose acknowledgement was lost', { timeout }, async () => {
+  test('does not repeat a commit if the response of the database was lost', {
+    timeout,
+  }, async () => {
     const database = await makeDatabase(postgres.url)
-    await using deaf = await deafCable(postgres.port)
+    await using deaf = await startDroppingProxy(postgres.port)
     const through = Object.assign(new URL(database.url), { port: String(deaf.port) }).href
     await using site = await startSite({
       count: 2,
@@ -322,7 +324,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     })
     const { client, agent } = site
     const [first, second] = [site.node(0), site.node(1)]
-    // This is the last operation before the commit of a redemption.
+    // Find out the last store operation before the commit of a redemption.
     const learnt = await client.code(second, agent)
     await first.order()
     await post(client.redemption(first, learnt))
@@ -334,7 +336,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     await first.order({ at: last, does: 'pause', milliseconds: 1_000, time })
     const sent = post(client.redemption(first, code))
     await delay(500)
-    // From now on, the database receives statements including the commit, but the node receives no responses.
+    // From now on, the database receives all statements, including the commit, but the node receives no responses.
     deaf.stopAnswers()
     const outcome = await sent
     expect(isPostponed(outcome)).toBe(true)
@@ -348,7 +350,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
       )
       return rows
     }
-    // It was committed or not, but never twice.
+    // The redemption was committed at most once.
     expect([[], [{ revoked: false, tokens: 1 }]]).toContainEqual(await familyOf())
     const wasCommitted = (await familyOf()).length === 1
     const retry = await post(client.redemption(second, code))
@@ -363,8 +365,8 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
   })
 })
 
-/** A proxy between a node and its database that can drop the responses. */
-const deafCable = async (to: number) => {
+/** Starts a proxy between a node and its database that can drop the responses of the database. */
+const startDroppingProxy = async (to: number) => {
   const ends = new Set<Socket>()
   let isDeaf = false
   const server = createServer((near) => {
@@ -416,9 +418,9 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
   const look = ({ url }: Node, token: unknown): Promise<Outcome> =>
     call({ url: `${url}/oauth/ping`, headers: bearer(token) })
   const took = ({ began, ended }: Outcome): number => ended - began
-  /** The maximum response time in milliseconds: two seconds, plus a margin for a slow machine. */
-  const longest = 3_000
-  /** Waits until a node is ready with Redis: without Redis, it is ready too and reports that. */
+  /** The maximum response time in milliseconds: two seconds, and one second more for a slow machine. */
+  const maxResponseTime = 3_000
+  /** Waits until the nodes report that they are ready and connected to Redis. */
   const ready = async (of = site) => {
     for (const { url } of of.nodes) {
       const isWhole = async () =>
@@ -441,13 +443,13 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       end: () => redis.start(),
       close: async () => undefined,
     }),
-    'silent for seconds': async () => ({
+    paused: async () => ({
       of: site,
       begin: async () => redis.pause(),
       end: async () => redis.resume(),
       close: async () => undefined,
     }),
-    'cut off without a word': async () => {
+    'disconnected without a reset': async () => {
       const cable = await newCable(redis.port)
       const redisUrl = `redis://127.0.0.1:${cable.port}`
       const of = await startSite({ count: 2, redisUrl, env: patient })
@@ -464,7 +466,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
   }
 
   test.each(Object.keys(outages))(
-    '%s: returns 503 within two seconds, consumes nothing, and recovers',
+    'returns 503 quickly while Redis is %s, consumes nothing, and recovers',
     { timeout },
     async (name) => {
       const make = outages[name]
@@ -489,13 +491,13 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
         ]
         for (const answer of answers) {
           expect(isPostponed(answer), `${answer.status} ${answer.error}`).toBe(true)
-          expect(took(answer)).toBeLessThan(longest)
+          expect(took(answer)).toBeLessThan(maxResponseTime)
         }
-        // Requests that only need SQL still work on every node.
+        // Requests that need only the SQL database still succeed on every node.
         for (const node of [a, b]) {
           expect((await fetch(`${node.url}/health/ready`)).status).toBe(200)
           const seen = await look(node, tokens.access_token)
-          expect([seen.status, took(seen) < longest]).toEqual([200, true])
+          expect([seen.status, took(seen) < maxResponseTime]).toEqual([200, true])
           expect((await post(client.form(node, { grant_type: 'client_credentials' }))).status).toBe(
             200,
           )
@@ -505,7 +507,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
         await end()
         await ready(of)
         if (name === 'stopped') {
-          // This Redis has no persistence: values that it lost are gone.
+          // This Redis stores nothing on disk, so the codes are lost.
           for (const code of codes)
             expect((await post(client.redemption(b, code))).error).toBe('invalid_grant')
         } else
@@ -519,7 +521,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     },
   )
 
-  test('full: reads existing values, and returns 503 for new ones', { timeout }, async () => {
+  test('returns 503 for new values while the memory of Redis is full', { timeout }, async () => {
     await ready()
     const { client } = site
     const agent = new UserAgent({ 'user-agent': browser })
@@ -532,7 +534,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     try {
       for (const node of [a, b]) {
         const asked = await call({ url: client.authorizeUrl(node), headers })
-        expect([isPostponed(asked), took(asked) < longest]).toEqual([true, true])
+        expect([isPostponed(asked), took(asked) < maxResponseTime]).toEqual([true, true])
         expect((await look(node, access_token)).status).toBe(200)
       }
       const redeemed = await post(client.redemption(b, code))
@@ -543,7 +545,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     expect((await post(client.redemption(a, await client.code(b, agent)))).status).toBe(200)
   })
 
-  test('FLUSHALL: restores nothing that was consumed, revoked or rotated', {
+  test('accepts no consumed, revoked or rotated value after FLUSHALL', {
     timeout,
   }, async () => {
     await ready()
@@ -592,7 +594,7 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
     for (const node of [b, a]) {
       const again = await post(client.redemption(node, used))
       expect([again.status, again.error]).toEqual([400, 'invalid_grant'])
-      // A redeemed code with full proof is a replay, which SQL still detects.
+      // The replay of the code is detected with the SQL database, and revokes the tokens.
       expect((await look(node, fromUsed.body.access_token)).status).toBe(401)
       expect((await post(client.redemption(node, unused))).error).toBe('invalid_grant')
       expect((await look(node, revoked.access_token)).status).toBe(401)
@@ -604,16 +606,16 @@ describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
       )
       const late = await agent.fetch(`${node.url}/oauth/authorize?${reference}`)
       expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
-      // The loss of the counter of wrong user codes does no harm, since all user codes are lost too.
+      // The counters of wrong user codes are lost, but so are all user codes.
       expect((await device.poll(codes, {}, { issuer: node.url })).body.error).toBe('invalid_grant')
     }
-    // Sessions and consents are in SQL.
+    // Sessions and consents are stored in the SQL database.
     const asked = await agent.fetch(client.authorizeUrl(b))
     expect(asked.headers.get('location')).toContain('code=')
   })
 
-  // Only Redis knows the used proofs: after their loss, only the age of a proof ends it.
-  test('FLUSHALL: a reused DPoP proof consumes nothing twice, and expires after five minutes', {
+  // Used proofs are stored only in Redis. After their loss, only the age of a proof prevents its reuse.
+  test('rejects a code with a reused DPoP proof, and an old proof, after FLUSHALL', {
     timeout,
   }, async () => {
     const { client, cluster } = site
@@ -658,7 +660,7 @@ describe('FT-09 Shutdown', () => {
     return { cluster, client, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() }
   }
 
-  test('SIGTERM under load: answers begun requests, exits with 0, and loses nothing', {
+  test('completes requests in progress after SIGTERM, exits with 0, and loses no token', {
     timeout,
   }, async () => {
     await using it = await furnished()
@@ -678,7 +680,7 @@ describe('FT-09 Shutdown', () => {
     }
     const workers = Array.from({ length: 12 }, worker)
     await delay(1_000)
-    // This request is still in progress when the signal arrives.
+    // Pause this request, so that it is in progress when the signal arrives.
     const code = await client.code(node, new UserAgent())
     await node.order({
       at: 'before authorizations.insertOnce',
@@ -695,7 +697,7 @@ describe('FT-09 Shutdown', () => {
     expect(outcomes.filter(({ status }) => status === 200).length).toBeGreaterThan(10)
     for (const { status, ended } of outcomes.filter((one) => one.status !== 200)) {
       expect(['cut', 503]).toContain(status)
-      // Only connections during and after the shutdown may be refused.
+      // A request may fail only after the signal.
       expect(ended).toBeGreaterThan(signalled - 50)
     }
     const last = await paused
@@ -711,7 +713,7 @@ describe('FT-09 Shutdown', () => {
     expect(row).toEqual({ n: tokens.length })
   })
 
-  test('a client that never reads delays neither others nor the shutdown for long', {
+  test('responds to others and shuts down in time despite clients that never read', {
     timeout,
   }, async () => {
     await using it = await furnished()

@@ -21,7 +21,7 @@ import {
 const form = 'application/x-www-form-urlencoded'
 const scope = 'notes:read'
 
-// ft-slow.test.ts contains the cases that kill processes, stop databases and flush Redis.
+// The file ft-slow.test.ts contains the tests that kill processes, stop databases and flush Redis.
 
 /** Sends a request to any node. */
 const tokenAt = (
@@ -52,7 +52,7 @@ describe('FT-07 Two nodes at once', () => {
   let client: AttackClient
   beforeAll(async () => {
     it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
-    // The nodes have the same public URL and no state of their own.
+    // The nodes have the same public URL.
     other = await startServer({
       beside: it.server,
       issuer: it.issuer,
@@ -70,7 +70,7 @@ describe('FT-07 Two nodes at once', () => {
 
   const toB = (url: string): string => url.replace(it.issuer, other.issuer)
   const machine = { grant_type: 'client_credentials' }
-  /** A user whose browser sends requests to both nodes. */
+  /** Returns a new user whose browser sends requests to both nodes. */
   const somebody = async (): Promise<{ onA: Person; onB: Person; user: User }> => {
     const onA = await Person.stranger(it.server)
     return { onA, onB: new Person(other, onA.session, onA.user), user: onA.user }
@@ -83,7 +83,7 @@ describe('FT-07 Two nodes at once', () => {
   const isLoggedIn = async (person: Person): Promise<boolean> =>
     (await person.get('/')).html.includes(person.user.email)
 
-  test('supports a flow whose every step reaches another node: login, consent, decision, code, refresh, revocation', async () => {
+  test('supports a flow in which each step is processed by another node', async () => {
     const agent = new UserAgent()
     const login = await agent.browse(`${it.issuer}/login`)
     const { hidden } = formIn(await login.text())
@@ -109,7 +109,7 @@ describe('FT-07 Two nodes at once', () => {
     })
     expect(refreshed.status).toBe(200)
     expect(await pingAt(it, it.issuer, issued.body.access_token)).toBe(401)
-    // The consent is remembered, so the other node does not ask again.
+    // The other node knows the consent, so it redirects without a consent page.
     const again = await agent.fetch(toB(it.authorizeUrl({ scope }, { client })))
     expect(again.headers.get('location')).toContain('code=')
     await it.request('/oauth/revoke', {
@@ -120,7 +120,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await pingAt(it, other.issuer, refreshed.body.access_token)).toBe(401)
   })
 
-  test('shares pushed requests, and consumes them for both', async () => {
+  test('accepts a pushed request of another node only once', async () => {
     const { agent } = await it.browser('a')
     await it.grant({ scope }, { client })
     const { clientId: client_id } = client
@@ -137,7 +137,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('issues one token family for a code that both redeem concurrently, and then revokes it', async () => {
+  test('redeems a code once at two nodes concurrently, and revokes its tokens because of the replays', async () => {
     for (let round = 0; round < 3; round += 1) {
       const code = await it.code({ scope }, { client })
       const answers = await Promise.all(
@@ -158,7 +158,7 @@ describe('FT-07 Two nodes at once', () => {
     }
   })
 
-  test('applies a logout and the end of another session to the next request at the other node', async () => {
+  test('applies a logout immediately at the other node', async () => {
     const { onA, onB } = await somebody()
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([true, true])
     // Node B accepts the CSRF token of node A.
@@ -166,7 +166,7 @@ describe('FT-07 Two nodes at once', () => {
     expect([await isLoggedIn(onA), await isLoggedIn(onB)]).toEqual([false, false])
   })
 
-  test('applies the revocation of an application at the other node', async () => {
+  test('applies the revocation of an application immediately at the other node', async () => {
     const { onA } = await somebody()
     const { accessToken, refreshToken } = await grantBy(onA)
     const code = await it.code({ scope }, { client, agent: onA.session.agent })
@@ -179,7 +179,7 @@ describe('FT-07 Two nodes at once', () => {
     expectJson(late, 400, 'invalid_grant')
   })
 
-  test('applies a new secret and the end of the former one immediately', async () => {
+  test('applies the reset of a secret immediately at the other node', async () => {
     const { onA, user } = await somebody()
     client = await it.client({ userId: user.id, defaultScopes: [scope] })
     expect((await tokenAt(it, other.issuer, client, machine)).status).toBe(200)
@@ -192,7 +192,7 @@ describe('FT-07 Two nodes at once', () => {
     expect((await tokenAt(it, other.issuer, { ...client, clientSecret }, machine)).status).toBe(200)
   })
 
-  test('applies a narrowed or deleted personal token at the other node', async () => {
+  test('applies the change and deletion of a personal token immediately at the other node', async () => {
     const { onA, user } = await somebody()
     const made = await it.server.server.tokens.createPersonal('Laptop', user.id, {
       scopes: [scope, 'notes:write'],
@@ -219,7 +219,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await write()).toBe(401)
   })
 
-  test('applies a deactivation, deletion and password change everywhere', async () => {
+  test('applies the deactivation, password change and deletion of a user immediately at the other node', async () => {
     const { users } = it.server.server
     const { onA, onB, user } = await somebody()
     const { accessToken } = await grantBy(onA)
@@ -238,7 +238,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await pingAt(it, other.issuer, accessToken)).toBe(401)
   })
 
-  test('applies a narrowed, disabled or deleted client everywhere', async () => {
+  test('applies the change, deactivation and deletion of a client immediately at the other node', async () => {
     const { clients } = it.server.server
     const { accessToken } = await it.grant({ scope: 'notes:read notes:write' }, { client })
     const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' }
@@ -264,7 +264,7 @@ describe('FT-07 Two nodes at once', () => {
     expect(await write()).toBe(401)
   })
 
-  test('counts limits for both together', async () => {
+  test('counts requests to both nodes together for a limit', async () => {
     const device = await Device.register(it.server)
     const from = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`
     const headers = { 'x-forwarded-for': from }
@@ -281,7 +281,7 @@ describe('FT-07 Two nodes at once', () => {
 describe('FT-08 Clock skew and time jumps', () => {
   let it: AttackServer
   let other: TestServer
-  /** Milliseconds by which the clock of B is ahead. */
+  /** Milliseconds by which the clock of the second node is ahead. */
   let skew = 0
   beforeAll(async () => {
     it = await startAttackServer()
@@ -305,7 +305,7 @@ describe('FT-08 Clock skew and time jumps', () => {
     tokenAt(it, node, client, { grant_type: 'refresh_token', refresh_token })
 
   test.each([-4, 4])(
-    'a node that is %i s off accepts a code for its minute, plus at most the difference',
+    'accepts a code until its expiry on a node whose clock differs by %i s',
     async (seconds) => {
       skew = seconds * 1000
       const client = await newClient()
@@ -320,9 +320,9 @@ describe('FT-08 Clock skew and time jumps', () => {
     },
   )
 
-  // The server trusts a clock in its options. Without one, nodes on PostgreSQL use the clock of the database:
+  // These servers have a clock in their options. Without this option, nodes on PostgreSQL use the database's clock:
   // test/full/nodes/clocks.test.ts.
-  test('a node that is 120 s ahead expires codes early, but no long-lived values', async () => {
+  test('rejects codes early on a node whose clock is 120 s ahead, but accepts tokens and sessions', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })
     const code = await it.code({ scope }, { client })
@@ -335,19 +335,19 @@ describe('FT-08 Clock skew and time jumps', () => {
     expect(home).toContain(it.users.a.email)
     const refreshed = await refreshAt(other.issuer, client, refreshToken)
     expect(refreshed.status).toBe(200)
-    // No rejection is permanent: a node with the right time still accepts the code.
+    // The rejection did not consume the code: a node with the right time still accepts it.
     expect((await it.token({ code }, { client })).status).toBe(200)
     expect(await pingAt(it, it.issuer, refreshed.body.access_token)).toBe(200)
   })
 
   test.each([-3_600, -120, 120, 3_600])(
-    'a node that is %i s off accepts nothing that was consumed, rotated or revoked',
+    'rejects consumed, rotated and revoked values on a node whose clock differs by %i s',
     async (seconds) => {
       const client = await newClient()
       const code = await it.code({ scope }, { client })
       const spent = await it.token({ code }, { client })
       skew = seconds * 1000
-      // This holds even if the node considers the token as issued in the future.
+      // The node also rejects a replay if the token seems to be issued in the future.
       expectJson(
         await tokenAt(it, other.issuer, client, redemption(it, client, code)),
         400,
@@ -358,7 +358,7 @@ describe('FT-08 Clock skew and time jumps', () => {
       const next = await it.refresh(family.refreshToken, {}, { client })
       const last = await it.refresh(String(next.body.refresh_token), {}, { client })
       skew = seconds * 1000
-      // Its successor was redeemed, so this is a replay at any time.
+      // The successor of this refresh token was redeemed, so the request is a replay at any time.
       expectJson(await refreshAt(other.issuer, client, family.refreshToken), 400, 'invalid_grant')
       for (const node of [it.issuer, other.issuer])
         for (const { body } of [next, last, spent])
@@ -366,14 +366,14 @@ describe('FT-08 Clock skew and time jumps', () => {
     },
   )
 
-  test('a step of an hour forwards expires tokens, and the step back revives no family', async () => {
+  test('does not accept a rotated token again after the clock was set back by an hour', async () => {
     const client = await newClient()
     const { accessToken, refreshToken } = await it.grant({ scope }, { client })
     const personal = await it.personalToken('a', [])
     const { agent } = await it.newBrowser('b')
     skew = 3_600_000
     expect(await pingAt(it, other.issuer, accessToken)).toBe(401)
-    // Long-lived values do not expire.
+    // Long-lived values are still valid.
     expect(await pingAt(it, other.issuer, personal.value)).toBe(200)
     expect(await (await agent.fetch(`${other.issuer}/`)).text()).toContain(it.users.b.email)
     const refreshed = await refreshAt(other.issuer, client, refreshToken)
@@ -387,8 +387,8 @@ describe('FT-08 Clock skew and time jumps', () => {
     expect(next.body.expires_in).toBe(3_600)
   })
 
-  // An option is a function, so this server has one node in both projects.
-  test('background tasks do not loop when the clock jumps', async () => {
+  // An option of this server is a function, so the server has only one node.
+  test('runs background tasks at the usual rate after the clock jumps', async () => {
     let jump = 0
     let sweeps = 0
     const counting: AroundStore = ({ name }, run) => {
@@ -406,14 +406,14 @@ describe('FT-08 Clock skew and time jumps', () => {
     }
     await delay(1_000)
     expect(sweeps).toBeGreaterThan(0)
-    // In 2.25 seconds, each run reads once, and once more if it removed rows.
+    // Two runs are expected in 2.25 seconds. A run that removed rows calls the operation again.
     expect(sweeps).toBeLessThanOrEqual(6)
     expect(jumping.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
 describe('FT-09 Client disconnects', () => {
-  /** Milliseconds after which an abandoned request has ended. */
+  /** Milliseconds after which an abandoned request has completed. */
   const settled = isOnNodes ? 600 : 200
 
   /** Sends a request and disconnects the given number of milliseconds after its last byte. */
@@ -442,9 +442,7 @@ describe('FT-09 Client disconnects', () => {
 
   let it: AttackServer
   let pause = 0
-  /**
-   * Slows writes down, so that the disconnect happens during a write. With several nodes, the network is slow enough.
-   */
+  /** Delays writes, so that the client disconnects during a write. Not needed with several nodes: they are slower. */
   const slowly: AroundStore = async ({ name }, run) => {
     if (pause > 0 && /insert|rotate|grant|put|take/.test(name)) await delay(pause)
     return run()
@@ -489,7 +487,7 @@ describe('FT-09 Client disconnects', () => {
       ]).toContainEqual(await familiesOf(client))
       const retry = await it.token({ code }, { client })
       const isFirst = retry.status === 200
-      // The response was lost, so a retry with full proof is a replay, which revokes the family.
+      // If the code was redeemed, the client's retry is a replay, which revokes the tokens.
       if (!isFirst) expectJson(retry, 400, 'invalid_grant')
       expect(await familiesOf(client)).toEqual({ families: 1, tokens: isFirst ? 1 : 0 })
     },
@@ -514,7 +512,7 @@ describe('FT-09 Client disconnects', () => {
   )
 
   test.each([0, 3, 8, 20])(
-    'makes a decision whose user disconnects after %i ms once, or not at all',
+    'processes a decision at most once if the user disconnects after %i ms',
     async (wait) => {
       const client = await it.client()
       const { agent, cookie } = await it.newBrowser('b')
@@ -529,12 +527,12 @@ describe('FT-09 Client disconnects', () => {
       const again = await it.submit(page, agent, { confirm: 'yes' })
       if (again.query.code === undefined) expect(again.status).toBe(400)
       else expect((await it.token({ code: again.query.code }, { client })).status).toBe(200)
-      // The user can start again in any case.
+      // The user can start a new authorization in both cases.
       expect((await it.code({ scope }, { client, agent })).length).toBeGreaterThan(20)
     },
   )
 
-  test('neither blocks others nor logs an error for a half-sent request', async () => {
+  test('responds to other requests, and logs no error, despite incomplete requests', async () => {
     const { port, host } = new URL(it.issuer)
     const sockets = Array.from({ length: 50 }, () => {
       const socket = connect(Number(port), '127.0.0.1')

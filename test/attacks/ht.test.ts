@@ -26,7 +26,7 @@ afterAll(() => it?.close())
 
 const asConf = () => basic(it.clients.conf.clientId, it.clients.conf.clientSecret)
 
-/** The endpoints for a confidential client, with fields of a successful request. */
+/** The endpoints for confidential clients. Each function returns the fields of a successful request. */
 const endpoints: Record<string, () => Promise<Record<string, string>>> = {
   '/oauth/token': async () => ({
     grant_type: 'authorization_code',
@@ -58,7 +58,7 @@ const post = (
     headers: { authorization: asConf(), 'content-type': form, ...headers },
   })
 
-/** Everything that a rejected request must not change. */
+/** Expects that the rejected requests of `work` do not change the state. */
 const unchanged = async (work: () => Promise<void>): Promise<void> => {
   const before = await it.state()
   await work()
@@ -72,7 +72,7 @@ describe('HT-01 Content types and body location', () => {
     `${form};charset=utf-8`,
     `${form}; charset=UTF-8`,
     `${form}; charset="utf-8"`,
-    // Whitespace around a value is not part of it (RFC 9110 §5.5).
+    // Whitespace around a header value is not part of the value (RFC 9110 §5.5).
     `  ${form}  `,
   ]
   const refused = [
@@ -104,17 +104,14 @@ describe('HT-01 Content types and body location', () => {
     return answer
   }
 
-  test.each(targets)(
-    '%s: accepts a form in UTF-8, with the content type in any case',
-    async (target) => {
-      for (const type of taken) {
-        const { status } = await ask(target, await fieldsOf(target), [type])
-        expect(succeeded(status), type).toBe(true)
-      }
-    },
-  )
+  test.each(targets)('%s accepts a UTF-8 form with a content type in any case', async (target) => {
+    for (const type of taken) {
+      const { status } = await ask(target, await fieldsOf(target), [type])
+      expect(succeeded(status), type).toBe(true)
+    }
+  })
 
-  test.each(targets)('%s: rejects every other and a second content type', async (target) => {
+  test.each(targets)('%s rejects other content types and a repeated header', async (target) => {
     const fields = await fieldsOf(target)
     await unchanged(async () => {
       for (const types of [
@@ -133,7 +130,7 @@ describe('HT-01 Content types and body location', () => {
   })
 
   test.each([...targets, '/oauth/device_authorization'])(
-    '%s: returns 405 with Allow: POST for GET, PUT and DELETE, and never reads the query',
+    '%s rejects other methods with 405, and does not read the query',
     async (target) => {
       const fields = await fieldsOf(target)
       const { clientId: client_id, clientSecret: client_secret } = it.clients.conf
@@ -188,7 +185,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
   }
 
   test.each(targets)(
-    '%s: returns invalid_request for a repeated known parameter, equal or different',
+    '%s returns invalid_request for a repeated known parameter',
     async (target) => {
       const fields: Record<string, string> = await fieldsOf(target)
       await unchanged(async () => {
@@ -197,7 +194,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
           for (const other of [own, `${own}x`, '']) {
             const twice = formOf({ ...rest, [name]: [own, other] })
             expectJson(await post(target, twice), 400, 'invalid_request')
-            // Another spelling is the same name.
+            // A percent-encoded spelling is the same name.
             const letter = `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`
             const written = `${formOf({ ...rest, [name]: own })}&${letter}=${other}`
             expectJson(await post(target, written), 400, 'invalid_request')
@@ -208,14 +205,14 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
     },
   )
 
-  test('/oauth/device_authorization: returns invalid_request for a repeated parameter', async () => {
+  test('/oauth/device_authorization returns invalid_request for a repeated parameter', async () => {
     for (const name of ['client_id', 'scope']) {
       const twice = formOf({ client_id: it.clients.conf.clientId, [name]: ['x', 'x'] })
       expectJson(await post('/oauth/device_authorization', twice), 400, 'invalid_request')
     }
   })
 
-  test.each(targets)('%s: ignores unknown parameters, also repeated ones', async (target) => {
+  test.each(targets)('%s ignores unknown parameters, even if they are repeated', async (target) => {
     const more = [
       'foo=a&foo=b',
       'a[]=1&a[]=2',
@@ -262,7 +259,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
 })
 
 describe('HT-04 +, space and encoding symmetry', () => {
-  test('decodes + and %20 in a scope as a space, and %2B as a plus sign, which scopes cannot have', async () => {
+  test('decodes + and %20 in a scope as a space, and rejects %2B', async () => {
     const { r, w } = scopes
     const scopeOf = async (written: string) => {
       const answer = await it.authorize({ scope: undefined }, { append: `&scope=${written}` })
@@ -304,7 +301,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
       answer.location?.startsWith(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}`),
     ).toBe(true)
     const { code } = answer.query
-    // Another spelling of the same URL is a different redirect URI.
+    // Another spelling of the URL is a different redirect URI.
     for (const other of [
       redirectUri.replace('+', '%20'),
       redirectUri.replace('%20', '+'),
@@ -319,7 +316,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
     expect((await it.token({ code }, { client })).status).toBe(200)
   })
 
-  test('form-decodes a secret in Basic, and decodes it once in a body', async () => {
+  test('decodes a secret exactly once in Basic and in a body', async () => {
     const client = await it.client({ grantTypes: ['client_credentials'] })
     const machine = { grant_type: 'client_credentials' }
     const { clientId, clientSecret } = client
@@ -352,7 +349,7 @@ describe('HT-04 +, space and encoding symmetry', () => {
   })
 })
 
-describe('HT-05 Cache and security headers on every answer [T069]', () => {
+describe('HT-05 Cache and security headers of every response [T069]', () => {
   const get = (path: string, headers: Record<string, string> = {}) => it.request(path, { headers })
   const withSession = (path: string, init: RequestInit = {}) =>
     it.request(path, { agent: person.agent, ...init })
@@ -428,7 +425,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     '404': () => get('/oauth/nothing'),
   }
 
-  /** The headers of every response of the server. */
+  /** Expects the headers that every response of the server must have. */
   const expectHeaders = ({ status, headers, text }: Answer) => {
     expect(headers.get('cache-control')).toMatch(/\bno-store\b/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -447,12 +444,12 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     if (status >= 300 && status < 400) expect(status).toBe(303)
   }
 
-  test.each(Object.keys(answers))('%s', async (name) => {
+  test.each(Object.keys(answers))('sends the required headers: %s', async (name) => {
     const answer = await (answers[name] ?? (() => get('/')))()
     expectHeaders(answer)
     if (name.startsWith('token')) expect(answer.headers.get('pragma')).toBe('no-cache')
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
-    // A challenge without a presented credential names no error (RFC 6750 §3.1).
+    // A challenge for a missing credential contains no error (RFC 6750 §3.1).
     if (answer.status >= 400 && isJson && name !== 'ping, nothing')
       expect(answer.body.error).toMatch(/^[a-z_]+$/)
   })
@@ -460,7 +457,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
   test.each([
     ['503', () => new StoreUnavailable('gone')],
     ['500', () => new Error('SQLITE_CORRUPT')],
-  ] as const)('%s', async (status, newError) => {
+  ] as const)('sends the required headers with a %s response', async (status, newError) => {
     let failing: string | undefined
     const aroundStore: AroundStore = ({ name }, run) => {
       if (name === failing) throw newError()
@@ -483,7 +480,7 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     await ask('clients.find', () => broken.request('/oauth/authorize?client_id=x', { agent }))
   })
 
-  test('allows caching of public resources, with their content type', async () => {
+  test('sends public resources with their content type and nosniff', async () => {
     for (const [path, type] of [
       ['/oauth/style.css', /^text\/css/],
       ['/oauth/page.js', /^text\/javascript/],
@@ -498,8 +495,8 @@ describe('HT-05 Cache and security headers on every answer [T069]', () => {
     }
   })
 
-  // The application's proxy terminates TLS and sends HSTS, so the adapters never do.
-  test('leaves HSTS to the TLS terminator', async () => {
+  // The proxy of the application terminates TLS, so the proxy must send HSTS.
+  test('does not send HSTS', async () => {
     expect((await get('/login')).headers.get('strict-transport-security')).toBeNull()
   })
 })
@@ -571,7 +568,7 @@ describe('HT-06 CORS [T548]', () => {
     },
   )
 
-  test('never reflects an origin in the REST application', async () => {
+  test('never returns the origin of a request in the REST application', async () => {
     const { accessToken } = await it.grant()
     for (const path of ['/', '/api/public', '/api/me'])
       for (const origin of origins()) {
@@ -607,7 +604,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     'http://evil.example/oauth/token',
     '/oauth/token?',
     '/oauth/token#x',
-  ])('POST %s is the token endpoint or does not exist', async (target) => {
+  ])('treats POST %s as the token endpoint or as unknown', async (target) => {
     const headers = [`Content-Type: ${form}`]
     const { clientId, clientSecret } = it.clients.m2m
     const ask = (secret: string) =>
@@ -643,7 +640,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     '//account/settings/applications/',
     '/Account/Settings/Applications/',
     '/account/settings/%61pplications/',
-  ])('never serves GET %s unguarded', async (target) => {
+  ])('returns no protected content at %s without a credential', async (target) => {
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       const { status, text, headers } = await send({ method, target })
       expect([303, 308, 400, 401, 403, 404, 405, 204, 200]).toContain(status)
@@ -654,7 +651,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     }
   })
 
-  test('serves nothing elsewhere when mounted under a path', async () => {
+  test('returns 404 outside of its path if it is mounted under a path', async () => {
     await using deep = await startAttackServer({ basePath: '/app' })
     expect((await deep.token({ grant_type: 'client_credentials' }, { client: 'm2m' })).status).toBe(
       200,
@@ -688,44 +685,47 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
   )
 
   const nasty = ['"', '\\', '\r\n', '\u0000', 'é', '😀', '\u202E', '<script>', '%00', '\u007F']
-  test.each(nasty)('keeps error_description within its characters: %j [T054]', async (text) => {
-    const answers = [
-      await it.token({ grant_type: text }),
-      await it.token({ code: text }),
-      await it.token({ code: 'x', code_verifier: text }),
-      await it.token({ code: 'x', redirect_uri: text }),
-      await it.token({ grant_type: 'client_credentials', scope: text }, { client: 'm2m' }),
-      await it.refresh(text),
-      await post('/oauth/revoke', formOf({ token: text, token_type_hint: text })),
-      await post('/oauth/introspect', formOf({ token: text })),
-      await post('/oauth/par', formOf({ response_type: text, scope: text })),
-      await post(
-        '/oauth/device_authorization',
-        formOf({ client_id: it.clients.conf.clientId, scope: text }),
-      ),
-      await it.request('/oauth/register', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ redirect_uris: [text], client_name: text, scope: text }),
-      }),
-    ]
-    for (const { status, body } of answers) {
-      expect(status).toBeLessThan(500)
-      if (status < 400) continue
-      expect(body.error).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
-      expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
-    }
-    const url = authorizeUrl(it.issuer, {
-      client_id: it.clients.conf.clientId,
-      redirect_uri: it.clients.conf.redirectUri,
-      scope: text,
-    })
-    const { headers } = await person.agent.fetch(url)
-    const description = new URL(headers.get('location') ?? '', it.issuer).searchParams.get(
-      'error_description',
-    )
-    expect(description ?? 'x').toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
-  })
+  test.each(nasty)(
+    'returns only allowed characters in error_description for %j [T054]',
+    async (text) => {
+      const answers = [
+        await it.token({ grant_type: text }),
+        await it.token({ code: text }),
+        await it.token({ code: 'x', code_verifier: text }),
+        await it.token({ code: 'x', redirect_uri: text }),
+        await it.token({ grant_type: 'client_credentials', scope: text }, { client: 'm2m' }),
+        await it.refresh(text),
+        await post('/oauth/revoke', formOf({ token: text, token_type_hint: text })),
+        await post('/oauth/introspect', formOf({ token: text })),
+        await post('/oauth/par', formOf({ response_type: text, scope: text })),
+        await post(
+          '/oauth/device_authorization',
+          formOf({ client_id: it.clients.conf.clientId, scope: text }),
+        ),
+        await it.request('/oauth/register', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ redirect_uris: [text], client_name: text, scope: text }),
+        }),
+      ]
+      for (const { status, body } of answers) {
+        expect(status).toBeLessThan(500)
+        if (status < 400) continue
+        expect(body.error).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+        expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+      }
+      const url = authorizeUrl(it.issuer, {
+        client_id: it.clients.conf.clientId,
+        redirect_uri: it.clients.conf.redirectUri,
+        scope: text,
+      })
+      const { headers } = await person.agent.fetch(url)
+      const description = new URL(headers.get('location') ?? '', it.issuer).searchParams.get(
+        'error_description',
+      )
+      expect(description ?? 'x').toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
+    },
+  )
 
   test.each([
     '*',
@@ -738,7 +738,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     `/${'a'.repeat(9_000)}`,
   ])('returns 4xx for the target %.30j', async (target) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
-      // Node closes the connection of a request without a target.
+      // Node closes the connection if a request has no target.
       const answer = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
       expect(answer.status).toBeGreaterThanOrEqual(400)
       expect(answer.status).toBeLessThan(500)
@@ -746,7 +746,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     }
   })
 
-  test('returns 4xx for an unknown method, also through a proxy', async () => {
+  test('returns 405 for an unknown method', async () => {
     for (const method of ['PROPFIND', 'TRACE', 'LOCK']) {
       const { status, headers } = await send({ method, target: '/oauth/token' })
       expect(status).toBe(405)

@@ -17,20 +17,20 @@ import {
 } from './support/attack-server.ts'
 
 const { r, w } = scopes
-/** Also runs in the project `nodes`, where each request reaches another process. */
+/** The server. In the project `nodes`, another process handles each request. */
 let attack: AttackServer
 beforeAll(async () => {
   attack = await startAttackServer()
 })
 afterAll(() => attack.close())
 
-/** A server with a function among its options always runs in one process. */
+/** Options that make the server run in one process in every project: one of them is a function. */
 const oneProcess: TestOptions = { aroundStore: (_, run) => run() }
 
 interface Sending {
   readonly headers?: Record<string, string>
   readonly server?: AttackServer
-  /** A body in place of the form. */
+  /** The body, if it is not the form. */
   readonly body?: string
 }
 
@@ -60,7 +60,7 @@ const revoke = (
   more: Over = {},
 ): Promise<Answer> => send('/oauth/revoke', { token, ...more }, { headers: as(client) })
 
-/** Only by the client ID, as a public client does. */
+/** Sends a revocation request with only a client ID, like a public client. */
 const revokeAsPublic = (token: string): Promise<Answer> =>
   send('/oauth/revoke', { token, client_id: attack.clients.pub.clientId })
 
@@ -76,7 +76,7 @@ const expectDone = ({ status, headers, body }: Answer): void => {
   expect([status, body]).toEqual([200, {}])
   expect(headers.get('cache-control')).toBe('no-store')
 }
-/** Repeats a request once per node, so that each node receives it. */
+/** The repetitions of a request, so that each of three nodes receives it. */
 const times = [1, 2, 3] as const
 const expectLives = async (token: string, lives = true): Promise<void> => {
   for (const _ of times) {
@@ -86,19 +86,19 @@ const expectLives = async (token: string, lives = true): Promise<void> => {
   }
 }
 
-describe('IR-01 Introspection needs an authorised caller', () => {
+describe('IR-01 Authentication of introspection requests', () => {
   test.each<[string, (token: string) => Promise<Answer>]>([
-    ['nobody', (token) => send('/oauth/introspect', { token })],
+    ['a request without credentials', (token) => send('/oauth/introspect', { token })],
     [
       'a confidential client with only its ID',
       (token) => send('/oauth/introspect', { token, client_id: attack.clients.conf.clientId }),
     ],
     [
-      'a public client by its id',
+      'a public client with its ID',
       (token) => send('/oauth/introspect', { token, client_id: attack.clients.pub.clientId }),
     ],
     [
-      'a public client with its useless secret',
+      'a public client with a secret',
       (token) => send('/oauth/introspect', { token }, { headers: as('pub') }),
     ],
     [
@@ -138,8 +138,8 @@ describe('IR-01 Introspection needs an authorised caller', () => {
         return send(`/oauth/introspect?${query}`, { token })
       },
     ],
-  ])('%s: 401', async (_, ask) => {
-    // The token may exist or not.
+  ])('returns 401 for %s', async (_, ask) => {
+    // The response must not depend on whether the token exists.
     for (const token of [(await attack.grant()).accessToken, 'unknown']) {
       const answer = await ask(token)
       expectJson(answer, 401, 'invalid_client')
@@ -155,7 +155,7 @@ describe('IR-01 Introspection needs an authorised caller', () => {
     expectJson(answer, 401, 'invalid_client')
   })
 
-  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s: 405', async (method) => {
+  test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('returns 405 for %s', async (method) => {
     const { accessToken } = await attack.grant()
     const answer = await attack.request(`/oauth/introspect?token=${accessToken}`, {
       method,
@@ -182,23 +182,26 @@ describe('IR-01 Introspection needs an authorised caller', () => {
   })
 })
 
-describe('IR-02 Inactive means only active:false', () => {
+describe('IR-02 Responses for inactive and active tokens', () => {
   test.each<[string, () => Promise<string>]>([
-    ['unknown', async () => 'unknown'],
-    ['NUL', async () => '\0'],
-    ['SQL', async () => "' or 1=1 --"],
+    ['an unknown token', async () => 'unknown'],
+    ['a NUL character', async () => '\0'],
+    ['an SQL expression', async () => "' or 1=1 --"],
     ['a forged JWT', async () => 'a.b.c'],
-    ['60 kB', async () => 'x'.repeat(60_000)],
-    ['a code', () => attack.code()],
+    ['a text of 60 kB', async () => 'x'.repeat(60_000)],
+    ['an authorization code', () => attack.code()],
     ['a client secret', async () => attack.clients.conf.clientSecret],
-    ['deletes a personal token', async () => (await attack.personalToken()).value],
+    ['a personal token', async () => (await attack.personalToken()).value],
     ['the JWT of a session', async () => (await attack.browser('a')).jwt],
     ["another client's access token", async () => (await foreign()).accessToken],
     ["another client's refresh token", async () => (await foreign()).refreshToken],
-    ["another client's own token", () => machine()],
-    ['with a letter less', async () => (await attack.grant()).accessToken.slice(0, -1)],
+    ["another client's client_credentials token", () => machine()],
     [
-      'revoked',
+      'a token without its last letter',
+      async () => (await attack.grant()).accessToken.slice(0, -1),
+    ],
+    [
+      'a revoked access token',
       async () => {
         const { accessToken, refreshToken } = await attack.grant()
         await revoke(refreshToken)
@@ -214,7 +217,7 @@ describe('IR-02 Inactive means only active:false', () => {
       },
     ],
     [
-      'an access token that was rotated',
+      'an access token that a refresh replaced',
       async () => {
         const { accessToken, refreshToken } = await attack.grant()
         await attack.refresh(refreshToken)
@@ -222,14 +225,14 @@ describe('IR-02 Inactive means only active:false', () => {
       },
     ],
     [
-      'a refresh token that was rotated',
+      'a rotated refresh token',
       async () => {
         const { refreshToken } = await attack.grant()
         await attack.refresh(refreshToken)
         return refreshToken
       },
     ],
-  ])('%s', async (_, make) => {
+  ])('returns only active:false for %s', async (_, make) => {
     const token = await make()
     for (const token_type_hint of [undefined, 'access_token', 'refresh_token', 'bogus'])
       expectInactive(await introspect(token, 'conf', { token_type_hint }))
@@ -237,7 +240,7 @@ describe('IR-02 Inactive means only active:false', () => {
 
   const foreign = () => attack.grant({}, { client: 'conf2' })
 
-  test('is inactive for expired tokens, and those of an inactive user', async () => {
+  test('returns active:false for expired tokens and for tokens of an inactive user', async () => {
     await using other = await startAttackServer({ tokenExpiresIn: 60, ...oneProcess })
     const { accessToken, refreshToken } = await other.grant()
     const ask = (token: string) =>
@@ -258,12 +261,12 @@ describe('IR-02 Inactive means only active:false', () => {
   })
 
   test.each<[string, Over | string]>([
-    ['no token', {}],
-    ['an empty one', { token: '' }],
-    ['two', { token: ['x', 'x'] }],
+    ['a missing token', {}],
+    ['an empty token', { token: '' }],
+    ['two tokens', { token: ['x', 'x'] }],
     ['token[]', { 'token[]': 'x' }],
     ['two hints', { token: 'x', token_type_hint: ['access_token', 'access_token'] }],
-  ])('%s: invalid_request, here and at the revocation', async (_, fields) => {
+  ])('returns invalid_request for %s at introspection and revocation', async (_, fields) => {
     for (const path of ['/oauth/introspect', '/oauth/revoke']) {
       const answer = await send(path, fields as Over, { headers: as('conf') })
       expectJson(answer, 400, 'invalid_request')
@@ -272,7 +275,7 @@ describe('IR-02 Inactive means only active:false', () => {
 
   // The proxy in front of several nodes cannot forward a body that a node stopped reading.
   test.each(isOnNodes ? [70_000] : [70_000, 1_000_000])(
-    'returns 413 for %i bytes, also at the revocation',
+    'returns 413 for %i bytes at introspection and revocation',
     async (size) => {
       for (const path of ['/oauth/introspect', '/oauth/revoke']) {
         const answer = await send(path, { token: 'x'.repeat(size) }, { headers: as('conf') })
@@ -308,12 +311,12 @@ describe('IR-02 Inactive means only active:false', () => {
     }
   })
 
-  test('describes tokens to the server of their resource only', async () => {
+  test('describes tokens to their client and their resource server only', async () => {
     const files = 'https://files.example'
     const introspectionClients: string[] = []
     await using other = await startAttackServer({
       resources: [{ resource: files, introspectionClients }],
-      // The list can still grow here.
+      // In one process, the list of clients can be changed after the start.
       ...oneProcess,
     })
     introspectionClients.push(other.clients.conf2.clientId)
@@ -330,8 +333,8 @@ describe('IR-02 Inactive means only active:false', () => {
   })
 })
 
-describe('IR-03 Revocation is own-client only and idempotent', () => {
-  test('keeps tokens of another client, and reveals nothing', async () => {
+describe('IR-03 Revocation by the client of the token', () => {
+  test('returns the same response for tokens of another client without revoking them', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     const own = await machine()
     const before = await attack.state()
@@ -346,7 +349,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expect((await attack.refresh(refreshToken)).status).toBe(200)
   })
 
-  test('revokes a token of a public client only for callers with its ID and the token', async () => {
+  test('revokes a token of a public client only with the ID of the client', async () => {
     const redirect_uri = 'http://127.0.0.1/cb'
     const { accessToken, refreshToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
     expectDone(await revoke(accessToken, 'conf'))
@@ -356,7 +359,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
   })
 
   test.each([undefined, 'access_token', 'refresh_token', 'bogus', 'x'.repeat(5_000)])(
-    'revokes the authorization by either token, with any hint: %.20s',
+    'revokes the authorization of an access or refresh token with any hint: %.20s',
     async (token_type_hint) => {
       const [one, two, other] = [await attack.grant(), await attack.grant(), await attack.grant()]
       expectDone(await revoke(one.accessToken, 'conf', { token_type_hint }))
@@ -365,12 +368,12 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
         await expectLives(accessToken, false)
         expectJson(await attack.refresh(refreshToken), 400, 'invalid_grant')
       }
-      // P-8
+      // P-8: other authorizations remain valid.
       await expectLives(other.accessToken)
     },
   )
 
-  test('revokes only the access token with an option', async () => {
+  test('revokes only the access token if revokeAccessTokenAlone is enabled', async () => {
     await using alone = await startAttackServer({ revokeAccessTokenAlone: true, ...oneProcess })
     const { accessToken, refreshToken } = await alone.grant()
     const by = { headers: as('conf', alone), server: alone }
@@ -395,7 +398,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
 
     const again = await attack.grant()
     const { body } = await attack.refresh(again.refreshToken)
-    // An access token that a refresh ended revokes nothing; the rotated refresh token still does.
+    // The replaced access token does not revoke the authorization, but the rotated refresh token does.
     expectDone(await revoke(again.accessToken))
     await expectLives(String(body.access_token))
     expectDone(await revoke(again.refreshToken, 'conf2'))
@@ -405,20 +408,20 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     expectJson(await attack.refresh(String(body.refresh_token)), 400, 'invalid_grant')
   })
 
-  test('does not revoke an authorization code, which can still be redeemed', async () => {
+  test('does not revoke an authorization code', async () => {
     const code = await attack.code()
     expectDone(await revoke(code))
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('revokes a token of client_credentials, and no other of that client', async () => {
+  test('revokes one client_credentials token, but not other tokens of the client', async () => {
     const [one, other] = [await machine(), await machine()]
     expectDone(await revoke(one, 'm2m'))
     await expectLives(one, false)
     await expectLives(other)
   })
 
-  test('lets no client revoke a personal token, not even its own', async () => {
+  test('does not allow any client to revoke a personal token', async () => {
     const { id, value } = await attack.personalToken()
     expectDone(await revoke(value))
     expectDone(await revokeAsPublic(value))
@@ -431,17 +434,17 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
   })
 
   test.each<[string, () => Sending]>([
-    ['nobody', () => ({})],
+    ['a request without credentials', () => ({})],
     ['a wrong secret', () => ({ headers: as({ ...attack.clients.conf, clientSecret: 'wrong' }) })],
     ['an unknown client', () => ({ headers: as({ ...attack.clients.conf, clientId: 'nope' }) })],
-  ])('%s: 401, and the token lives', async (_, by) => {
+  ])('returns 401 for %s without revoking the token', async (_, by) => {
     const { accessToken } = await attack.grant()
     expectJson(await send('/oauth/revoke', { token: accessToken }, by()), 401, 'invalid_client')
     await expectLives(accessToken)
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE'])(
-    'returns 405 for %s, and keeps the token',
+    'returns 405 for %s without revoking the token',
     async (method) => {
       const { accessToken } = await attack.grant()
       const answer = await attack.request(`/oauth/revoke?token=${accessToken}`, {
@@ -461,7 +464,7 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
     await expectLives(accessToken)
   })
 
-  test('leaves no valid token of a concurrent refresh', async () => {
+  test('also revokes the tokens of a concurrent refresh', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { refreshToken } = await attack.grant()
       const [refreshed, revoked] = await Promise.all([
@@ -476,10 +479,10 @@ describe('IR-03 Revocation is own-client only and idempotent', () => {
   })
 })
 
-describe('IR-04 A storage error is not a successful revocation', () => {
+describe('IR-04 Storage errors during a revocation or introspection', () => {
   /** The store operation that fails, and whether it fails before or after its work. */
   let failing: { readonly at: string; readonly when: 'before' | 'after' } | undefined
-  /** One node in every project, since functions cannot be sent to another process. */
+  /** The server with failing operations. It has one node in every project, because an option is a function. */
   let failed: AttackServer
   beforeAll(async () => {
     failed = await startAttackServer({
@@ -521,15 +524,18 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     ['transaction', 'refreshToken'],
     ['authorizations.revoke', 'accessToken'],
     ['authorizations.revoke', 'refreshToken'],
-  ])('%s fails: 503, the %s lives, and a retry works', async (name, which) => {
-    const tokens = await failed.grant()
-    const before = await failed.state()
-    expectOutage(await whileFailing({ at: name, when: 'before' }, tokens[which]))
-    expect(await failed.state()).toEqual(before)
-    expect((await failed.ping(tokens.accessToken)).status).toBe(200)
-    expectDone(await send('/oauth/revoke', { token: tokens[which] }, by()))
-    expectBearer(await failed.ping(tokens.accessToken), 'invalid_token')
-  })
+  ])(
+    'returns 503 without revoking if %s fails for the %s, and accepts a retry',
+    async (name, which) => {
+      const tokens = await failed.grant()
+      const before = await failed.state()
+      expectOutage(await whileFailing({ at: name, when: 'before' }, tokens[which]))
+      expect(await failed.state()).toEqual(before)
+      expect((await failed.ping(tokens.accessToken)).status).toBe(200)
+      expectDone(await send('/oauth/revoke', { token: tokens[which] }, by()))
+      expectBearer(await failed.ping(tokens.accessToken), 'invalid_token')
+    },
+  )
 
   test('returns 503 if the response of the database is lost after the commit, and 200 for the retry', async () => {
     const { accessToken, refreshToken } = await failed.grant()
@@ -538,12 +544,12 @@ describe('IR-04 A storage error is not a successful revocation', () => {
     expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))
   })
 
-  test('changes nothing if the transaction fails', async () => {
+  test('revokes completely or not at all if the transaction fails', async () => {
     const { accessToken, refreshToken } = await failed.grant()
     const before = await failed.state()
     expectOutage(await whileFailing({ at: 'authorizations.revoke', when: 'after' }, accessToken))
     const after = await failed.state()
-    // Without a transaction the operation is done as a whole; with one, it is rolled back as a whole.
+    // The failed operation is either rolled back or was complete.
     const isDone = (await failed.ping(accessToken)).status === 401
     if (!isDone) expect(after).toEqual(before)
     expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))
