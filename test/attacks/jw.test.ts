@@ -27,7 +27,7 @@ const base64 = (value: unknown): string =>
 
 type Hash = 'sha256' | 'sha384' | 'sha512'
 
-/** Creates a JWS of these parts with any key. Text is used unchanged. */
+/** Creates a signed JWS. A header or payload that is a text is used unchanged. */
 const jws = (
   header: unknown,
   payload: unknown,
@@ -38,14 +38,14 @@ const jws = (
 }
 
 const ours = { alg: 'HS256', typ: 'session+jwt' }
-/** Returns the claims of the session's JWT with changes; undefined removes a claim. */
+/** Returns the claims of the session's JWT with changes. The value undefined removes a claim. */
 const claims = (changed: Record<string, unknown> = {}): Record<string, unknown> => ({
   ...claimsOf(session.jwt),
   ...changed,
 })
 const now = (): number => Math.floor(attack.server.now() / 1000)
 
-/** Returns the response to the session's browser for this value in the scheme Bearer. */
+/** Sends a JWT in the scheme Bearer from the browser of the session. */
 const present = (jwt: string, path = '/api/me'): Promise<Answer> =>
   attack.request(path, { agent: session.agent, headers: { authorization: `Bearer ${jwt}` } })
 
@@ -63,41 +63,44 @@ const expectRefused = (answer: Answer, why: keyof typeof messages): void => {
   expect(answer.headers.get('cache-control')).toMatch(/no-store/)
 }
 
-test('accepts the JWT of the session, also when signed by the test, as a control for the next tests', async () => {
+test('accepts the JWT of the session, and a JWT with the same claims that the test signed', async () => {
   for (const jwt of [session.jwt, jws(ours, claims())])
     expect((await present(jwt)).body).toMatchObject({ kind: 'session' })
 })
 
-describe('JW-01 alg none and friends [T143]', () => {
+describe('JW-01 The header alg and the signature [T143]', () => {
   const signature = (): string => session.jwt.split('.')[2] ?? ''
   const unsigned = (header: unknown, behind = ''): string =>
     `${base64(header)}.${base64(claims())}.${behind}`
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
   test.each<[string, () => string]>([
-    ['none', () => unsigned({ ...ours, alg: 'none' })],
-    ['None', () => unsigned({ ...ours, alg: 'None' })],
-    ['nOnE', () => unsigned({ ...ours, alg: 'nOnE' })],
-    ['none, and a signature', () => unsigned({ ...ours, alg: 'none' }, signature())],
-    ['none, well signed', () => jws({ ...ours, alg: 'none' }, claims())],
-    ['absent', () => jws({ typ: ours.typ }, claims())],
-    ['null', () => jws({ ...ours, alg: null }, claims())],
-    ['empty', () => jws({ ...ours, alg: '' }, claims())],
-    ['a list', () => jws({ ...ours, alg: ['HS256'] }, claims())],
-    ['an object', () => jws({ ...ours, alg: { a: 1 } }, claims())],
-    ['HS384', () => jws({ ...ours, alg: 'HS384' }, claims(), { hash: 'sha384' })],
-    ['HS512', () => jws({ ...ours, alg: 'HS512' }, claims(), { hash: 'sha512' })],
-    ['hs256', () => jws({ ...ours, alg: 'hs256' }, claims())],
-    ['RS256', () => jws({ ...ours, alg: 'RS256' }, claims())],
-    ['ES256, of a key of its own', () => es256(ec)],
+    ['alg none', () => unsigned({ ...ours, alg: 'none' })],
+    ['alg None', () => unsigned({ ...ours, alg: 'None' })],
+    ['alg nOnE', () => unsigned({ ...ours, alg: 'nOnE' })],
+    [
+      'alg none with the signature of the session’s JWT',
+      () => unsigned({ ...ours, alg: 'none' }, signature()),
+    ],
+    ['alg none with a valid signature', () => jws({ ...ours, alg: 'none' }, claims())],
+    ['a missing alg', () => jws({ typ: ours.typ }, claims())],
+    ['alg null', () => jws({ ...ours, alg: null }, claims())],
+    ['an empty alg', () => jws({ ...ours, alg: '' }, claims())],
+    ['a list as alg', () => jws({ ...ours, alg: ['HS256'] }, claims())],
+    ['an object as alg', () => jws({ ...ours, alg: { a: 1 } }, claims())],
+    ['alg HS384', () => jws({ ...ours, alg: 'HS384' }, claims(), { hash: 'sha384' })],
+    ['alg HS512', () => jws({ ...ours, alg: 'HS512' }, claims(), { hash: 'sha512' })],
+    ['alg hs256', () => jws({ ...ours, alg: 'hs256' }, claims())],
+    ['alg RS256', () => jws({ ...ours, alg: 'RS256' }, claims())],
+    ['alg ES256 with a key in the header', () => es256(ec)],
     ['an empty signature', () => unsigned(ours)],
     ['half a signature', () => unsigned(ours, signature().slice(0, 20))],
     [
-      'the signature of another token',
+      'the signature of another JWT',
       () => `${jws(ours, claims({ jti: 'x' })).replace(/\.[^.]*$/, '')}.${signature()}`,
     ],
-    ['a signature with a bit more', () => `${jws(ours, claims())}A`],
-  ])('%s: invalid format', async (_, jwt) => {
+    ['a signature with an additional character', () => `${jws(ours, claims())}A`],
+  ])('rejects a JWT with %s', async (_, jwt) => {
     for (const path of ['/api/me', '/api/public'])
       expectRefused(await present(jwt(), path), 'format')
   })
@@ -106,21 +109,21 @@ describe('JW-01 alg none and friends [T143]', () => {
     jws({ ...ours, alg: 'ES256', jwk: publicKey.export({ format: 'jwk' }) }, claims())
 })
 
-describe('JW-02 Key confusion [T144]', () => {
+describe('JW-02 Wrong keys [T144]', () => {
   test.each<[string, () => string | Uint8Array]>([
     ['an empty key', () => ''],
-    ['secret', () => 'secret'],
-    ['the secret key of the application itself', () => secretKey],
+    ['the text secret', () => 'secret'],
+    ['the secret key of the application', () => secretKey],
     ['the client secret', () => attack.clients.conf.clientSecret],
     ['the identifier in the cookie', () => session.identifier],
-    ['the id of the session', () => String(claims().sid)],
-    ['the key that CSRF tokens are made with', () => session.csrfToken],
+    ['the ID of the session', () => String(claims().sid)],
+    ['the CSRF token', () => session.csrfToken],
     ['32 zero bytes', () => new Uint8Array(32)],
     [
       'a key derived from another secret key',
       () => sessionKey('another secret key of 32 bytes, or so'),
     ],
-  ])('signed with %s: invalid format', async (_, key) => {
+  ])('rejects a JWT that is signed with %s', async (_, key) => {
     expectRefused(await present(jws(ours, claims(), { key: key() })), 'format')
   })
 
@@ -147,7 +150,7 @@ describe('JW-02 Key confusion [T144]', () => {
     }
   })
 
-  test('accepts an earlier key until it is removed', async () => {
+  test('accepts an earlier key only while it is configured', async () => {
     const earlier = 'an earlier secret key of more than 32 bytes'
     const key = sessionKey(earlier)
     await using rotated = await startAttackServer({ secretKeys: [secretKey, earlier] })
@@ -159,7 +162,7 @@ describe('JW-02 Key confusion [T144]', () => {
 })
 
 describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
-  /** An attacker who signs with an own key and names its location. */
+  /** The key of an attacker, who refers to this key in the header of the JWT. */
   const own = 'a key of the attacker of more than 32 bytes'
   let asked = 0
   const site = createServer((_request, response) => {
@@ -174,16 +177,16 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
   afterAll(() => new Promise<void>((resolve) => void site.close(() => resolve())))
 
   test.each<[string, () => Record<string, unknown>]>([
-    ['kid, a path', () => ({ kid: '../../dev/null' })],
-    ['kid, SQL', () => ({ kid: "' or 1=1 --" })],
-    ['kid, huge', () => ({ kid: 'x'.repeat(8_000) })],
-    ['kid, a list', () => ({ kid: ['x'] })],
+    ['a path as kid', () => ({ kid: '../../dev/null' })],
+    ['SQL as kid', () => ({ kid: "' or 1=1 --" })],
+    ['a long kid', () => ({ kid: 'x'.repeat(8_000) })],
+    ['a list as kid', () => ({ kid: ['x'] })],
     ['jwk', () => ({ jwk: { kty: 'oct', k: base64(own) } })],
     ['jku', () => ({ jku: url })],
-    ['jku, of the machine in the cloud', () => ({ jku: 'http://169.254.169.254/' })],
+    ['the jku of a cloud metadata service', () => ({ jku: 'http://169.254.169.254/' })],
     ['x5u', () => ({ x5u: url })],
     ['x5c', () => ({ x5c: [base64(own)] })],
-  ])('%s: refused, and nobody is asked', async (_, more) => {
+  ])('rejects a JWT with %s, without fetching a key', async (_, more) => {
     const header = { ...ours, ...more() }
     for (const key of [own, '', 'null']) {
       const answer = await present(jws(header, claims(), { key }))
@@ -194,20 +197,20 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
   })
 
   test.each<[string, unknown]>([
-    ['an unknown crit', { ...ours, crit: ['x'], x: 1 }],
-    ['crit, empty', { ...ours, crit: [] }],
-    ['crit of no list', { ...ours, crit: 'exp' }],
+    ['an unknown extension in crit', { ...ours, crit: ['x'], x: 1 }],
+    ['an empty crit', { ...ours, crit: [] }],
+    ['a text as crit', { ...ours, crit: 'exp' }],
     ['b64 false', { ...ours, b64: false, crit: ['b64'] }],
-    ['no object', '"HS256"'],
-    ['a list', '[{"alg":"HS256","typ":"session+jwt"}]'],
-    ['alg twice, the last one none', '{"alg":"HS256","typ":"session+jwt","alg":"none"}'],
-    ['nested', '{"alg":{"alg":"HS256"},"typ":"session+jwt"}'],
-    ['no JSON', '{"alg":"HS256","typ":"session+jwt"'],
-  ])('well signed, but with a header that has %s: invalid format', async (_, header) => {
+    ['a text instead of an object', '"HS256"'],
+    ['a list instead of an object', '[{"alg":"HS256","typ":"session+jwt"}]'],
+    ['a duplicate alg', '{"alg":"HS256","typ":"session+jwt","alg":"none"}'],
+    ['a nested alg', '{"alg":{"alg":"HS256"},"typ":"session+jwt"}'],
+    ['invalid JSON', '{"alg":"HS256","typ":"session+jwt"'],
+  ])('rejects a signed JWT whose header contains %s', async (_, header) => {
     expectRefused(await present(jws(header, claims())), 'format')
   })
 
-  test('rejects JSON serialization', async () => {
+  test('rejects a JWT in JSON serialization', async () => {
     const [protectedHeader, payload, signature] = jws(ours, claims()).split('.')
     const flat = JSON.stringify({ protected: protectedHeader, payload, signature })
     const general = JSON.stringify({
@@ -222,7 +225,7 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
     }
   })
 
-  test('does not reuse the verification of another JWT', async () => {
+  test('verifies each JWT, even after a valid JWT with the same beginning', async () => {
     const good = jws(ours, claims())
     for (let round = 0; round < 3; round += 1) {
       expect((await present(good)).status).toBe(200)
@@ -236,38 +239,38 @@ describe('JW-04 exp, nbf, iat', () => {
   const day = 86_400
 
   test.each<[string, () => Record<string, unknown>, keyof typeof messages]>([
-    ['exp missing', () => ({ exp: undefined }), 'permission'],
-    ['exp null', () => ({ exp: null }), 'permission'],
-    ['exp as text', () => ({ exp: '9999999999' }), 'permission'],
-    ['exp a list', () => ({ exp: [9_999_999_999] }), 'permission'],
-    ['exp now', () => ({ iat: now() - 60, exp: now() }), 'expired'],
-    ['exp a second ago', () => ({ iat: now() - 60, exp: now() - 1 }), 'expired'],
-    ['exp long ago', () => ({ iat: now() - day, exp: now() - day + 1 }), 'expired'],
-    ['exp negative', () => ({ exp: -1 }), 'expired'],
-    ['exp 0', () => ({ exp: 0 }), 'expired'],
-    ['exp in milliseconds', () => ({ exp: (now() + 60) * 1000 }), 'permission'],
-    ['a longer life than configured', () => ({ exp: now() + day + 1 }), 'permission'],
-    ['nbf in the future', () => ({ nbf: now() + 3_600 }), 'permission'],
-    ['nbf as text', () => ({ nbf: '0' }), 'permission'],
-    ['iat tomorrow', () => ({ iat: now() + day, exp: now() + day + 60 }), 'permission'],
+    ['a missing exp', () => ({ exp: undefined }), 'permission'],
+    ['a null exp', () => ({ exp: null }), 'permission'],
+    ['a text as exp', () => ({ exp: '9999999999' }), 'permission'],
+    ['a list as exp', () => ({ exp: [9_999_999_999] }), 'permission'],
+    ['an exp equal to the current time', () => ({ iat: now() - 60, exp: now() }), 'expired'],
+    ['an exp of a second ago', () => ({ iat: now() - 60, exp: now() - 1 }), 'expired'],
+    ['an exp of a day ago', () => ({ iat: now() - day, exp: now() - day + 1 }), 'expired'],
+    ['a negative exp', () => ({ exp: -1 }), 'expired'],
+    ['an exp of 0', () => ({ exp: 0 }), 'expired'],
+    ['an exp in milliseconds', () => ({ exp: (now() + 60) * 1000 }), 'permission'],
+    ['a longer lifetime than configured', () => ({ exp: now() + day + 1 }), 'permission'],
+    ['an nbf in the future', () => ({ nbf: now() + 3_600 }), 'permission'],
+    ['a text as nbf', () => ({ nbf: '0' }), 'permission'],
+    ['an iat of tomorrow', () => ({ iat: now() + day, exp: now() + day + 60 }), 'permission'],
     [
-      'iat further ahead than clocks differ',
+      'an iat that is more than 60 s in the future',
       () => ({ iat: now() + 61, exp: now() + 120 }),
       'permission',
     ],
-    ['iat missing', () => ({ iat: undefined }), 'permission'],
-    ['iat as text', () => ({ iat: String(now()) }), 'permission'],
+    ['a missing iat', () => ({ iat: undefined }), 'permission'],
+    ['a text as iat', () => ({ iat: String(now()) }), 'permission'],
     [
-      'iat before the life it may have',
+      'an iat that is older than the maximum lifetime',
       () => ({ iat: now() - day - 1, exp: now() + 60 }),
       'expired',
     ],
-  ])('%s', async (_, changed, why) => {
+  ])('rejects a JWT with %s', async (_, changed, why) => {
     expectRefused(await present(jws(ours, claims(changed()))), why)
   })
 
   test.each(['1e400', '-1e400', 'NaN', 'Infinity', '0x7fffffff', '9e999'])(
-    'rejects exp %s',
+    'rejects a JWT with exp %s',
     async (exp) => {
       const text = JSON.stringify(claims()).replace(/"exp":\d+/, `"exp":${exp}`)
       expect(text).toContain(exp)
@@ -275,7 +278,7 @@ describe('JW-04 exp, nbf, iat', () => {
     },
   )
 
-  test('accepts a JWT one second before its expiry, and an iat of another clock [T138]', async () => {
+  test('accepts a JWT one second before its expiry, and an iat that is less than 60 s in the future [T138]', async () => {
     const { status } = await present(jws(ours, claims({ iat: now() - 60, exp: now() + 1 })))
     expect(status).toBe(200)
     const ahead = { iat: now() + 59, exp: now() + 120 }
@@ -293,43 +296,43 @@ describe('JW-04 exp, nbf, iat', () => {
   })
 })
 
-describe('JW-06 Other-purpose JWTs under the same key', () => {
+describe('JW-06 JWTs for other purposes', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['no typ', { typ: undefined }, {}],
-    ['typ JWT', { typ: 'JWT' }, {}],
-    ['typ dpop+jwt', { typ: 'dpop+jwt' }, {}],
-    ['typ id_token+jwt', { typ: 'id_token+jwt' }, {}],
-    ['typ in a list', { typ: ['session+jwt'] }, {}],
-    ['no aud', {}, { aud: undefined }],
+    ['a missing typ', { typ: undefined }, {}],
+    ['the typ JWT', { typ: 'JWT' }, {}],
+    ['the typ dpop+jwt', { typ: 'dpop+jwt' }, {}],
+    ['the typ id_token+jwt', { typ: 'id_token+jwt' }, {}],
+    ['a typ in a list', { typ: ['session+jwt'] }, {}],
+    ['a missing aud', {}, { aud: undefined }],
     ['another aud', {}, { aud: 'https://other.example' }],
-    ['an aud that begins like ours', {}, { aud: 'http://localhost:1/x' }],
-    ['no jti', {}, { jti: undefined }],
-    ['no sid', {}, { sid: undefined }],
-    ['no sub', {}, { sub: undefined }],
-  ])('%s: permission is denied', async (_, header, changed) => {
+    ['an aud that begins like the issuer', {}, { aud: 'http://localhost:1/x' }],
+    ['a missing jti', {}, { jti: undefined }],
+    ['a missing sid', {}, { sid: undefined }],
+    ['a missing sub', {}, { sub: undefined }],
+  ])('rejects a JWT with %s', async (_, header, changed) => {
     expectRefused(await present(jws({ ...ours, ...header }, claims(changed))), 'permission')
   })
 
   test.each<[string, () => Promise<Record<string, unknown>>]>([
     ['the sub of another user', async () => ({ sub: String(attack.users.b.user.id) })],
-    ['the sub in another type', async () => ({ sub: [claims().sub] })],
-    ['another session', async () => ({ sid: 'x' })],
+    ['a sub of another type', async () => ({ sub: [claims().sub] })],
+    ['an unknown sid', async () => ({ sid: 'x' })],
     [
-      'another session of the same user',
+      'the sid of another session of the same user',
       async () => ({ sid: claimsOf((await attack.newBrowser('a')).jwt).sid }),
     ],
-  ])('%s: the user is not valid', async (_, changed) => {
+  ])('rejects a JWT with %s', async (_, changed) => {
     const { status, body } = await present(jws(ours, claims(await changed())))
     expect([400, 403]).toContain(status)
     expect(body.message).toBe('The JWT token is not valid.')
   })
 
-  test('treats typ at+jwt as an unknown access token', async () => {
+  test('treats a JWT with typ at+jwt as an unknown access token', async () => {
     for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt'])
       expectBearer(await present(jws({ ...ours, typ }, claims())), 'invalid_token')
   })
 
-  test('rejects the JWT of a session as a token, code, device code and CSRF token [T150]', async () => {
+  test('rejects the JWT of a session as a token, code, device code or CSRF token [T150]', async () => {
     const { jwt, agent } = session
     const free = await attack.client()
     const before = await attack.state()
@@ -357,11 +360,11 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const value of [refreshToken, attack.clients.conf.clientSecret, session.csrfToken])
       expectBearer(await present(value), 'invalid_token')
-    // A valid token decides by itself, without the session.
+    // A valid access token authenticates the request independently of the session.
     expect((await present(accessToken)).body.kind).toBe('access_token')
   })
 
-  test('rejects a JWT access token as a session JWT, and signs it with another key [T152]', async () => {
+  test('rejects an access token as the JWT of a session, and an access token that is signed with the session key [T152]', async () => {
     await using signing = await startAttackServer({ accessTokenFormat: 'jwt' })
     const { agent } = await signing.browser('a')
     const { accessToken } = await signing.grant()
@@ -374,15 +377,15 @@ describe('JW-06 Other-purpose JWTs under the same key', () => {
       const posing = [base64({ ...parsed, typ }), ...rest].join('.')
       expectRefused(await kind(posing), 'format')
     }
-    // Signed with the key of sessions, in the shape of an access token.
+    // Sign an access token with the key of sessions.
     const given = JSON.parse(Buffer.from(rest[0] ?? '', 'base64url').toString()) as object
     for (const alg of ['HS256', 'ES256', 'none'])
       expectBearer(await kind(jws({ ...parsed, alg }, given)), 'invalid_token')
   })
 })
 
-describe('JW-07 Header shape [T142]', () => {
-  /** Returns the response to this header with the cookie of the session. */
+describe('JW-07 Header format [T142]', () => {
+  /** Sends this header with the cookie of the session. */
   const raw = async (authorization: string | undefined, path = '/api/me') => {
     const headers = [`Cookie: ${session.cookie}`, `User-Agent: ${browser}`]
     const line = authorization === undefined ? [] : [`Authorization: ${authorization}`]
@@ -391,30 +394,34 @@ describe('JW-07 Header shape [T142]', () => {
   }
 
   test.each<[string, () => string | undefined, keyof typeof messages]>([
-    ['no header', () => undefined, 'missing'],
-    ['an empty one', () => '', 'missing'],
-    ['Bearer', () => 'Bearer', 'missing'],
-    ['the JWT without a word', () => session.jwt, 'missing'],
-    ['another word', () => `Token ${session.jwt}`, 'missing'],
+    ['a missing header', () => undefined, 'missing'],
+    ['an empty header', () => '', 'missing'],
+    ['a header with only Bearer', () => 'Bearer', 'missing'],
+    ['the JWT without a scheme', () => session.jwt, 'missing'],
+    ['another scheme', () => `Token ${session.jwt}`, 'missing'],
     ['Bearer a.b', () => 'Bearer a.b', 'format'],
     ['Bearer a.b.c.d.e', () => 'Bearer a.b.c.d.e', 'format'],
     ['Bearer ...', () => 'Bearer ...', 'format'],
     ['Bearer ..', () => 'Bearer ..', 'format'],
     ['Bearer .', () => 'Bearer .', 'format'],
-    ['the JWT and a word', () => `Bearer ${session.jwt} x`, 'format'],
-    ['the word twice', () => `Bearer Bearer ${session.jwt}`, 'format'],
+    ['a trailing word', () => `Bearer ${session.jwt} x`, 'format'],
+    ['the scheme twice', () => `Bearer Bearer ${session.jwt}`, 'format'],
     ['invalid base64url', () => `Bearer ${session.jwt.replace(/\./, '.*')}`, 'format'],
-    ['padding', () => `Bearer ${session.jwt}=`, 'format'],
-    ['a payload that is a list', () => `Bearer ${jws(ours, '[1]')}`, 'format'],
-    ['a payload that is null', () => `Bearer ${jws(ours, 'null')}`, 'format'],
-    ['a payload that is text', () => `Bearer ${jws(ours, '"x"')}`, 'format'],
+    ['padding at the end', () => `Bearer ${session.jwt}=`, 'format'],
+    ['a list as payload', () => `Bearer ${jws(ours, '[1]')}`, 'format'],
+    ['null as payload', () => `Bearer ${jws(ours, 'null')}`, 'format'],
+    ['a text as payload', () => `Bearer ${jws(ours, '"x"')}`, 'format'],
     ['an empty payload', () => `Bearer ${jws(ours, '')}`, 'format'],
-    ['padding within', () => `Bearer ${session.jwt.replace('.', '=.')}`, 'format'],
-    ['plain base64', () => `Bearer ${session.jwt.replace(/\.[^.]{2}/, '.+/')}`, 'format'],
-    ['a byte order mark in front of it', () => `Bearer \xEF\xBB\xBF${session.jwt}`, 'format'],
-    ['only a byte order mark', () => `Bearer ${jws(ours, '\uFEFF')}`, 'format'],
+    ['padding of the header', () => `Bearer ${session.jwt.replace('.', '=.')}`, 'format'],
+    [
+      'the standard base64 alphabet',
+      () => `Bearer ${session.jwt.replace(/\.[^.]{2}/, '.+/')}`,
+      'format',
+    ],
+    ['a byte order mark before the JWT', () => `Bearer \xEF\xBB\xBF${session.jwt}`, 'format'],
+    ['a byte order mark as payload', () => `Bearer ${jws(ours, '\uFEFF')}`, 'format'],
     ['invalid UTF-8', () => `Bearer ${session.jwt.replace(/\.[^.]*\./, '._w.')}`, 'format'],
-  ])('%s', async (_, header, why) => {
+  ])('rejects %s', async (_, header, why) => {
     const { status, body } = await raw(header())
     expect(`${status} ${body.message}`).toBe(messages[why])
   })
@@ -434,19 +441,19 @@ describe('JW-07 Header shape [T142]', () => {
     expectRefused(await present(jws(ours, claims({ sub: 'x'.repeat(8_000) }))), 'user')
   })
 
-  test('treats the cookie without a JWT as anonymous where anonymous callers are allowed', async () => {
+  test('treats a request with the cookie but without a JWT as anonymous', async () => {
     const { status, body } = await raw(undefined, '/api/public')
     expect([status, body]).toEqual([200, { kind: 'anonymous', user: null }])
   })
 
-  test('returns 401 without an error code for values with dots and no session', async () => {
+  test('returns a challenge without an error for a JWT without a session', async () => {
     for (const value of [session.jwt, 'a.b', 'a.b.c', '...', jws(ours, claims({ sub: '0' }))])
       expectBearer(
         await attack.request('/api/me', { headers: { authorization: `Bearer ${value}` } }),
       )
   })
 
-  test('follows the settings for another header without a scheme', async () => {
+  test('reads the JWT from the configured header without a scheme', async () => {
     await using other = await startAttackServer({
       jwtAuthHeader: 'X-Session-JWT',
       jwtAuthHeaderType: null,

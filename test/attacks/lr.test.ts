@@ -16,7 +16,7 @@ afterAll(async () => {
   await based.close()
 })
 
-/** Returns all redirects of the login for a `next`: of a logged-in user, and after the form. */
+/** Returns the redirects of the login for `next`: for a logged-in user, and after the form was submitted. */
 const ledTo = async (
   next: readonly string[],
   server: AttackServer = attack,
@@ -24,7 +24,7 @@ const ledTo = async (
   const pairs = next.map((value): [string, string] => ['next', value])
   const { user, password } = server.users.a
   const stranger = new UserAgent({ 'user-agent': browser })
-  // Values that a URL cannot hold are sent only by the form.
+  // Send a value that is too long for a URL only in the form.
   const query = new URLSearchParams(pairs)
   const isTooLong = query.toString().length > 14_000
   const page = await server.request(isTooLong ? '/login' : `/login?${query}`, { agent: stranger })
@@ -40,7 +40,7 @@ const ledTo = async (
   failed.set('password', 'wrong')
   const send = (body: URLSearchParams) =>
     server.request('/login', { agent: stranger, method: 'POST', body })
-  // A few wrong passwords do not reach the limit.
+  // Advance the clock, so that the wrong passwords do not reach the limit.
   server.server.advance(120)
   const afterFailure = formIn((await send(failed)).text).hidden.next
   const answers = [await send(forged)]
@@ -56,7 +56,7 @@ const ledTo = async (
   return on ? [...led, on.location, hidden.next] : led
 }
 
-describe('LR-01 login next [T535]', () => {
+describe('LR-01 Parameter next of the login [T535]', () => {
   test.each([
     'https://evil.example',
     'HTTPS://evil.example',
@@ -96,7 +96,7 @@ describe('LR-01 login next [T535]', () => {
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
-    'redirects to the start page below a path for %j',
+    'redirects to the start page below the path of the issuer for %j',
     async (next) => {
       expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
     },
@@ -122,19 +122,19 @@ describe('LR-01 login next [T535]', () => {
     '/x?next=//evil.example',
     '/x#//evil.example',
     `/${'a'.repeat(10_000)}`,
-  ])('keeps the local path %s', async (next) => {
+  ])('redirects to the local path %s', async (next) => {
     expect(new Set(await ledTo([next]))).toEqual(new Set([next]))
-    // Resolve it as a browser does, which removes dots and keeps additional slashes in a path.
+    // Resolve the path like a browser, which removes dots but not additional slashes.
     expect(new URL(next, attack.issuer).origin).toBe(attack.issuer)
   })
 })
 
-describe('LR-03 Logout, errors and nested authorize', () => {
+describe('LR-03 Logout, errors and nested authorization requests', () => {
   const evil = 'https://evil.example/'
   const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
   const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
 
-  test('redirects to the start page after the logout', async () => {
+  test('redirects to the start page after the logout, whatever the parameters', async () => {
     for (const server of [attack, based]) {
       const { agent, csrfToken } = await server.newBrowser('a')
       const body = new URLSearchParams(away)
@@ -176,7 +176,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     '/account/settings/applications//evil.example',
     '//evil.example/%2f..',
     '/oauth//evil.example/..',
-  ])('does not treat a path as another host: %s', async (target) => {
+  ])('does not redirect %s to another host', async (target) => {
     const { status, headers } = await rawHttp(attack.server, { target })
     const location = headers.get('location') ?? '/'
     expect(status).toBeLessThan(500)
@@ -185,47 +185,50 @@ describe('LR-03 Logout, errors and nested authorize', () => {
 
   test.each<[string, string, string?]>([
     ['encoded separators', 'a%26b%3Dc%23d'],
-    ['what was encoded twice', 'a%2526%252B%2523'],
+    ['doubly encoded characters', 'a%2526%252B%2523'],
     ['a plus and a space', 'a+b%2Bc%20d'],
-    ['lower case', '%c3%a9%f0%9f%98%80'],
+    ['lower-case percent encoding', '%c3%a9%f0%9f%98%80'],
     ['a line break', '%0D%0ASet-Cookie:x=1'],
-    ['a byte that is no UTF-8', '%ff'],
-    ['an address', 'https://evil.example/?next=//evil.example'],
-    ['another request in it', '%26client_id%3Devil%26redirect_uri%3Dhttps%3A%2F%2Fevil.example'],
-    ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
-    // The URL Standard encodes this character in a query.
+    ['an invalid UTF-8 byte', '%ff'],
+    ['a URL', 'https://evil.example/?next=//evil.example'],
+    ['encoded parameters', '%26client_id%3Devil%26redirect_uri%3Dhttps%3A%2F%2Fevil.example'],
+    ['2 KiB of encoded bytes', '%C3%A9'.repeat(1024)],
+    // URL parsers encode an apostrophe in a query (URL Standard).
     ['an apostrophe', "it's", 'it%27s'],
-  ])('a request comes back from the login byte by byte: %s', async (_, state, back = state) => {
-    const { clientId } = attack.clients.imp
-    const redirectUri = encodeURIComponent('https://imp.example/cb')
-    const before = `response_type=code&client_id=${clientId}&scope=r&redirect_uri=${redirectUri}&state=`
-    const first = await rawHttp(attack.server, { target: `/oauth/authorize?${before}${state}` })
-    expect(first.status).toBe(303)
-    const agent = new UserAgent({ 'user-agent': browser })
-    const form = await attack.request(`${first.headers.get('location')}`, { agent })
-    const { hidden } = formIn(form.text)
-    const target = `/oauth/authorize?${before}${back}`
-    expect(hidden.next).toBe(target)
-    const { user, password } = attack.users.b
-    // A few wrong passwords do not reach the limit.
-    attack.server.advance(120)
-    const send = (word: string) =>
-      attack.request('/login', {
-        agent,
-        method: 'POST',
-        body: new URLSearchParams({ ...hidden, email: user.email, password: word }),
-      })
-    // A wrong password at first keeps the request unchanged.
-    expect(formIn((await send('wrong')).text).hidden.next).toBe(target)
-    const answer = await send(password)
-    expect(answer.location).toBe(target)
-    const page = await attack.follow(answer, agent)
-    const decided = page.location ? page : await attack.submit(page, agent, { confirm: 'yes' })
-    expect(decided.location?.startsWith('https://imp.example/cb?')).toBe(true)
-    expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))
-  })
+  ])(
+    'returns an authorization request unchanged after the login: state with %s',
+    async (_, state, back = state) => {
+      const { clientId } = attack.clients.imp
+      const redirectUri = encodeURIComponent('https://imp.example/cb')
+      const before = `response_type=code&client_id=${clientId}&scope=r&redirect_uri=${redirectUri}&state=`
+      const first = await rawHttp(attack.server, { target: `/oauth/authorize?${before}${state}` })
+      expect(first.status).toBe(303)
+      const agent = new UserAgent({ 'user-agent': browser })
+      const form = await attack.request(`${first.headers.get('location')}`, { agent })
+      const { hidden } = formIn(form.text)
+      const target = `/oauth/authorize?${before}${back}`
+      expect(hidden.next).toBe(target)
+      const { user, password } = attack.users.b
+      // Advance the clock, so that the wrong passwords do not reach the limit.
+      attack.server.advance(120)
+      const send = (word: string) =>
+        attack.request('/login', {
+          agent,
+          method: 'POST',
+          body: new URLSearchParams({ ...hidden, email: user.email, password: word }),
+        })
+      // A wrong password does not change the request.
+      expect(formIn((await send('wrong')).text).hidden.next).toBe(target)
+      const answer = await send(password)
+      expect(answer.location).toBe(target)
+      const page = await attack.follow(answer, agent)
+      const decided = page.location ? page : await attack.submit(page, agent, { confirm: 'yes' })
+      expect(decided.location?.startsWith('https://imp.example/cb?')).toBe(true)
+      expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))
+    },
+  )
 
-  test('drops client secrets and tokens from the request', async () => {
+  test('removes client secrets and tokens from the request', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const { value } = await attack.personalToken()
     for (const [name, secret] of [
@@ -241,7 +244,7 @@ describe('LR-03 Logout, errors and nested authorize', () => {
     }
   })
 
-  test('redirects a logged-in user back to the same page', async () => {
+  test('redirects a user who is already logged in to the requested page', async () => {
     const { agent } = await logIn({ issuer: attack.issuer, ...attack.users.m })
     const { pathname, search } = new URL(attack.authorizeUrl({ state: 'a&b=c#d' }))
     const login = `/login?${new URLSearchParams({ next: `${pathname}${search}` })}`

@@ -40,13 +40,13 @@ describe.each(['', '/app'])(
     })
     afterAll(() => own.close())
 
-    test('is the issuer in the metadata, which announces it', async () => {
+    test('publishes the issuer and the support for iss in the metadata', async () => {
       const { issuer, authorization_response_iss_parameter_supported: supported } =
         await metadataOf(own)
       expect([issuer, supported]).toEqual([own.issuer, true])
     })
 
-    test('is in success, denial and error responses', async () => {
+    test('adds iss to success, denial and error responses', async () => {
       const answers = [
         await own.authorize(),
         await own.authorize({ prompt: 'consent' }, { submit: 'no' }),
@@ -66,7 +66,7 @@ describe.each(['', '/app'])(
       expect(answers.filter(({ query }) => 'error' in query)).toHaveLength(answers.length - 1)
     })
 
-    test('is in the fragment of the implicit flow, also in errors', async () => {
+    test('adds iss to the fragment of implicit responses, including errors', async () => {
       const implicit = { response_type: 'token' }
       const granted = await own.authorize(implicit, { client: 'imp' })
       const refused = await own.authorize({ ...implicit, scope: 'bogus' }, { client: 'imp' })
@@ -78,8 +78,8 @@ describe.each(['', '/app'])(
   },
 )
 
-describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
-  test('is ignored in the authorization request, by link and form', async () => {
+describe('MX-02 A caller’s iss [T536]', () => {
+  test('ignores iss in a GET or POST authorization request', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const given = { iss: evil, issuer: evil }
       expect(issuersIn(await attack.authorize(given, { method }))).toEqual([attack.issuer])
@@ -89,13 +89,16 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
     }
   })
 
-  test.each(['yes', 'no'] as const)('is ignored on the consent form: %s', async (submit) => {
-    const fields = { iss: evil }
-    const answer = await attack.authorize({ prompt: 'consent' }, { submit, fields })
-    expect(issuersIn(answer)).toEqual([attack.issuer])
-  })
+  test.each(['yes', 'no'] as const)(
+    'ignores iss in the consent form with the decision %s',
+    async (submit) => {
+      const fields = { iss: evil }
+      const answer = await attack.authorize({ prompt: 'consent' }, { submit, fields })
+      expect(issuersIn(answer)).toEqual([attack.issuer])
+    },
+  )
 
-  test('in a pushed request', async () => {
+  test('ignores iss in a pushed request', async () => {
     const { body } = await attack.push({ iss: evil })
     const { clientId } = attack.clients.conf
     const { agent } = await attack.browser('a')
@@ -105,14 +108,14 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
     expect(issuersIn(answer)).toEqual([attack.issuer])
   })
 
-  test('cannot be in a registered redirect URI', async () => {
+  test('rejects the registration of a redirect URI with iss', async () => {
     for (const uri of [`https://evil.example/cb?iss=${evil}`, 'https://evil.example/cb?a=b&iss=']) {
       const { status, body } = await register(attack.server, { redirect_uris: [uri] })
       expect(`${status} ${body.error}`).toBe('400 invalid_redirect_uri')
     }
   })
 
-  test('does not depend on Host and forwarded headers', async () => {
+  test('ignores forwarded headers in iss', async () => {
     const { agent } = await attack.browser('a')
     const headers = {
       'x-forwarded-host': 'evil.example',
@@ -125,8 +128,8 @@ describe('MX-02 iss cannot be chosen by the caller [T536]', () => {
   })
 })
 
-describe('MX-04 Metadata is true and at the right place [T544]', () => {
-  test('inserts the path of the issuer for both kinds of metadata', async () => {
+describe('MX-04 Metadata [T544]', () => {
+  test('publishes both metadata documents at URLs that end in the path of the issuer', async () => {
     await using own = await startAttackServer({ basePath: '/app' })
     const { origin } = new URL(own.issuer)
     const asked = async (path: string) => (await own.request(`${origin}${path}`)).body
@@ -151,11 +154,11 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     })
   })
 
-  test('supports only S256 [T255]', async () => {
+  test('lists only S256 as a PKCE method [T255]', async () => {
     expect((await metadataOf(attack)).code_challenge_methods_supported).toEqual(['S256'])
   })
 
-  /** Tries each grant type with a client of the fixtures; supported ones get past the type check. */
+  /** Token requests of each grant type. A supported type does not return `unsupported_grant_type`. */
   const probes: Record<string, Record<string, string>> = {
     authorization_code: { code: 'x' },
     refresh_token: { refresh_token: 'x' },
@@ -185,9 +188,9 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
   }
 
   test.each<[string, TestOptions]>([
-    ['as the fixtures have it', {}],
+    ['default settings', {}],
     [
-      'all that can be on',
+      'all grants enabled',
       {
         allowedGrantTypes: [
           'authorization_code',
@@ -198,11 +201,14 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
         tokenExchange: true,
       },
     ],
-    ['all that can be off', off],
+    ['optional features disabled', off],
     ['no refresh tokens', { allowedGrantTypes: ['authorization_code', 'client_credentials'] }],
-    ['no codes', { allowedResponseTypes: ['token'] }],
-    ['machines alone', { allowedGrantTypes: ['client_credentials'], allowedResponseTypes: [] }],
-  ])('what is listed is there, what is not listed is not: %s', async (_, options) => {
+    ['no authorization codes', { allowedResponseTypes: ['token'] }],
+    [
+      'only client_credentials',
+      { allowedGrantTypes: ['client_credentials'], allowedResponseTypes: [] },
+    ],
+  ])('lists exactly the supported features with %s', async (_, options) => {
     await using own = await startAttackServer(options)
     const metadata = await metadataOf(own)
     const grantTypes = metadata.grant_types_supported as string[]
@@ -237,7 +243,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     expect('dpop_signing_alg_values_supported' in metadata).toBe(options.dpop !== 'off')
   })
 
-  test('lists only endpoints that work in a whole flow', async () => {
+  test('lists the endpoints and scopes of a complete flow', async () => {
     const { body } = await attack.request(wellKnown)
     const { agent } = await attack.browser('a')
     const asked = new URL(attack.authorizeUrl())
@@ -255,7 +261,7 @@ describe('MX-04 Metadata is true and at the right place [T544]', () => {
     expect(body.scopes_supported).not.toContain('sys:internal')
   })
 
-  test('announces and enforces the requirements of a profile', async () => {
+  test('lists and enforces the requirement of pushed authorization requests', async () => {
     await using own = await startAttackServer({
       securityProfile: 'oauth2.1',
       pushedAuthorizationRequests: 'required',

@@ -33,7 +33,7 @@ interface Pushing {
   readonly headers?: Record<string, string>
 }
 
-/** AZ, pushed. */
+/** Pushes the authorization request AZ of the catalogue. */
 const push = (
   over: Over = {},
   { client: given, auth, headers = {} }: Pushing = {},
@@ -60,7 +60,7 @@ const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
   return String(body.request_uri)
 }
 
-/** The URL for the browser, which contains only the client ID and the reference. */
+/** Opens an authorization request with these parameters in the browser, and consents. */
 const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
   const { agent } = await at.browser('a')
   const url = `${at.issuer}/oauth/authorize?${formOf(over)}`
@@ -68,7 +68,7 @@ const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
   return isConsentPage(page) ? at.submit(page, agent, { confirm: 'yes' }) : page
 }
 
-/** Expects that a rejected request changes nothing. */
+/** Expects that the rejected requests of `work` do not change the state. */
 const unchanged = async (work: () => Promise<void>): Promise<void> => {
   const before = await it.state()
   const requests = () =>
@@ -80,7 +80,7 @@ const unchanged = async (work: () => Promise<void>): Promise<void> => {
 }
 
 describe('PA-01 Endpoint rules', () => {
-  test('requires client authentication as at the token endpoint', async () => {
+  test('requires client authentication like the token endpoint', async () => {
     const { conf, conf2, pub } = it.clients
     await unchanged(async () => {
       expectJson(await push({}, { auth: 'none' }), 401, 'invalid_client', { triedBasic: false })
@@ -96,13 +96,13 @@ describe('PA-01 Endpoint rules', () => {
     expect((await push({}, { client: pub })).status).toBe(201)
   })
 
-  test('returns 201 with a reference of at least 128 bits for at most 600 seconds, uncached', async () => {
+  test('returns a random reference that expires within 600 seconds', async () => {
     const references = new Set<string>()
     for (let count = 0; count < 20; count += 1) {
       const { status, headers, body } = await push()
       expect(status).toBe(201)
       expect(Object.keys(body).sort()).toEqual(['expires_in', 'request_uri'])
-      // 43 of 62 characters: 256 bits.
+      // 43 characters of an alphabet of 62 contain 256 bits.
       expect(body.request_uri).toMatch(/^urn:ietf:params:oauth:request_uri:[A-Za-z0-9]{43}$/)
       expect(body.expires_in).toBeTypeOf('number')
       expect(Number(body.expires_in)).toBeGreaterThan(0)
@@ -114,7 +114,7 @@ describe('PA-01 Endpoint rules', () => {
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
-    'returns 405 with Allow for %s, without effect',
+    'returns 405 for %s and stores nothing',
     async (method) => {
       const { clientId, clientSecret } = it.clients.conf
       const headers = { authorization: basic(clientId, clientSecret) }
@@ -127,15 +127,15 @@ describe('PA-01 Endpoint rules', () => {
   )
 
   test.each([`${urn}x`, 'https://client.example/request', ''])(
-    'rejects the parameter request_uri: %j',
+    'rejects the parameter request_uri with the value %j',
     async (request_uri) => {
       await unchanged(async () => expectJson(await push({ request_uri }), 400, 'invalid_request'))
     },
   )
 
-  test('rejects a body of 1 MB or JSON, and parameters in the query', async () => {
+  test('rejects a too long body, a JSON body and parameters in the query', async () => {
     await unchanged(async () => {
-      // The connection of a proxy may be closed while it still sends the rest of a longer body.
+      // Use a shorter body behind the proxy: the proxy fails if the server closes the connection while it sends.
       const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
       expectJson(await push({ state: long }), 413, 'invalid_request')
       const { clientId, clientSecret } = it.clients.conf
@@ -158,37 +158,53 @@ describe('PA-01 Endpoint rules', () => {
 
   test.each<[string, Over, string]>([
     [
-      'a redirect URI of somebody else',
+      'a redirect URI of another client',
       { redirect_uri: 'https://evil.example/cb' },
       'invalid_request',
     ],
-    ['one with more behind it', { redirect_uri: 'https://client.example/cb/' }, 'invalid_request'],
-    ['one in capitals', { redirect_uri: 'https://CLIENT.example/cb' }, 'invalid_request'],
-    ['no response type', { response_type: undefined }, 'invalid_request'],
+    [
+      'a redirect URI with an additional slash',
+      { redirect_uri: 'https://client.example/cb/' },
+      'invalid_request',
+    ],
+    [
+      'a redirect URI in capitals',
+      { redirect_uri: 'https://CLIENT.example/cb' },
+      'invalid_request',
+    ],
+    ['a missing response type', { response_type: undefined }, 'invalid_request'],
     ['another response type', { response_type: 'bogus' }, 'unsupported_response_type'],
-    ['that of the implicit grant', { response_type: 'token' }, 'unauthorized_client'],
+    ['the response type of the implicit flow', { response_type: 'token' }, 'unauthorized_client'],
     ['an unknown scope', { scope: 'bogus' }, 'invalid_scope'],
     ['an internal scope', { scope: scopes.internal }, 'invalid_scope'],
-    ['a scope beyond the client', { scope: `${scopes.r} ${scopes.rwAll}` }, 'invalid_scope'],
-    ['PKCE by plain', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['PKCE without a method', { code_challenge_method: undefined }, 'invalid_request'],
+    [
+      'a scope that the client may not request',
+      { scope: `${scopes.r} ${scopes.rwAll}` },
+      'invalid_scope',
+    ],
+    ['the PKCE method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['a PKCE challenge without a method', { code_challenge_method: undefined }, 'invalid_request'],
     ['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
     ['a request object', { request: 'e30.e30.' }, 'request_not_supported'],
-    ['a state that is given twice', { state: ['a', 'b'] }, 'invalid_request'],
+    ['a repeated state', { state: ['a', 'b'] }, 'invalid_request'],
     [
-      'a redirect URI that is given twice',
+      'a repeated redirect URI',
       {
         redirect_uri: ['https://client.example/cb', 'https://client.example/cb'],
       },
       'invalid_request',
     ],
-    ['a control character', { redirect_uri: 'https://client.example/cb\n' }, 'invalid_request'],
+    [
+      'a redirect URI with a control character',
+      { redirect_uri: 'https://client.example/cb\n' },
+      'invalid_request',
+    ],
     ['contradicting prompts', { prompt: 'none login' }, 'invalid_request'],
-  ])('validated as at authorize: %s', async (_what, over, error) => {
+  ])('rejects %s like the authorization endpoint', async (_what, over, error) => {
     await unchanged(async () => expectJson(await push(over), 400, error))
   })
 
-  test('validates like authorize: rejects a public client without a challenge', async () => {
+  test('rejects a public client without a challenge like the authorization endpoint', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     await unchanged(async () =>
       expectJson(await push(without, { client: it.clients.spa }), 400, 'invalid_request'),
@@ -196,8 +212,8 @@ describe('PA-01 Endpoint rules', () => {
   })
 })
 
-describe('PA-02 Binding and front-channel override', () => {
-  test('rejects the reference of another client, and keeps it', async () => {
+describe('PA-02 Binding and parameters of the browser', () => {
+  test('rejects a reference with another client ID, and does not consume it', async () => {
     const { conf, conf2, pub } = it.clients
     const request_uri = await pushed()
     for (const { clientId: client_id } of [conf2, pub])
@@ -212,7 +228,7 @@ describe('PA-02 Binding and front-channel override', () => {
     expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
   })
 
-  test('ignores parameters added in the browser', async () => {
+  test('ignores parameters that are added in the browser', async () => {
     const request_uri = await pushed({ scope: scopes.r })
     const answer = await refer({
       client_id: it.clients.conf.clientId,
@@ -237,14 +253,14 @@ describe('PA-02 Binding and front-channel override', () => {
     expect(tokens.body.token_type).toBe('Bearer')
   })
 
-  test('accepts a reference once', async () => {
+  test('accepts a reference only once', async () => {
     const { clientId: client_id } = it.clients.conf
     const request_uri = await pushed()
     expect((await refer({ client_id, request_uri })).query.code).toBeDefined()
     expectLocal400(await refer({ client_id, request_uri }))
   })
 
-  test('rejects other requests of a client that has to push', async () => {
+  test('rejects authorization requests that are not pushed if pushing is required', async () => {
     await using strict = await startAttackServer({ pushedAuthorizationRequests: 'required' })
     const { clientId: client_id } = strict.clients.conf
     expectRedirect(await strict.authorize(), 'invalid_request')
@@ -269,12 +285,12 @@ describe('PA-04 Foreign request_uri and flood', () => {
     'x',
   ]
 
-  test.each(foreign)('shows a local error page and fetches nothing for %j', async (request_uri) => {
+  test.each(foreign)('shows a local error page for %j', async (request_uri) => {
     const { clientId: client_id } = it.clients.conf
     expectLocal400(await refer({ client_id, request_uri }))
   })
 
-  test('looks up no host name for any of them', async () => {
+  test('does not resolve the host of any foreign request_uri', async () => {
     const resolved: string[] = []
     await using node = await startServer({
       beside: it.server,
@@ -296,10 +312,10 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect(resolved).toEqual([])
   })
 
-  test('returns 429 with Retry-After to this client for 10,000 requests, which expire', async () => {
+  test('returns 429 to a client with too many requests, and deletes expired requests', async () => {
     await using flooded = await startAttackServer()
     const { conf, conf2 } = flooded.clients
-    // Count in the store of the nodes: Redis or the database.
+    // Use the store of the nodes, which is Redis or the database.
     const opened = await flooded.server.place.options.transients?.open()
     const transients = opened ?? flooded.server.server.store.transients
     const limits = new Limits(transients, flooded.server.now)
@@ -326,7 +342,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('gives each address its own 60 requests for a public client', async () => {
+  test('limits a public client to 60 requests per address', async () => {
     await using flooded = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
     const { spa: client } = flooded.clients
     const from = (address: string) =>
@@ -337,7 +353,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
     expect((await from('192.0.2.2')).status).toBe(201)
   })
 
-  test('does not exist while PAR is disabled', async () => {
+  test('returns 404 if pushed requests are disabled', async () => {
     await using off = await startAttackServer({ pushedAuthorizationRequests: 'off' })
     const answer = await postForm(`${off.issuer}/oauth/par`, { client_id: 'x' })
     expect(answer.status).toBe(404)

@@ -19,7 +19,7 @@ afterAll(() => attack.close())
 
 type Named = 'conf' | 'pub' | 'spa' | 'evil'
 
-/** Expects neither a consent page nor a code, by link, form and pushed request. */
+/** Expects that a GET, POST and pushed request are rejected. */
 const refused = (over: Over, client: Named = 'conf', server = attack): Promise<void> =>
   expectNoChange(server, async () => {
     const { redirectUri } = server.clients[client]
@@ -34,14 +34,14 @@ const without = { code_challenge: undefined, code_challenge_method: undefined }
 
 describe('PK-01 Public client without challenge [T537]', () => {
   test.each(['pub', 'spa'] as const)(
-    'rejects %s, by link, form and pushed request',
+    'rejects the public client %s in a GET, POST and pushed request',
     async (client) => {
       await refused(without, client)
       await refused({ code_challenge: undefined }, client)
     },
   )
 
-  test('rejects a client that registered itself without a secret', async () => {
+  test('rejects another public client', async () => {
     const own = await attack.client({
       isConfidential: false,
       redirectUris: ['https://x.example/cb'],
@@ -50,7 +50,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     expectRedirect(answer, 'invalid_request', { redirectUri: own.redirectUri })
   })
 
-  test('applies to every client with OAUTH2SERVER_REQUIRE_PKCE=always, and to none with never', async () => {
+  test('requires a challenge of every client with requirePkce=always, and of no client with never', async () => {
     await using always = await startAttackServer({ requirePkce: 'always' })
     await refused(without, 'conf', always)
     await refused(without, 'evil', always)
@@ -60,7 +60,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('rejects a client that becomes public while the user decides', async () => {
+  test('rejects the decision if the client became public in the meantime', async () => {
     const own = await attack.client({ redirectUris: ['https://x.example/cb'] })
     const page = await attack.authorize(without, { client: own, submit: null })
     await attack.server.server.clients.update(own.clientId, { isConfidential: false })
@@ -69,16 +69,16 @@ describe('PK-01 Public client without challenge [T537]', () => {
   })
 })
 
-describe('PK-02 Only S256, spelled exactly [T538]', () => {
+describe('PK-02 Challenge methods other than S256 [T538]', () => {
   test.each(['plain', undefined, '', 's256', 'S512', 'S256 ', ' S256', 'S256\0', 'SHA256', 'none'])(
-    '%j',
+    'rejects the method %j',
     async (code_challenge_method) => {
       for (const client of ['conf', 'pub'] as const)
         await refused({ code_challenge_method }, client)
     },
   )
 
-  test('never accepts a plain challenge as its own verifier [T253]', async () => {
+  test('does not accept the challenge as verifier [T253]', async () => {
     const { verifier } = newPkce()
     for (const code_challenge_method of ['plain', undefined])
       await refused({ code_challenge: verifier, code_challenge_method }, 'pub')
@@ -87,7 +87,7 @@ describe('PK-02 Only S256, spelled exactly [T538]', () => {
     expectJson(answer, 400, 'invalid_grant')
   })
 
-  test('rejects repeated parameters', async () => {
+  test('rejects a repeated code_challenge_method', async () => {
     for (const append of ['&code_challenge_method=S256', '&code_challenge_method=plain']) {
       expectLocal400(await attack.authorize({}, { append }))
       expectJson(await attack.push({}, { append }), 400, 'invalid_request')
@@ -100,7 +100,7 @@ const flipped = (text: string) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   )
 
-describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
+describe('PK-03 Missing or wrong verifier [T539]', () => {
   const wrong = (): Record<string, string | undefined> => ({
     missing: undefined,
     other: newPkce().verifier,
@@ -111,7 +111,7 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     'one character': 'a',
   })
   test.each(['conf', 'spa'] as const)(
-    'rejects a verifier of %s, and keeps the code for the right one',
+    'rejects wrong verifiers of %s without consuming the code',
     async (client) => {
       const code = await attack.code({}, { client })
       await expectNoChange(attack, async () => {
@@ -135,14 +135,14 @@ describe('PK-03 Missing, wrong or recycled verifier [T539]', () => {
     expectJson(answer, 400, 'invalid_grant')
   })
 
-  test('revokes the code at the 20th wrong verifier of its client, and does not count those of others', async () => {
+  test('deletes the code after 20 wrong verifiers of its client, and does not count other failures', async () => {
     const survives = await attack.code()
     const dies = await attack.code()
     const code_verifier = newPkce().verifier
     for (let time = 0; time < 19; time += 1) {
       expectJson(await attack.token({ code: survives, code_verifier }), 400, 'invalid_grant')
       expectJson(await attack.token({ code: dies, code_verifier }), 400, 'invalid_grant')
-      // Requests of another client, without authentication, or with another redirect URI do not count.
+      // Failures of other clients and with another redirect URI are not counted.
       await attack.token({ code: survives, code_verifier }, { client: 'conf2' })
       await attack.token({ code: survives, code_verifier }, { client: 'spa' })
       await attack.token({ code: survives, code_verifier, redirect_uri: 'https://x.example' })
@@ -162,12 +162,12 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     expect((await attack.token({ code, code_verifier: undefined })).status).toBe(200)
   })
 
-  test('rejects a method without a challenge, or an empty challenge', async () => {
+  test('rejects a method with a missing or empty challenge', async () => {
     await refused({ code_challenge: undefined })
     await refused({ code_challenge: '' })
   })
 
-  test('verifies a challenge even if PKCE is not required', async () => {
+  test('requires the verifier of a challenge even if PKCE is not required', async () => {
     await using never = await startAttackServer({ requirePkce: 'never' })
     const code = await never.code(without, { client: 'spa' })
     expectJson(await never.token({ code }, { client: 'spa' }), 400, 'invalid_grant')
@@ -191,7 +191,7 @@ describe('PK-04 PKCE downgrade [T540]', () => {
   })
 })
 
-describe('PK-05 ABNF', () => {
+describe('PK-05 Syntax of verifiers and challenges', () => {
   const v = (length: number) => 'v'.repeat(length)
   test.each([
     v(42),
@@ -208,8 +208,8 @@ describe('PK-05 ABNF', () => {
     `${v(42)}ｖ`,
     `${v(43)}\0`,
     v(100_000 / 2),
-  ])('validates the verifier %j, whose hash is the challenge', async (code_verifier) => {
-    // Without the syntax check, the verifier would be accepted, because it matches.
+  ])('rejects the malformed verifier %j although its hash matches', async (code_verifier) => {
+    // The hash of the verifier is the challenge, so only the syntax check can reject the verifier.
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
     const code = await attack.code({ code_challenge })
     await expectNoChange(attack, async () => {
@@ -220,7 +220,7 @@ describe('PK-05 ABNF', () => {
   })
 
   test.each([43, 128])(
-    'validates a verifier of %i characters of the whole alphabet',
+    'accepts a verifier of %i characters of the whole alphabet',
     async (length) => {
       const verifier = 'AZaz09-._~'.repeat(13).slice(0, length)
       const code_challenge = createHash('sha256').update(verifier).digest('base64url')
@@ -249,7 +249,7 @@ describe('PK-05 ABNF', () => {
   })
 })
 
-describe('PK-07 Empty is not absent-and-fine', () => {
+describe('PK-07 Empty challenges and verifiers', () => {
   test('rejects an empty challenge', async () => {
     for (const client of ['pub', 'conf'] as const) await refused({ code_challenge: '' }, client)
     await refused({ code_challenge: '', code_challenge_method: '' }, 'pub')
@@ -257,13 +257,13 @@ describe('PK-07 Empty is not absent-and-fine', () => {
   })
 
   test.each([
-    ['nothing', ''],
-    ['NUL', '\0'],
-    ['NULs', '\0'.repeat(43)],
+    ['no characters', ''],
+    ['a NUL character', '\0'],
+    ['43 NUL characters', '\0'.repeat(43)],
     ['spaces', ' '.repeat(43)],
-    ['undefined', 'undefined'],
-    ['null', 'null'],
-  ])('rejects a verifier of %s for a challenge', async (_, code_verifier) => {
+    ['the text undefined', 'undefined'],
+    ['the text null', 'null'],
+  ])('rejects a verifier of %s', async (_, code_verifier) => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       const error = code_verifier.includes('\0') ? 'invalid_request' : 'invalid_grant'
@@ -271,14 +271,14 @@ describe('PK-07 Empty is not absent-and-fine', () => {
     })
   })
 
-  test('treats an empty challenge as missing, and rejects a verifier', async () => {
+  test('rejects a verifier for a code with an empty challenge', async () => {
     const code = await attack.code({ code_challenge: '', code_challenge_method: '' })
     expectJson(await attack.token({ code }), 400, 'invalid_grant')
   })
 })
 
 describe.each(['conf', 'imp'] as const)(
-  'PK-09 PKCE does not replace client authentication: %s',
+  'PK-09 PKCE without client authentication: %s',
   (client) => {
     const attempts = (): Parameters<AttackServer['token']>[] => {
       const { clientId } = attack.clients[client]

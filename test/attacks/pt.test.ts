@@ -18,7 +18,7 @@ import {
 } from './support/attack-server.ts'
 
 const { r, w, internal } = scopes
-/** Also runs in the project `nodes`, where each request reaches another process. */
+/** The server. In the project `nodes`, another process handles each request. */
 let attack: AttackServer
 beforeAll(async () => {
   attack = await startAttackServer()
@@ -28,7 +28,7 @@ afterAll(() => attack.close())
 const person = async (name: UserName = 'a', server = attack): Promise<Person> =>
   new Person(server.server, await server.browser(name), server.users[name].user)
 
-/** Repeats a request once per node, so that each node receives it. */
+/** The repetitions of a request, so that each of three nodes receives it. */
 const times = [1, 2, 3] as const
 
 const info = async (token: string): Promise<Answer> =>
@@ -59,8 +59,8 @@ const ofClient = (id: string): readonly Sent[] => [
   [at.reset(id), {}],
 ]
 
-/** Sends each request like a page and like a script. All responses must be like those for missing objects. */
-const expectNotThere = async (who: Person, sent: readonly Sent[]): Promise<void> => {
+/** Sends each request like a page and like a script. Expects the same 404 response as for an unknown ID. */
+const expectNotFound = async (who: Person, sent: readonly Sent[]): Promise<void> => {
   const script = new Script(attack.server, who.session)
   const before = await attack.state()
   const nowhere = await who.get(at.token('123456789'))
@@ -76,12 +76,12 @@ const expectNotThere = async (who: Person, sent: readonly Sent[]): Promise<void>
   expect(await attack.state()).toEqual(before)
 }
 
-describe('PT-01 IDOR', () => {
-  test('returns 404 to user-b for everything of user-a, and changes nothing', async () => {
+describe('PT-01 Objects of other users', () => {
+  test('returns 404 for tokens, authorizations and clients of another user, and changes nothing', async () => {
     const { id } = await attack.personalToken('a')
     const device = await idOfToken((await attack.grant()).accessToken)
     const { conf } = attack.clients
-    await expectNotThere(await person('b'), [
+    await expectNotFound(await person('b'), [
       ...ofToken(id),
       ...ofAuthorization(id),
       ...ofToken(device),
@@ -89,13 +89,13 @@ describe('PT-01 IDOR', () => {
       ...ofClient(conf.clientId),
       [at.revokeApplication(conf.clientId), {}],
     ])
-    // They exist for their owner.
+    // The owner can open the pages.
     const owner = await person()
     for (const path of [at.token(id), at.view(device), at.client(conf.clientId)])
       expect((await owner.get(path)).status).toBe(200)
   })
 
-  test('returns 404 for objects of another kind on a route, also to their owner', async () => {
+  test('returns 404 for IDs of objects of another type', async () => {
     const { tokens, clients } = attack.server.server
     const { id: userId } = attack.users.a.user
     const personal = await attack.personalToken('a')
@@ -108,7 +108,7 @@ describe('PT-01 IDOR', () => {
     const [{ client_id: behind } = {}] = await attack.server.query(
       `select client_id from oauth2server_token join oauth2server_client using (client_key) where id = ${personal.id}`,
     )
-    await expectNotThere(await person(), [
+    await expectNotFound(await person(), [
       ...ofAuthorization(personal.id),
       ...ofToken(device),
       ...[hidden.id, machine].flatMap((id) => [...ofToken(id), ...ofAuthorization(id)]),
@@ -139,7 +139,7 @@ describe('PT-01 IDOR', () => {
     }
   })
 
-  test('applies to the sessions and the administration', async () => {
+  test('returns 404 for sessions of another user, and for the administration', async () => {
     const mine = await person('b')
     const { items } = await attack.server.server.sessions.listByUser(attack.users.a.user.id, {
       after: null,
@@ -158,10 +158,10 @@ describe('PT-01 IDOR', () => {
   })
 })
 
-describe('PT-03 A token cannot mint power', () => {
-  /** A token of user-a with every scope that users can choose. */
+describe('PT-03 Tokens on pages and at the registration', () => {
+  /** Tokens of user-a, with as many scopes as possible. */
   const powers: Readonly<Record<string, () => Promise<string>>> = {
-    'deletes a personal token': async () => {
+    'a personal token': async () => {
       const all = [...new Set([r, w, scopes.rwAll, scopes.email])]
       return (await attack.personalToken('a', all)).value
     },
@@ -172,76 +172,79 @@ describe('PT-03 A token cannot mint power', () => {
     },
   }
 
-  test.each(Object.entries(powers))('%s cannot open a page or change anything', async (_, make) => {
-    const token = await make()
-    const { id } = await attack.personalToken('a')
-    const device = await idOfToken((await attack.grant()).accessToken)
-    const { conf } = attack.clients
-    const asking = await Device.register(attack.server)
-    const codes = await asking.codes({ scope: r })
-    attack.saw(codes.device_code)
-    const consent = await attack.authorize({ prompt: 'consent' }, { submit: null })
-    const before = await attack.state()
-    const sent: readonly Sent[] = [
-      [at.list],
-      [at.newToken],
-      [at.newToken, { name: 'Mine', scopes: [r] }],
-      ...ofToken(id),
-      ...ofAuthorization(device),
-      [at.newClient, { name: 'Mine', redirect_uris: 'https://evil.example/cb' }],
-      ...ofClient(conf.clientId),
-      [at.revokeApplication(conf.clientId), {}],
-      [at.revokeAll, {}],
-      [at.sessions],
-      [at.sessions, { others: 'yes' }],
-      [at.admin],
-      ['/oauth/device'],
-      ['/oauth/device', { user_code: codes.user_code }],
-    ]
-    const credentials = [
-      { headers: { authorization: `Bearer ${token}` }, query: '' },
-      { headers: {}, query: `?access_token=${token}` },
-    ]
-    for (const [path, fields = undefined] of sent) {
-      for (const { headers, query } of credentials) {
-        const body = fields && new URLSearchParams(fields as Record<string, string>)
-        const init = body ? { method: 'POST', body } : {}
-        const page = await attack.request(`${path}${query}`, { ...init, headers })
-        expect(page.status, path).toBe(303)
-        expect(page.location, path).toMatch(/^\/login\?/)
-        if (path.startsWith('/oauth/')) continue
-        const asScript = { ...headers, accept: 'application/json' }
-        expectBearer(await attack.request(`${path}${query}`, { ...init, headers: asScript }))
+  test.each(Object.entries(powers))(
+    'redirects requests with %s to the login, and changes nothing',
+    async (_, make) => {
+      const token = await make()
+      const { id } = await attack.personalToken('a')
+      const device = await idOfToken((await attack.grant()).accessToken)
+      const { conf } = attack.clients
+      const asking = await Device.register(attack.server)
+      const codes = await asking.codes({ scope: r })
+      attack.saw(codes.device_code)
+      const consent = await attack.authorize({ prompt: 'consent' }, { submit: null })
+      const before = await attack.state()
+      const sent: readonly Sent[] = [
+        [at.list],
+        [at.newToken],
+        [at.newToken, { name: 'Mine', scopes: [r] }],
+        ...ofToken(id),
+        ...ofAuthorization(device),
+        [at.newClient, { name: 'Mine', redirect_uris: 'https://evil.example/cb' }],
+        ...ofClient(conf.clientId),
+        [at.revokeApplication(conf.clientId), {}],
+        [at.revokeAll, {}],
+        [at.sessions],
+        [at.sessions, { others: 'yes' }],
+        [at.admin],
+        ['/oauth/device'],
+        ['/oauth/device', { user_code: codes.user_code }],
+      ]
+      const credentials = [
+        { headers: { authorization: `Bearer ${token}` }, query: '' },
+        { headers: {}, query: `?access_token=${token}` },
+      ]
+      for (const [path, fields = undefined] of sent) {
+        for (const { headers, query } of credentials) {
+          const body = fields && new URLSearchParams(fields as Record<string, string>)
+          const init = body ? { method: 'POST', body } : {}
+          const page = await attack.request(`${path}${query}`, { ...init, headers })
+          expect(page.status, path).toBe(303)
+          expect(page.location, path).toMatch(/^\/login\?/)
+          if (path.startsWith('/oauth/')) continue
+          const asScript = { ...headers, accept: 'application/json' }
+          expectBearer(await attack.request(`${path}${query}`, { ...init, headers: asScript }))
+        }
       }
-    }
-    // It does not decide a consent request of its user either.
-    const { hidden } = formIn(consent.text)
-    for (const [path, fields] of [
-      ['/oauth/authorize', { ...hidden, confirm: 'yes' }],
-      ['/oauth/device', { confirm: 'yes', user_code: codes.user_code }],
-      ['/logout', {}],
-    ] as const) {
-      const answer = await attack.request(path, {
-        method: 'POST',
-        body: new URLSearchParams(fields as Record<string, string>),
+      // The token also cannot submit a decision or a logout.
+      const { hidden } = formIn(consent.text)
+      for (const [path, fields] of [
+        ['/oauth/authorize', { ...hidden, confirm: 'yes' }],
+        ['/oauth/device', { confirm: 'yes', user_code: codes.user_code }],
+        ['/logout', {}],
+      ] as const) {
+        const answer = await attack.request(path, {
+          method: 'POST',
+          body: new URLSearchParams(fields as Record<string, string>),
+          headers: { authorization: `Bearer ${token}` },
+        })
+        expect([answer.status, answer.location], path).toEqual([403, undefined])
+      }
+      const asked = await attack.request(attack.authorizeUrl(), {
         headers: { authorization: `Bearer ${token}` },
       })
-      expect([answer.status, answer.location], path).toEqual([403, undefined])
-    }
-    const asked = await attack.request(attack.authorizeUrl(), {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    expect(asked.location).toMatch(/^\/login\?/)
-    expect(await attack.state()).toEqual(before)
-    expect((await asking.poll(codes)).body.error).toBe('authorization_pending')
-  })
+      expect(asked.location).toMatch(/^\/login\?/)
+      expect(await attack.state()).toEqual(before)
+      expect((await asking.poll(codes)).body.error).toBe('authorization_pending')
+    },
+  )
 
-  test('does not replace the page’s own credential in a browser', async () => {
+  test('does not accept a token instead of the JWT or the CSRF token of a session', async () => {
     const { value } = await attack.personalToken('a', [r, w])
     const who = await person()
     const authorization = `Bearer ${value}`
     const before = await attack.state()
-    // A script needs the JWT of the session, and a form the token of its page.
+    // A script needs the JWT of the session, and a form needs the CSRF token of its page.
     const script = await who.request(at.newToken, {
       method: 'POST',
       body: new URLSearchParams({ name: 'Mine' }),
@@ -257,7 +260,7 @@ describe('PT-03 A token cannot mint power', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('registers clients without an owner', async () => {
+  test('registers a client without an owner despite a personal token', async () => {
     const { value } = await attack.personalToken('a', [r, w])
     const headers = { authorization: `Bearer ${value}` }
     const user_id = attack.users.a.user.id
@@ -285,13 +288,13 @@ describe('PT-04 Scope choice', () => {
   test.each<[string, readonly string[], number]>([
     ['an internal scope', [r, internal], 400],
     ['only an internal scope', [internal], 400],
-    ['an unknown one', [r, 'bogus'], 400],
-    ['two in one', [`${r} ${w}`], 400],
-    ['another case', [r.toUpperCase()], 400],
+    ['an unknown scope', [r, 'bogus'], 400],
+    ['two scopes in one value', [`${r} ${w}`], 400],
+    ['a scope in another case', [r.toUpperCase()], 400],
     ['__proto__', ['__proto__'], 400],
-    ['more than there are', Array.from({ length: 2_001 }, (_, n) => `s${n}`), 400],
-    ['10 000', Array.from({ length: 10_000 }, (_, n) => `s${n}`), 413],
-  ])('%s: refused, and nothing is written', async (_, given, status) => {
+    ['2,001 scopes', Array.from({ length: 2_001 }, (_, n) => `s${n}`), 400],
+    ['10,000 scopes', Array.from({ length: 10_000 }, (_, n) => `s${n}`), 413],
+  ])('rejects %s, and changes nothing', async (_, given, status) => {
     const who = await person()
     const { id, value } = await attack.personalToken('a', [r])
     const before = await attack.state()
@@ -303,7 +306,7 @@ describe('PT-04 Scope choice', () => {
     expect((await info(value)).body.scopes).toEqual([r])
   })
 
-  test('collapses duplicate scopes, and accepts an empty list', async () => {
+  test('removes duplicate scopes, and accepts an empty list', async () => {
     const who = await person()
     const created = async (given: readonly string[]): Promise<unknown> => {
       const page = await who.post(at.newToken, { name: 'Mine', scopes: given })
@@ -316,7 +319,7 @@ describe('PT-04 Scope choice', () => {
     expect(await created([])).toEqual([])
   })
 
-  test('applies an edit to the next request on every node, also at fewer scopes', async () => {
+  test('applies a change of the scopes to the next request on every node', async () => {
     const who = await person()
     const { id, value } = await attack.personalToken('a', [r, w])
     attack.touched(id)
@@ -329,7 +332,7 @@ describe('PT-04 Scope choice', () => {
     }
   })
 
-  test('keeps the value and all other tokens', async () => {
+  test('does not change the value of the token or other tokens', async () => {
     const who = await person()
     const [one, other] = [await attack.personalToken('a', [r, w]), await attack.personalToken('a')]
     attack.touched(one.id)
@@ -339,8 +342,8 @@ describe('PT-04 Scope choice', () => {
   })
 })
 
-describe('PT-07 Deletion and cascades', () => {
-  /** Creates every kind of row that depends on a client and a user. */
+describe('PT-07 Deletion of dependent objects', () => {
+  /** Creates every type of object that depends on a client and a user. */
   const live = async (client: AttackClient, name: UserName) => {
     const asking = { client, as: name } as const
     const tokens = await attack.grant({ scope: r }, asking)
@@ -384,7 +387,7 @@ describe('PT-07 Deletion and cascades', () => {
     for (const _ of times)
       for (const token of tokens) expectBearer(await attack.ping(token), 'invalid_token')
   }
-  /** Expects that all of these credentials are rejected. */
+  /** Expects that the refresh tokens and codes are rejected. */
   const expectNoGrant = async (
     things: Live,
     client: AttackClient,
@@ -411,7 +414,7 @@ describe('PT-07 Deletion and cascades', () => {
     return counts.reduce((sum, [row]) => sum + Number(row?.n), 0)
   }
 
-  test('deletes a personal token', async () => {
+  test('rejects a deleted personal token', async () => {
     const who = await person()
     const { id, value } = await attack.personalToken('a')
     const { client_id: behind } = (
@@ -423,12 +426,12 @@ describe('PT-07 Deletion and cascades', () => {
     attack.touched(id)
     expect((await who.post(at.token(id), { delete: 'yes' })).status).toBe(303)
     await expectDead([value])
-    // Only its own client was deleted too.
+    // The hidden client of the token was deleted too.
     expect(await attack.server.server.clients.find(behind)).toBeUndefined()
     expect((await who.get(at.token(id))).status).toBe(404)
   })
 
-  test('revokes an application for this user only', async () => {
+  test('revokes an application only for the user who revoked it', async () => {
     const client = await attack.client({ name: 'Revoked', defaultScopes: [r] })
     const [mine, theirs] = [await live(client, 'a'), await live(client, 'b')]
     const who = await person()
@@ -442,7 +445,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(again.text).toContain('name="authorization_request"')
   })
 
-  test('deletes everything of a client of user-m, for all users and without remaining rows', async () => {
+  test('deletes all objects of a deleted client, for all users', async () => {
     const owner = attack.users.m.user.id
     const client = await attack.client({ name: 'Deleted', userId: owner, defaultScopes: [r] })
     const things = await live(client, 'a')
@@ -479,7 +482,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(orphans).toEqual([])
   })
 
-  test('suspends a deactivated user until reactivation', async () => {
+  test('rejects the tokens and codes of a deactivated user until reactivation', async () => {
     const client = await attack.client({ name: 'Paused', defaultScopes: [r] })
     const things = await live(client, 'b')
     const own = await attack.personalToken('b')
@@ -488,7 +491,7 @@ describe('PT-07 Deletion and cascades', () => {
     const { id } = attack.users.b.user
     await users.setActive(id, false)
     await expectDead([...things.accessTokens, own.value])
-    // The server rejects a client of an inactive owner.
+    // The clients of a deactivated user are rejected too.
     await expectDead([...theirs.accessTokens, theirs.machineToken])
     for (const token of things.refreshTokens)
       expectJson(await attack.refresh(token, {}, { client }), 400, 'invalid_grant')
@@ -498,7 +501,7 @@ describe('PT-07 Deletion and cascades', () => {
       expect((await attack.ping(token)).status).toBe(200)
   })
 
-  test('deletes a user with all clients and their dependent rows', async () => {
+  test('deletes the clients, tokens and other rows of a deleted user', async () => {
     const { server } = attack.server
     const { password } = attack.users.a
     const user = await server.users.create({ email: 'deleted@example.org', password })
@@ -519,7 +522,7 @@ describe('PT-07 Deletion and cascades', () => {
     expect(left).toEqual([])
   })
 
-  test('keeps the audit events of objects that an administrator deletes', async () => {
+  test('retains the audit event of a client that an administrator deleted', async () => {
     const client = await attack.client({ name: 'Banned' })
     const { accessToken } = await attack.grant({}, { client })
     await attack.server.server.users.setAdmin(attack.users.m.user.id, true)
@@ -541,7 +544,7 @@ describe('PT-07 Deletion and cascades', () => {
     await attack.server.server.users.setAdmin(attack.users.m.user.id, false)
   })
 
-  // Functions cannot be sent to other processes, so this server has one node.
+  // An option of this server is a function, so the server has only one node.
   test.each<[string, (server: AttackServer, client: AttackClient) => Promise<unknown>]>([
     ['the client is deleted', ({ server }, { clientId }) => server.server.clients.delete(clientId)],
     ['the user is deleted', ({ server, users }) => server.server.users.delete(users.b.user.id)],
@@ -554,7 +557,7 @@ describe('PT-07 Deletion and cascades', () => {
       ({ server, users }, { clientId }) =>
         server.server.authorizedApplications.revoke(users.b.user.id, clientId),
     ],
-  ])('while an exchange is paused before it writes, %s: no token that lives', async (what, end) => {
+  ])('issues no valid token if %s during an exchange', async (what, end) => {
     let reached: (() => void) | undefined
     let resume: Promise<void> | undefined
     await using paused = await startAttackServer({
@@ -586,7 +589,7 @@ describe('PT-07 Deletion and cascades', () => {
       resolve()
       const { status, body, text } = await sent
       if (body.access_token === undefined) expect([400, 401], text).toContain(status)
-      // A deactivation only suspends: the user's tokens are valid again after reactivation.
+      // Tokens may be issued for a deactivated user, but they are invalid until reactivation.
       else {
         expect(what).toBe('the user is deactivated')
         expectBearer(await paused.ping(String(body.access_token)), 'invalid_token')
@@ -596,8 +599,8 @@ describe('PT-07 Deletion and cascades', () => {
   })
 })
 
-describe('PT-08 No secret leaks', () => {
-  test('shows a secret once, to the session that created it', async () => {
+describe('PT-08 Secrets in responses and logs', () => {
+  test('shows a secret once and only to the session that created it', async () => {
     const [who, twin, other] = [
       await person(),
       new Person(attack.server, await attack.newBrowser('a'), attack.users.a.user),
@@ -606,7 +609,7 @@ describe('PT-08 No secret leaks', () => {
     const once = async (made: { status: number; location: string | null }, id: string) => {
       expect(made.status).toBe(303)
       const path = made.location ?? ''
-      // No one else ever sees it.
+      // Another session of the user and another user do not see the secret.
       expect((await twin.get(path)).copied(id)).toBeUndefined()
       expect((await other.get(path)).status).toBe(404)
       const page = await who.get(path)
@@ -628,7 +631,7 @@ describe('PT-08 No secret leaks', () => {
     await once(await who.post(`${token}rotate/`), 'access-token')
   })
 
-  test('shows neither secrets nor digests on pages, in lists and in JSON', async () => {
+  test('never returns stored secrets or digests on pages or in JSON', async () => {
     const [owner, other] = [await person(), await person('b')]
     const { conf, evil, pub } = attack.clients
     const { id, value } = await attack.personalToken('a', [r, w])
@@ -689,7 +692,7 @@ describe('PT-08 No secret leaks', () => {
     }
   })
 
-  test('returns everything but the secret to a client that registered itself', async () => {
+  test('does not return the client secret when a client reads its registration', async () => {
     const made = await registered(attack.server, { client_name: 'Reader' })
     attack.saw(made.client_secret, made.registration_access_token)
     const read = await manage('GET', made)
@@ -699,7 +702,7 @@ describe('PT-08 No secret leaks', () => {
     expect(read.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('repeats nothing of the request in an error', async () => {
+  test('does not return or log the secrets of a failed request', async () => {
     const { conf } = attack.clients
     const secret = 'a-wrong-secret-that-somebody-typed'
     const answers = [
