@@ -82,12 +82,16 @@ describe('I2 a consumed credential has a successor', () => {
 
   test('reports a rotated refresh token without a successor', async () => {
     sql(`update ${rotated} set successor = 'nothing'`)
-    expect(await findings()).toEqual([expect.stringMatching(/^I2: .* rotated into nothing/)])
+    expect(await findings()).toEqual([
+      expect.stringMatching(/^I2: .* was rotated but has no successor/),
+    ])
   })
 
   test('reports a rotated refresh token without an authorization', async () => {
     sql(`update ${rotated} set authorization_id = 4711`)
-    expect(await findings()).toEqual([expect.stringMatching(/^I2: .* rotated into nothing/)])
+    expect(await findings()).toEqual([
+      expect.stringMatching(/^I2: .* was rotated but has no successor/),
+    ])
   })
 })
 
@@ -132,7 +136,7 @@ describe('I4 a valid token has an existing user and client, and only granted sco
     [
       'with more scopes than its authorization',
       `update ${token} set scopes = 'r w' where ${ofConf}`,
-      'more than was granted',
+      'has more scopes than its authorization',
     ],
     [
       'without a consent',
@@ -142,7 +146,7 @@ describe('I4 a valid token has an existing user and client, and only granted sco
     [
       'with more scopes than the consent',
       "update oauth2server_consent set scopes = ''",
-      'more than was agreed to',
+      'has more scopes than the consent',
     ],
     [
       'with an internal scope',

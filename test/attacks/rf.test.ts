@@ -17,7 +17,7 @@ import {
 } from './support/attack-server.ts'
 
 let attack: AttackServer
-/** Without leeway. */
+/** A server without a leeway for retries. */
 let strict: AttackServer
 beforeAll(async () => {
   ;[attack, strict] = await Promise.all([
@@ -34,7 +34,7 @@ const { r, w, rwAll } = scopes
 const day = 86_400
 
 describe('RF-01 Rotation and reuse detection [T542]', () => {
-  /** R0, R1, R2. */
+  /** Grants a refresh token and rotates it twice. Returns all three token pairs: R0, R1 and R2. */
   const rotatedTwice = async (
     server: AttackServer,
     redeeming: Redeeming = {},
@@ -45,7 +45,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     return [r0, r1, r2]
   }
 
-  test('issues new tokens at each rotation, and ends the former access token', async () => {
+  test('issues new tokens at each rotation, and revokes the previous access token', async () => {
     const [r0, r1, r2] = await rotatedTwice(attack)
     const all = [r0, r1, r2].flatMap(({ accessToken, refreshToken }) => [accessToken, refreshToken])
     expect(new Set(all).size).toBe(6)
@@ -57,11 +57,11 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
   test.each<[string, Redeeming]>([
     ['a confidential client', {}],
     ['a public client', { client: 'spa' }],
-  ])('a rotated one of %s ends its family, and no other', async (_, redeeming) => {
+  ])('revokes only the token family of a reused refresh token of %s', async (_, redeeming) => {
     for (const which of [0, 1] as const) {
       const other = await attack.grant({}, redeeming.client ? { client: redeeming.client } : {})
       const family = await rotatedTwice(attack, redeeming)
-      // R1 was rotated into the current token, which it still gets within the leeway.
+      // Within the leeway, R1 would return the current token again, so wait until the leeway is over.
       if (which === 1) attack.server.advance(61)
       expectJson(
         await attack.refresh(family[which].refreshToken, {}, redeeming),
@@ -74,14 +74,14 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     }
   })
 
-  test('revokes on reuse of the latest rotated token without a leeway', async () => {
+  test('revokes the family on the first reuse if there is no leeway', async () => {
     const r0 = await strict.grant()
     const r1 = strict.tokensIn(await strict.refresh(r0.refreshToken))
     expectJson(await strict.refresh(r0.refreshToken), 400, 'invalid_grant')
     await strict.expectDead(r1)
   })
 
-  test('returns the same response within the leeway, never another successor', async () => {
+  test('returns the same tokens for a retry within the leeway', async () => {
     const r0 = await attack.grant()
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     attack.server.advance(59)
@@ -92,7 +92,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectDead(r1)
   })
 
-  test('rejects other parameters within the leeway, without a revocation', async () => {
+  test('rejects a retry with other parameters within the leeway, without revoking tokens', async () => {
     const r0 = await attack.grant({ scope: `${r} ${w}` })
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     await expectNoChange(attack, async () => {
@@ -101,7 +101,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectAlive(r1)
   })
 
-  test('P-6 revokes nothing for a caller without proof', async () => {
+  test('P-6 does not revoke tokens if another or an unauthenticated client reuses a refresh token', async () => {
     const [, r1, r2] = await rotatedTwice(attack)
     await expectNoChange(attack, async () => {
       for (const redeeming of [{ client: 'conf2' }, { client: 'spa' }, { auth: 'none' }] as const) {
@@ -112,7 +112,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectAlive(r2)
   })
 
-  test('never revives a revoked token within the leeway', async () => {
+  test('rejects a retry within the leeway after the successor was revoked', async () => {
     const r0 = await attack.grant()
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     const { clientId, clientSecret } = attack.clients.conf
@@ -127,7 +127,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
   })
 })
 
-describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
+describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
   const many = 50
 
   const race = async (server: AttackServer, refreshToken: string, issuers = [server.issuer]) => {
@@ -145,7 +145,7 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
       return answer.value
     })
   }
-  /** A node that waits between reading a token and rotating it. */
+  /** Starts a node that pauses between reading a token and rotating it. */
   const slowBeside = (server: AttackServer, leeway: number) =>
     startServer({
       beside: server.server,
@@ -177,35 +177,38 @@ describe('RF-05 50 parallel refreshes, one node and two nodes', () => {
       ({ status, body }) => status === 400 && body.error === 'invalid_grant',
     )
     expect(refused).toHaveLength(many - 1)
-    // The other requests presented a rotated token with full proof.
+    // The other requests reused the refresh token, so the family is revoked.
     await server.expectDead({
       accessToken: String(won?.body.access_token),
       refreshToken: String(won?.body.refresh_token),
     } as Tokens)
   }
 
-  test('return the same successor with a leeway', async () => {
+  test('returns the same successor to all requests with a leeway', async () => {
     await expectSame(attack)
   })
 
-  test('return a successor to one without a leeway, and the others revoke the family', async () => {
+  test('returns a successor to one request without a leeway, and revokes the family because of the others', async () => {
     await expectOne(strict)
   })
 
-  test.each([1, 2])('work on %i nodes that pause between reading and rotating', async (count) => {
-    for (const [server, leeway, expectation] of [
-      [attack, 60, expectSame],
-      [strict, 0, expectOne],
-    ] as const) {
-      await using one = await slowBeside(server, leeway)
-      await using two = await slowBeside(server, leeway)
-      await expectation(server, [one.issuer, two.issuer].slice(0, count))
-    }
-  })
+  test.each([1, 2])(
+    'returns the same results on %i nodes that pause between reading and rotating',
+    async (count) => {
+      for (const [server, leeway, expectation] of [
+        [attack, 60, expectSame],
+        [strict, 0, expectOne],
+      ] as const) {
+        await using one = await slowBeside(server, leeway)
+        await using two = await slowBeside(server, leeway)
+        await expectation(server, [one.issuer, two.issuer].slice(0, count))
+      }
+    },
+  )
 })
 
-describe('RF-07 Narrowing [T560]', () => {
-  test('narrows one access token, restores the whole grant, and never exceeds it', async () => {
+describe('RF-07 Refreshes with fewer scopes [T560]', () => {
+  test('restricts only one access token, and rejects scopes that were not granted', async () => {
     const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const redeeming = { client: own }
     let { refreshToken } = await attack.grant({ scope: `${r} ${w}` }, redeeming)
@@ -235,7 +238,7 @@ describe('RF-07 Narrowing [T560]', () => {
     expect(await next()).toBe(all)
   })
 
-  test('limits the narrowed access token', async () => {
+  test('issues an access token with only the requested scope', async () => {
     const tokens = await attack.grant({ scope: `${r} ${w}` })
     const narrowed = attack.tokensIn(await attack.refresh(tokens.refreshToken, { scope: w }))
     const { body } = await attack.request('/oauth/info', {
@@ -245,8 +248,8 @@ describe('RF-07 Narrowing [T560]', () => {
   })
 })
 
-describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
-  test('expires at the limit after any number of rotations', async () => {
+describe('RF-08 Expiry and changes of users and clients [T561]', () => {
+  test('rejects a refresh token after the maximum lifetime, despite rotations', async () => {
     await using own = await startAttackServer({
       authorizationExpiresIn: 10 * day,
       refreshTokenExpiresIn: 4 * day,
@@ -262,7 +265,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expectJson(await own.refresh(tokens.refreshToken), 400, 'invalid_grant')
   })
 
-  test('expires an unused refresh token, before and after the clean-up [T528]', async () => {
+  test('rejects an unused refresh token after its expiry, before and after the sweep [T528]', async () => {
     await using own = await startAttackServer({ refreshTokenExpiresIn: 4 * day })
     const [kept, used] = [await own.grant(), await own.grant()]
     own.server.advance(4 * day - 1)
@@ -274,7 +277,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expect((await own.refresh(next.refreshToken)).status).toBe(200)
   })
 
-  test('rejects the refresh of a deactivated user until reactivation, and consumes nothing', async () => {
+  test('rejects the refresh token of a deactivated user until reactivation, without consuming it', async () => {
     const person = await attack.newPerson()
     const { users } = attack.server.server
     const tokens = await attack.grant({}, { agent: person.agent })
@@ -286,7 +289,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expect((await attack.refresh(tokens.refreshToken)).status).toBe(200)
   })
 
-  test('rejects the refresh of a deleted user or client, or one with an inactive owner', async () => {
+  test('rejects the refresh token of a deleted user, a deleted client or a client with an inactive owner', async () => {
     const [person, owner] = [await attack.newPerson(), await attack.newPerson()]
     const input = { redirectUris: ['https://client.example/cb'], userId: owner.id }
     const [own, deleted] = [await attack.client(input), await attack.client(input)]
@@ -307,7 +310,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     }
   })
 
-  test('removes a scope that the client lost from the next token', async () => {
+  test('omits a scope that the client may no longer request from the next token', async () => {
     const own = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const redeeming = { client: own }
     const tokens = await attack.grant({ scope: `${r} ${w}` }, redeeming)
@@ -324,7 +327,7 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
     expectJson(await attack.refresh(next.refreshToken, {}, redeeming), 400, 'invalid_scope')
   })
 
-  test('removes a scope that is no longer registered', async () => {
+  test('omits a scope that is no longer registered from the next token', async () => {
     const tokens = await attack.grant({ scope: `${r} ${w}` })
     const gone = await attack.grant({ scope: w })
     await using fewer = await startServer({
@@ -338,8 +341,8 @@ describe('RF-08 Absolute lifetime and dormant users [T561]', () => {
   })
 })
 
-describe('RF-09 Where refresh tokens must not appear', () => {
-  test('issues none for implicit, client_credentials, a client that may not refresh, and personal tokens', async () => {
+describe('RF-09 Tokens without a refresh token, and other credentials', () => {
+  test('issues no refresh token with implicit, client_credentials and personal tokens, or without the refresh grant', async () => {
     const implicit = await attack.authorize({ response_type: 'token' }, { client: 'imp' })
     expect(implicit.fragment).toHaveProperty('access_token')
     expect(implicit.fragment).not.toHaveProperty('refresh_token')

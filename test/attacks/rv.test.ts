@@ -16,7 +16,7 @@ afterAll(() => it?.close())
 
 const pathOf = (path: string): string => new URL(it.issuer).pathname.replace(/\/$/, '') + path
 
-describe('RV-09 An empty access_token is a credential that is not valid', () => {
+describe('RV-09 Empty access_token', () => {
   const queries = ['?access_token=', '?access_token', '?access_token=&access_token=']
   const ask = async (at: AttackServer, path: string, headers: readonly string[]) => {
     const target = new URL(at.issuer).pathname.replace(/\/$/, '') + path
@@ -24,7 +24,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
     return status
   }
 
-  test('is rejected by itself and beside a session cookie [T624]', async () => {
+  test('rejects an empty access_token with and without a session cookie [T624]', async () => {
     const { cookie } = await it.browser('a')
     const browsers = [[], [`Cookie: ${cookie}`, `User-Agent: ${browser}`]]
     for (const headers of browsers)
@@ -33,7 +33,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
           expect([400, 401], path + query).toContain(await ask(it, path + query, headers))
   })
 
-  test('is rejected beside a session and its JWT in its own header', async () => {
+  test('rejects an empty access_token together with a session and its JWT', async () => {
     await using other = await startAttackServer({
       jwtAuthHeader: 'X-Session-JWT',
       jwtAuthHeaderType: null,
@@ -51,7 +51,7 @@ describe('RV-09 An empty access_token is a credential that is not valid', () => 
   })
 })
 
-describe('RV-12 A path with a dot segment leads nowhere [T626]', () => {
+describe('RV-12 Paths with a dot segment [T626]', () => {
   test.each([
     ['GET', '/oauth/../admin/applications/'],
     ['GET', '/oauth/%2e%2e/admin/applications/'],
@@ -63,7 +63,7 @@ describe('RV-12 A path with a dot segment leads nowhere [T626]', () => {
     ['POST', '/oauth/./token'],
     ['POST', '/account/settings/applications/authorized/%2e/revoke/'],
     ['POST', '/account/settings/applications/authorized/%2e%2e/revoke/'],
-  ])('%s returns 404 for %s', async (method, path) => {
+  ])('returns 404 for %s %s', async (method, path) => {
     const { cookie } = await it.browser('a')
     const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
     const { status } = await rawHttp(it.server, { method, target: pathOf(path), headers })
@@ -71,12 +71,12 @@ describe('RV-12 A path with a dot segment leads nowhere [T626]', () => {
   })
 })
 
-describe('RV-13 An outage spends neither a device decision nor a try', () => {
+describe('RV-13 Outages during a device decision', () => {
   const setUp = async () => {
     let broken: string | RegExp | undefined
     const aroundStore: AroundStore = async ({ name }, run) => {
       if (broken instanceof RegExp ? broken.test(name) : name === broken)
-        throw new StoreUnavailable('The store is out.')
+        throw new StoreUnavailable('The store is unavailable.')
       return run()
     }
     const server = await startServer({ deviceAuthorization: true, aroundStore })
@@ -86,7 +86,7 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
       server,
       person,
       device,
-      /** Makes an operation fail from now on. */
+      /** Makes store operations fail from now on; undefined ends the outage. */
       breaks(name: string | RegExp | undefined) {
         broken = name
       },
@@ -120,24 +120,27 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
     },
   )
 
-  test.each(operations.slice(0, 3))('accepts the same code again if %s fails', async (name) => {
-    await using given = await setUp()
-    const { server, person, device } = given
-    const codes = await device.codes()
-    const question = await enterCode(server, person, codes.user_code)
-    given.breaks(name)
-    const first = { ...question.hidden, confirm: 'yes' }
-    expect((await postToDevicePage(server, person, first)).status).toBe(503)
-    given.breaks(undefined)
-    expect((await decideOn(server, person, codes, 'yes')).status).toBe(200)
-    expect((await device.poll(codes)).status).toBe(200)
-  })
+  test.each(operations.slice(0, 3))(
+    'accepts the same user code again after %s failed during the decision',
+    async (name) => {
+      await using given = await setUp()
+      const { server, person, device } = given
+      const codes = await device.codes()
+      const question = await enterCode(server, person, codes.user_code)
+      given.breaks(name)
+      const first = { ...question.hidden, confirm: 'yes' }
+      expect((await postToDevicePage(server, person, first)).status).toBe(503)
+      given.breaks(undefined)
+      expect((await decideOn(server, person, codes, 'yes')).status).toBe(200)
+      expect((await device.poll(codes)).status).toBe(200)
+    },
+  )
 
   test('does not count a user code that could not be looked up [T627]', async () => {
     await using given = await setUp()
     const { server, person, device } = given
     const codes = await device.codes()
-    // Once with counters in the store, and once with counters of this node.
+    // The second outage also affects the counters, so the server counts in its memory.
     for (const name of ['transients.get', /^transients/])
       for (let times = 0; times < 10; times += 1) {
         given.breaks(name)
@@ -150,12 +153,12 @@ describe('RV-13 An outage spends neither a device decision nor a try', () => {
   })
 })
 
-describe('RV-14 A pushed request is spent once, whatever the response type', () => {
+describe('RV-14 Concurrent and prefetched uses of a pushed request', () => {
   test.each(['token', 'code'])(
-    'issues once for response type %s in six concurrent tabs',
+    'issues one response of type %s to six concurrent tabs',
     async (response_type) => {
       let waiting: (() => void)[] | undefined
-      // All tabs have read the request before one of them consumes it.
+      // Continue only when all tabs have read the request, so that they consume it concurrently.
       const aroundStore: AroundStore = async ({ name }, run) => {
         if (name === 'transients.take' && waiting) {
           const all = waiting
@@ -170,7 +173,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
       const rows = async () =>
         Number((await own.server.query('select count(*) as n from oauth2server_token'))[0]?.n)
       const { imp } = own.clients
-      // The consent is remembered, so each tab would get a response immediately.
+      // Consent first, so that the server does not show a consent page to the tabs.
       const remembered = await own.authorize({ response_type }, { client: imp })
       expect(remembered.status).toBe(303)
       const before = await rows()
@@ -196,7 +199,7 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
     ['Purpose', 'prefetch'],
     ['X-Moz', 'prefetch'],
     ['X-Purpose', 'preview'],
-  ])('issues and consumes nothing by %s: %s', async (name, value) => {
+  ])('neither issues nor consumes anything for a request with %s: %s', async (name, value) => {
     const { agent } = await it.browser('a')
     for (const response_type of ['code', 'token']) {
       const { imp } = it.clients
@@ -218,9 +221,9 @@ describe('RV-14 A pushed request is spent once, whatever the response type', () 
   })
 })
 
-describe('RV-15 An absolute request target with credentials is refused [T625]', () => {
+describe('RV-15 Absolute request targets with credentials [T625]', () => {
   test.each(['/oauth/ping', '/oauth/token', '/login', '/api/me', '/api/public'])(
-    '%s returns 400 without a leak',
+    'returns 400 for %s, and neither returns nor logs the password',
     async (path) => {
       const { host } = new URL(it.issuer)
       const target = `http://user:target-password@${host}${pathOf(path)}`
@@ -233,19 +236,19 @@ describe('RV-15 An absolute request target with credentials is refused [T625]', 
   )
 })
 
-describe('RV-10 A limit of authorizations holds where codes are redeemed', () => {
+describe('RV-10 Limit of authorizations per application', () => {
   const rows = (at: AttackServer) =>
     at.server.query('select id from oauth2server_authorization where revoked_at is null')
 
-  test.each(['one by one', 'all at once'])(
-    'limits ten codes, then ten exchanges %s',
+  test.each(['one by one', 'concurrently'])(
+    'leaves one authorization valid after ten codes are redeemed %s',
     async (how) => {
       await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
       const codes: string[] = []
       for (let made = 0; made < 10; made += 1) codes.push(await limited.code())
       const answers: Answer[] = []
       const redeem = async (code: string) => answers.push(await limited.token({ code }))
-      if (how === 'all at once') await Promise.all(codes.map(redeem))
+      if (how === 'concurrently') await Promise.all(codes.map(redeem))
       else for (const code of codes) await redeem(code)
       expect(answers.map(({ status }) => status)).toEqual(codes.map(() => 200))
       const tokens = answers.map((answer) => limited.tokensIn(answer))
@@ -260,10 +263,10 @@ describe('RV-10 A limit of authorizations holds where codes are redeemed', () =>
   )
 })
 
-describe('RV-11 A redirect URI has no parameter of the answer, in any spelling', () => {
+describe('RV-11 Response parameters in a redirect URI', () => {
   const queries = ['%63ode=1', 'code', 'is%73=x', 'x=1&%73tate=1', 'CODE=1', 'x;code=1']
 
-  test.each(queries)('rejects ?%s at every kind of registration', async (query) => {
+  test.each(queries)('rejects a redirect URI with ?%s at every registration', async (query) => {
     const uri = `https://client.example/cb?${query}`
     await expect(it.client({ redirectUris: [uri] })).rejects.toMatchObject({
       name: 'InvalidField',

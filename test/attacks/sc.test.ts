@@ -21,7 +21,7 @@ const notes = 'https://api.example/notes'
 const mail = 'https://mail.example'
 
 let attack: AttackServer
-/** A client without its own limits, a public client, and one with client_credentials. */
+/** A client that may request every scope. */
 let free: AttackClient
 beforeAll(async () => {
   attack = await startAttackServer({ resources: [{ resource: notes }, { resource: mail }] })
@@ -32,7 +32,7 @@ afterAll(() => attack.close())
 const person = async (): Promise<Person> =>
   new Person(attack.server, await attack.browser('a'), attack.users.a.user)
 
-/** A request of `free`, or of another confidential client, to an endpoint that takes forms. */
+/** Sends a form with the credentials of `free` or another confidential client. */
 const post = (path: string, fields: Over, { clientId, clientSecret } = free): Promise<Answer> =>
   attack.request(path, {
     method: 'POST',
@@ -45,7 +45,7 @@ const pushed = (over: Over, client = free): Promise<Answer> => {
   return post('/oauth/par', Object.fromEntries(searchParams), client)
 }
 
-/** The scopes that a page shows. */
+/** Returns the scopes that a page shows. */
 const shown = ({ text }: Pick<Answer, 'text'>): readonly string[] =>
   [...text.matchAll(/<li>(?:<label[^>]*>.*?<span>)?[^<]*<code>([^<]+)<\/code>/g)].map(
     ([, id = '']) => id,
@@ -53,15 +53,15 @@ const shown = ({ text }: Pick<Answer, 'text'>): readonly string[] =>
 
 /** Scopes that no client may request. */
 const beyond = {
-  unknown: 'r bogus',
-  'an internal one': 'sys:internal',
-  'an internal one among others': 'r sys:internal',
-  'a member of every object': 'constructor',
-  'another case': 'R',
-  'a part of one': 'rw:',
+  'an unknown scope': 'r bogus',
+  'an internal scope': 'sys:internal',
+  'an internal scope among others': 'r sys:internal',
+  'the scope constructor': 'constructor',
+  'a scope in another case': 'R',
+  'a part of a scope': 'rw:',
 } as const
 
-describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
+describe('SC-01 Unknown, internal and unavailable scopes [T543]', () => {
   test.each(Object.entries(beyond))('rejects %s at every endpoint', async (_, scope) => {
     const before = await attack.state()
     expectRedirect(await attack.authorize({ scope }), 'invalid_scope')
@@ -83,7 +83,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
   })
 
   test.each(['sys:internal', 'bogus', 'constructor'])(
-    'rejects %s in the forms of personal tokens and applications',
+    'rejects the scope %s in the forms of personal tokens and applications',
     async (scope) => {
       const user = await person()
       const { id } = await attack.personalToken('a', ['r'])
@@ -101,7 +101,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     },
   )
 
-  test('rejects an internal scope in an authorization request, even if code listed it for the client', async () => {
+  test('rejects an internal scope even if it is an allowed scope of the client', async () => {
     const listed = await attack.client({
       allowedScopes: ['r', 'sys:internal'],
       defaultScopes: ['r', 'sys:internal'],
@@ -115,7 +115,7 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     expect(machine.body.scope).toBe('r')
   })
 
-  test('rejects w for a client that is limited to r', async () => {
+  test('rejects a scope that the client may not request', async () => {
     const limited = await attack.client({ allowedScopes: ['r'] })
     expectRedirect(await attack.authorize({ scope: 'r w' }, { client: limited }), 'invalid_scope')
     expectJson(await pushed({ scope: 'w' }, limited), 400, 'invalid_scope')
@@ -141,20 +141,20 @@ describe('SC-01 Unknown, internal and un-granted scopes [T543]', () => {
     expect((await attack.grant({ scope }, { client: bare })).scope).toBe('')
   })
 
-  test('uses the scopes of the setting if the client has none, and never all', async () => {
+  test('uses the default scopes of the setting if the client has no default scopes', async () => {
     await using other = await startAttackServer({ defaultScopes: ['r'] })
     const client = await other.client()
     const page = await other.authorize({ scope: undefined }, { client, submit: null })
     expect(shown(page)).toEqual(['r'])
     expect((await other.grant({ scope: undefined }, { client })).scope).toBe('r')
-    // The setting does not extend the limit of a client.
+    // The default scopes do not include scopes that the client may not request.
     const limited = await other.client({ allowedScopes: ['w'] })
     expect((await other.grant({ scope: undefined }, { client: limited })).scope).toBe('')
   })
 })
 
-describe('SC-02 Consent POST cannot add scope', () => {
-  /** Shows the page for `r` of a client that may request more, and submits a changed form. */
+describe('SC-02 Additional scopes in the consent form', () => {
+  /** Opens the consent page for `r`, and submits the form with changes. */
   const decided = async (
     changes: string,
     { inQuery = '', type = 'application/x-www-form-urlencoded' } = {},
@@ -178,14 +178,14 @@ describe('SC-02 Consent POST cannot add scope', () => {
   }
 
   test.each([
-    ['scope in the body', '&scope=r+w', ''],
-    ['another scope in the body', '&scope=rw:all', ''],
+    ['a scope in the body', '&scope=r+w', ''],
+    ['only another scope in the body', '&scope=rw:all', ''],
     ['scopes[]', '&scopes[]=w&scope[]=w&scopes=w', ''],
     ['optional_scope', '&optional_scope=w&optional_scope=rw:all', ''],
     ['default_scopes', '&default_scopes=w', ''],
-    ['scope in the query', '', '?scope=r+w'],
+    ['a scope in the query', '', '?scope=r+w'],
     ['a whole request in the query', '', '?response_type=code&scope=rw:all&prompt=none'],
-  ])('%s: grants only the shown scopes', async (_, changes, inQuery) => {
+  ])('grants only the displayed scopes despite %s', async (_, changes, inQuery) => {
     const { query } = await decided(changes, { inQuery })
     const answer = await attack.token({ code: query.code }, { client: free })
     expect([answer.status, answer.body.scope]).toEqual([200, 'r'])
@@ -204,30 +204,30 @@ describe('SC-02 Consent POST cannot add scope', () => {
 describe('SC-05 Scope syntax', () => {
   test.each([
     ['two spaces', 'r  w'],
-    ['spaces around', ' r w '],
+    ['surrounding spaces', ' r w '],
     ['duplicates', 'r r w r r'],
     ['200 duplicates', Array(200).fill('r w').join(' ')],
-  ])('collapses %s', async (_, scope) => {
+  ])('normalizes %s', async (_, scope) => {
     expect((await attack.grant({ scope })).scope).toBe('r w')
   })
 
   test.each([
     ['a tab', 'r\tw'],
     ['a line break', 'r\nw'],
-    ['a carriage return and what could be a header', 'r\r\nSet-Cookie: x=1'],
+    ['a header after a line break', 'r\r\nSet-Cookie: x=1'],
     ['a plus sign', 'r+w'],
     ['a quote', 'r"x'],
     ['a backslash', 'r\\'],
-    ['NUL', 'r\0'],
+    ['a NUL character', 'r\0'],
     ['a comma', 'r,w'],
-    ['beyond ASCII', 'r\u00E9'],
+    ['a character outside ASCII', 'r\u00E9'],
     ['a no-break space', 'r\u00A0w'],
     ['a full-width letter', '\uFF52'],
-    ['a lone half of a surrogate pair', 'r\uD83D'],
-    ['DEL', 'r\u007F'],
-    ['200 scopes', Array.from({ length: 200 }, (_, n) => `s${n}`).join(' ')],
-    ['3 kB', 'x'.repeat(3_000)],
-  ])('%s: invalid_scope, and nothing of it in a header', async (_, scope) => {
+    ['a lone surrogate', 'r\uD83D'],
+    ['a DEL character', 'r\u007F'],
+    ['200 unknown scopes', Array.from({ length: 200 }, (_, n) => `s${n}`).join(' ')],
+    ['a scope of 3 kB', 'x'.repeat(3_000)],
+  ])('rejects %s with invalid_scope, without returning it in a header', async (_, scope) => {
     const before = await attack.state()
     const asked = await attack.authorize({ scope })
     expectRedirect(asked, 'invalid_scope')
@@ -242,13 +242,13 @@ describe('SC-05 Scope syntax', () => {
   })
 
   test.each(['r"x', 'r\\', 'r w', '', 'r\n', 'r\u00E9', 'r\u007F', 'x'.repeat(256)])(
-    'rejects the registration of %j, so that no challenge contains it',
+    'refuses to register the scope %j',
     (id) => {
       expect(() => new Scope(id)).toThrow(TypeError)
     },
   )
 
-  test('applies the same syntax to a refresh, which consumes nothing', async () => {
+  test('rejects an invalid scope at a refresh without consuming the refresh token', async () => {
     const { refreshToken } = await attack.grant({ scope: 'r w' })
     for (const scope of ['r\tw', 'r"', 'r,w', 'r bogus'])
       expectJson(await attack.refresh(refreshToken, { scope }), 400, 'invalid_scope')
@@ -256,27 +256,27 @@ describe('SC-05 Scope syntax', () => {
   })
 })
 
-describe('SC-06 Audience / resource [T554]', () => {
+describe('SC-06 Resources of tokens [T554]', () => {
   const unusable = {
-    unknown: 'https://other.example',
-    'with a fragment': `${notes}#part`,
-    'with an empty fragment': `${notes}#`,
-    relative: '/notes',
-    'no address': 'notes',
-    'of another case': 'https://api.example/Notes',
-    'with a query': `${notes}?`,
-    'a part of one': 'https://api.example',
-    'beyond one': `${notes}/1`,
-    'by another scheme': 'http://api.example/notes',
-    'two in one': `${notes} ${mail}`,
-    'a member of every object': '__proto__',
+    'an unknown resource': 'https://other.example',
+    'a resource with a fragment': `${notes}#part`,
+    'a resource with an empty fragment': `${notes}#`,
+    'a relative URL': '/notes',
+    'a text that is not a URL': 'notes',
+    'a resource in another case': 'https://api.example/Notes',
+    'a resource with a query': `${notes}?`,
+    'a part of a resource': 'https://api.example',
+    'a path below a resource': `${notes}/1`,
+    'a resource with another scheme': 'http://api.example/notes',
+    'two resources in one value': `${notes} ${mail}`,
+    'the resource __proto__': '__proto__',
   }
 
   test.each(Object.entries(unusable))('returns invalid_target for %s', async (_, resource) => {
     const code = await attack.code()
     const before = await attack.state()
     expectRedirect(await attack.authorize({ resource }), 'invalid_target')
-    // A known resource beside it makes no difference.
+    // An additional valid resource does not change the result.
     expectRedirect(await attack.authorize({ resource: [notes, resource] }), 'invalid_target')
     expectJson(await pushed({ resource }), 400, 'invalid_target')
     const machine = { grant_type: 'client_credentials', resource }
@@ -286,7 +286,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     expect((await attack.token({ code })).status).toBe(200)
   })
 
-  test('issues a token for both of two resources, and for no other', async () => {
+  test('issues a token that is valid for exactly the two requested resources', async () => {
     const both = await attack.grant({ resource: [notes, mail] })
     expectBearer(await attack.ping(both.accessToken), 'invalid_token')
     const [{ resources = '' } = {}] = await attack.server.query(
@@ -295,7 +295,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     expect(String(resources)).toContain(notes)
     expect(String(resources)).toContain(mail)
     expect(String(resources)).not.toContain(attack.issuer)
-    // A refresh cannot get a resource that was not granted.
+    // A refresh cannot add a resource that was not granted.
     const here = { resource: attack.issuer }
     expectJson(await attack.refresh(both.refreshToken, here), 400, 'invalid_target')
     const narrowed = await attack.refresh(both.refreshToken, { resource: mail })
@@ -322,7 +322,7 @@ describe('SC-06 Audience / resource [T554]', () => {
     const beside = { beside: other.server, scopes: [new Scope('r'), new Scope('w')] }
     await using twin = await startServer({ ...beside, basePath: '/twin' })
     for (const value of [restricted, elsewhere]) expect(await ping(twin, value)).toBe(401)
-    // With another secret key, the token is unknown.
+    // A server with another secret key does not start on the same database.
     const secretKeys = ['another secret key of more than 32 bytes']
     await expect(startServer({ ...beside, secretKeys })).rejects.toThrow(/key/)
   })

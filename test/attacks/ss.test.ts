@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** The hidden fields of a consent form that is shown to a user. */
+/** Opens the consent page for a user, and returns the hidden fields of the form. */
 const shown = async (over: Over = {}, asking: Asking = {}): Promise<Record<string, string>> => {
   const page = await attack.authorize({ prompt: 'consent', ...over }, { ...asking, submit: null })
   const { action, hidden } = formIn(page.text)
@@ -53,7 +53,7 @@ const isSignedIn = async (
   { email }: { readonly email: string } = attack.users.a.user,
 ): Promise<boolean> => (await attack.request('/', { agent })).text.includes(email)
 
-/** The headers of a form that another site sent. */
+/** The headers of requests from another site. */
 const foreign: readonly Record<string, string>[] = [
   { origin: 'https://evil.example' },
   { origin: 'http://localhost:1' },
@@ -63,9 +63,9 @@ const foreign: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
 ]
 
-describe('SS-01 Direct cross-site consent POST [T091]', () => {
+describe('SS-01 Forged consent decisions [T091]', () => {
   test.each([{}, { origin: 'null' }, ...foreign])(
-    'returns 403 for a decision on an unknown request, from %j',
+    'returns 403 for a decision without a consent page of the user, with the headers %j',
     async (headers) => {
       const { agent } = await attack.browser('a')
       const theirs = await attack.browser('m')
@@ -88,7 +88,7 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
     },
   )
 
-  test('ignores an empty body', async () => {
+  test('grants nothing for a body without a decision', async () => {
     const { agent } = await attack.browser('a')
     const before = await attack.state()
     const { search } = new URL(attack.authorizeUrl({}, { client: 'evil' }))
@@ -101,44 +101,47 @@ describe('SS-01 Direct cross-site consent POST [T091]', () => {
   })
 
   test.each<[string, (hidden: Record<string, string>) => Promise<Record<string, string>>]>([
-    ['without a token', async ({ csrf_token, ...rest }) => rest],
-    ['with a forged one', async (hidden) => ({ ...hidden, csrf_token: 'A'.repeat(43) })],
+    ['without a CSRF token', async ({ csrf_token, ...rest }) => rest],
+    ['with a forged CSRF token', async (hidden) => ({ ...hidden, csrf_token: 'A'.repeat(43) })],
     [
-      'with that of user-m',
+      'with the CSRF token of another user',
       async (hidden) => ({ ...hidden, csrf_token: (await attack.browser('m')).csrfToken }),
     ],
     [
-      'with that of another browser of user-a',
+      'with the CSRF token of another browser of the user',
       async (hidden) => ({ ...hidden, csrf_token: (await attack.newBrowser('a')).csrfToken }),
     ],
-  ])('a form that was shown, %s: 403, and it can still be decided', async (_, changed) => {
-    const { agent } = await attack.browser('a')
-    const hidden = await shown()
-    const refused = await post(
-      '/oauth/authorize',
-      { ...(await changed(hidden)), confirm: 'yes' },
-      { agent },
-    )
-    expect([refused.status, refused.location]).toEqual([403, undefined])
-    const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
-    expect(answer.query.code).toBeDefined()
-  })
+  ])(
+    'returns 403 for a decision %s, and accepts a correct decision afterwards',
+    async (_, changed) => {
+      const { agent } = await attack.browser('a')
+      const hidden = await shown()
+      const refused = await post(
+        '/oauth/authorize',
+        { ...(await changed(hidden)), confirm: 'yes' },
+        { agent },
+      )
+      expect([refused.status, refused.location]).toEqual([403, undefined])
+      const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+      expect(answer.query.code).toBeDefined()
+    },
+  )
 
-  test.each(foreign)('returns 403 for a shown form that is sent from %j', async (headers) => {
+  test.each(foreign)('returns 403 for a decision with the headers %j', async (headers) => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const fields = { ...hidden, confirm: 'yes' }
     const refused = await post('/oauth/authorize', fields, { agent, headers })
     expect([refused.status, refused.location]).toEqual([403, undefined])
-    // Forms of this server have the origin null because of its referrer policy.
+    // Browsers send the origin null with forms of this server, because of its referrer policy.
     const ours = { 'sec-fetch-site': 'same-origin', origin: 'null' }
     const answer = await post('/oauth/authorize', fields, { agent, headers: ours })
     expect(answer.query.code).toBeDefined()
   })
 })
 
-describe('SS-02 HEAD and method override', () => {
-  test('issues nothing for HEAD where GET issues a code', async () => {
+describe('SS-02 HEAD and method overrides', () => {
+  test('issues no code for a HEAD request', async () => {
     const { agent } = await attack.browser('a')
     await attack.code()
     const before = await attack.state()
@@ -150,7 +153,7 @@ describe('SS-02 HEAD and method override', () => {
     expect(await attack.state()).not.toEqual(before)
   })
 
-  test('ignores method overrides, and never decides by GET', async () => {
+  test('ignores method overrides and decisions by GET', async () => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const before = await attack.state()
@@ -176,19 +179,22 @@ describe('SS-02 HEAD and method override', () => {
     expect(answer.query.code).toBeDefined()
   })
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'FOO'])('%s: 405', async (method) => {
-    const { cookie } = await attack.browser('a')
-    const target = attack.authorizeUrl().slice(attack.issuer.length)
-    const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
-    const answer = await rawHttp(attack.server, { method, target, headers })
-    // Node itself rejects an unknown method.
-    if (method === 'FOO') expect(answer.status).toBe(400)
-    else expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
-  })
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'FOO'])(
+    'rejects the method %s',
+    async (method) => {
+      const { cookie } = await attack.browser('a')
+      const target = attack.authorizeUrl().slice(attack.issuer.length)
+      const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
+      const answer = await rawHttp(attack.server, { method, target, headers })
+      // Node rejects an unknown method before the server receives the request.
+      if (method === 'FOO') expect(answer.status).toBe(400)
+      else expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+    },
+  )
 })
 
-describe('SS-03 State change by GET', () => {
-  test('changes nothing by any GET', async () => {
+describe('SS-03 State changes by GET', () => {
+  test('changes nothing for GET and HEAD requests', async () => {
     const { agent, csrfToken } = await attack.newBrowser('a')
     const { accessToken } = await attack.grant()
     const { id } = await attack.personalToken()
@@ -221,7 +227,7 @@ describe('SS-03 State change by GET', () => {
       }
       for (const path of shownToo) {
         const answer = await attack.request(`${path}?${fields}&delete=1`, { agent, method })
-        // The administration page does not exist for user-a.
+        // The administration page returns 404 to users who are not administrators.
         expect(answer.status, path).toBe(path === at.admin ? 404 : 200)
       }
     }
@@ -231,8 +237,8 @@ describe('SS-03 State change by GET', () => {
   })
 })
 
-describe('SS-05 Consent/interaction fixation and double submit', () => {
-  test('rejects a form of user-m from user-a, and one of another browser', async () => {
+describe('SS-05 Forms of other users, and repeated decisions', () => {
+  test('rejects a form of another user or another browser', async () => {
     const mine = await attack.browser('a')
     const twin = await attack.newBrowser('a')
     const theirs = await shown({}, { as: 'm' })
@@ -253,7 +259,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     expect(answer.query.code).toBeDefined()
   })
 
-  test('rejects an open page after another user logs in in the same browser', async () => {
+  test('rejects a form after another user has logged in with the same browser', async () => {
     const { agent } = await attack.newBrowser('a')
     const hidden = await shown({}, { agent })
     const login = await attack.request('/login?prompt=login', { agent })
@@ -269,7 +275,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     }
   })
 
-  test('issues one code for two concurrent submissions and rejects the other', async () => {
+  test('accepts one of two concurrent decisions', async () => {
     const { agent } = await attack.browser('a')
     for (let round = 0; round < 5; round += 1) {
       const hidden = await shown()
@@ -288,7 +294,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     ['yes', 'no'],
     ['no', 'yes'],
     ['no', 'no'],
-  ] as const)('keeps the first decision after %s, then back and %s', async (first, second) => {
+  ] as const)('does not change the decision %s by a later decision %s', async (first, second) => {
     const { agent } = await attack.browser('a')
     const hidden = await shown()
     const decided = await post('/oauth/authorize', { ...hidden, confirm: first }, { agent })
@@ -299,7 +305,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('decides nothing on a reload, and gives each page its own form ID', async () => {
+  test('creates a new form ID for each page, and accepts each form', async () => {
     const { agent } = await attack.browser('a')
     const [one, other] = [await shown(), await shown()]
     expect(one.authorization_request).not.toBe(other.authorization_request)
@@ -309,7 +315,7 @@ describe('SS-05 Consent/interaction fixation and double submit', () => {
     }
   })
 
-  test('applies the same rules to devices', async () => {
+  test('rejects a forged or second decision on a device code', async () => {
     const device = await Device.register(attack.server, {})
     const codes = await device.codes({ scope: 'r' })
     attack.saw(codes.device_code)
@@ -344,7 +350,7 @@ describe('SS-06 Session fixation', () => {
     return post('/login', fields, { agent })
   }
 
-  test('never adopts a value chosen before the login', async () => {
+  test('replaces a planted cookie at the login', async () => {
     const planted = 'A'.repeat(43)
     const [victim, attacker] = [await withCookie(planted), await withCookie(planted)]
     expect((await logInAs(victim, 'a')).status).toBe(303)
@@ -355,7 +361,7 @@ describe('SS-06 Session fixation', () => {
     expect(await isSignedIn(attacker)).toBe(false)
   })
 
-  test('does not adopt the anonymous cookie of another browser', async () => {
+  test('replaces the anonymous cookie of another browser at the login', async () => {
     const anonymous = new UserAgent({ 'user-agent': browser })
     await attack.request('/login', { agent: anonymous })
     const planted = await identifierIn(anonymous)
@@ -365,7 +371,7 @@ describe('SS-06 Session fixation', () => {
     expect(await isSignedIn(anonymous)).toBe(false)
   })
 
-  test('creates a new identifier at each login, and ends the previous one on the server', async () => {
+  test('creates a new identifier at each login, and ends the previous session', async () => {
     const { agent, identifier, jwt } = await attack.newBrowser('a')
     const seen = [identifier]
     for (const who of ['a', 'm', 'a'] as const) {
@@ -381,11 +387,11 @@ describe('SS-06 Session fixation', () => {
     expectBearer(
       await attack.request('/api/me', { agent: await withCookie(identifier), headers: old }),
     )
-    // The user is the same, and the session another.
+    // The JWT belongs to an earlier session of the same user.
     expect((await attack.request('/api/me', { agent, headers: old })).status).toBe(403)
   })
 
-  test('ends the identifier at the logout, and creates a new one at the next login', async () => {
+  test('ends the session at the logout, and creates a new identifier at the next login', async () => {
     const { agent, identifier, csrfToken } = await attack.newBrowser('a')
     expect((await post('/logout', { csrf_token: csrfToken }, { agent })).status).toBe(303)
     expect(await isSignedIn(await withCookie(identifier))).toBe(false)
@@ -394,7 +400,7 @@ describe('SS-06 Session fixation', () => {
     expect(await identifierIn(again)).not.toBe(identifier)
   })
 
-  test('treats two session cookies as anonymous', async () => {
+  test('treats a request with two session cookies as anonymous', async () => {
     const [one, two] = [await attack.browser('a'), await attack.browser('m')]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await attack.request('/', { headers })
@@ -413,7 +419,7 @@ describe('SS-06 Session fixation', () => {
 })
 
 describe('SS-07 Login CSRF', () => {
-  test('returns 403 to a login sent by another site, and keeps the request undecided', async () => {
+  test('rejects a login that another site sent or that has no valid CSRF token', async () => {
     const { user, password } = attack.users.m
     const credentials = { email: user.email, password }
     const victim = new UserAgent({ 'user-agent': browser })
@@ -435,7 +441,7 @@ describe('SS-07 Login CSRF', () => {
       expect([answer.status, answer.location]).toEqual([403, undefined])
       expect(await isSignedIn(victim, user)).toBe(false)
     }
-    // SameSite=Lax: such a request has no cookie, and the response must not overwrite the browser's cookie.
+    // The browser sends no cookie with this request (SameSite=Lax). The response must not replace the cookie.
     const bare = await post('/login', { ...hidden, ...credentials }, { headers: foreign[0] ?? {} })
     expect([bare.status, bare.headers.getSetCookie()]).toEqual([403, []])
     expect(await attack.state()).toEqual(before)
@@ -443,7 +449,7 @@ describe('SS-07 Login CSRF', () => {
     expect(isLoginPage(again)).toBe(true)
   })
 
-  test('keeps the current session of a logged-in user', async () => {
+  test('does not replace the session of a logged-in user', async () => {
     const { agent, cookie, csrfToken } = await attack.newBrowser('a')
     const { user, password } = attack.users.m
     const theirs = await attack.browser('m')
@@ -461,11 +467,11 @@ describe('SS-07 Login CSRF', () => {
   })
 })
 
-/** The headers with which a proxy reports the sender of a request. */
+/** Returns the header with which a proxy reports the sender of a request. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
 
-/** Returns whether a session is accepted with these headers, on pages and with its JWT. */
-const counts = async (
+/** Returns whether pages and the API accept a session with these headers. */
+const isAccepted = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: Pick<LoggedIn, 'cookie' | 'jwt'>,
   headers: Record<string, string>,
@@ -490,7 +496,7 @@ const counts = async (
   return false
 }
 
-describe('SS-09 Machine and browser binding', () => {
+describe('SS-09 Binding to the IP address and the browser', () => {
   const owner = '198.51.100.7'
   let proxied: AttackServer
   let session: LoggedIn
@@ -504,18 +510,21 @@ describe('SS-09 Machine and browser binding', () => {
 
   test.each<[string, Record<string, string>]>([
     ['another address', from('203.0.113.9')],
-    ['its neighbour', from('198.51.100.8')],
-    ['another program', { ...from(owner), 'user-agent': `${browser} x` }],
-    ['no program', { ...from(owner), 'user-agent': '' }],
-    ['both', { ...from('203.0.113.9'), 'user-agent': 'curl/8' }],
-    ['a spoofed left-most entry', from(`${owner}, 203.0.113.9`)],
-    ['a spoofed entry before an untrusted hop', from(`${owner}, 203.0.113.9, 10.0.0.1`)],
-    ['the proxy itself', {}],
-    ['IPv6', from('2001:db8::7')],
-    ['junk', from(`${owner}, junk`)],
-    ['another header', { ...from('203.0.113.9'), 'x-real-ip': owner, forwarded: `for=${owner}` }],
+    ['a neighbouring address', from('198.51.100.8')],
+    ['another user agent', { ...from(owner), 'user-agent': `${browser} x` }],
+    ['an empty user agent', { ...from(owner), 'user-agent': '' }],
+    ['another address and another user agent', { ...from('203.0.113.9'), 'user-agent': 'curl/8' }],
+    ['a forged address on the left', from(`${owner}, 203.0.113.9`)],
+    ['a forged address before an untrusted proxy', from(`${owner}, 203.0.113.9, 10.0.0.1`)],
+    ['the address of the proxy', {}],
+    ['an IPv6 address', from('2001:db8::7')],
+    ['an invalid forwarded address', from(`${owner}, junk`)],
+    [
+      'a forged address in other headers',
+      { ...from('203.0.113.9'), 'x-real-ip': owner, forwarded: `for=${owner}` },
+    ],
   ])(
-    '%s: the replayer has no session, the owner’s lives, one line of the log',
+    'rejects a stolen cookie with %s, logs it, and does not end the session',
     async (_, headers) => {
       const before = proxied.server.log.length
       const page = await fetch(`${proxied.issuer}/`, {
@@ -526,59 +535,59 @@ describe('SS-09 Machine and browser binding', () => {
       expect(lines).toEqual([
         expect.objectContaining({ event: 'session.moved', userId: proxied.users.a.user.id }),
       ])
-      expect(await counts(proxied.server, session, headers)).toBe(false)
-      expect(await counts(proxied.server, session, from(owner))).toBe(true)
+      expect(await isAccepted(proxied.server, session, headers)).toBe(false)
+      expect(await isAccepted(proxied.server, session, from(owner))).toBe(true)
     },
   )
 
   test.each([
-    ['the same', owner],
-    ['behind two trusted proxies', `${owner}, 10.1.2.3`],
-    ['with spoofed addresses before it', `203.0.113.9, 127.0.0.1, ${owner}`],
-    ['as a mapped IPv6 address', `::ffff:${owner}`],
-  ])('accepts the session for %s', async (_, forwardedFor) => {
-    expect(await counts(proxied.server, session, from(forwardedFor))).toBe(true)
+    ['the same address', owner],
+    ['the same address behind two trusted proxies', `${owner}, 10.1.2.3`],
+    ['the same address after forged addresses', `203.0.113.9, 127.0.0.1, ${owner}`],
+    ['the same address as a mapped IPv6 address', `::ffff:${owner}`],
+  ])('accepts the session from %s', async (_, forwardedFor) => {
+    expect(await isAccepted(proxied.server, session, from(forwardedFor))).toBe(true)
   })
 
   test('ignores X-Forwarded-For of a peer that is not a trusted proxy', async () => {
     const mine = await attack.browser('a')
     for (const headers of [from(owner), from('127.0.0.1'), { 'x-real-ip': owner }])
-      expect(await counts(attack.server, mine, headers)).toBe(true)
+      expect(await isAccepted(attack.server, mine, headers)).toBe(true)
     const claimed = await logIn({ issuer: attack.issuer, ...attack.users.a }, from(owner))
-    // The address of the connection was recorded, not the claimed one.
-    expect(await counts(attack.server, claimed, {})).toBe(true)
+    // The session has the address of the connection, not the forged address.
+    expect(await isAccepted(attack.server, claimed, {})).toBe(true)
   })
 
   test('compares long user agents completely', async () => {
     const long = { ...from(owner), 'user-agent': 'x'.repeat(3_000) }
     const odd = await logIn(account(), long)
-    expect(await counts(proxied.server, odd, long)).toBe(true)
-    expect(await counts(proxied.server, odd, { ...long, 'user-agent': 'x'.repeat(300) })).toBe(
+    expect(await isAccepted(proxied.server, odd, long)).toBe(true)
+    expect(await isAccepted(proxied.server, odd, { ...long, 'user-agent': 'x'.repeat(300) })).toBe(
       false,
     )
     const none = { ...from(owner), 'user-agent': '' }
     const nameless = await logIn(account(), none)
-    expect(await counts(proxied.server, nameless, none)).toBe(true)
-    expect(await counts(proxied.server, nameless, from(owner))).toBe(false)
+    expect(await isAccepted(proxied.server, nameless, none)).toBe(true)
+    expect(await isAccepted(proxied.server, nameless, from(owner))).toBe(false)
   })
 
-  test('can be relaxed to /24 and /64', async () => {
+  test('accepts other addresses of the configured /24 and /64 networks', async () => {
     await using app = await startServer({
       trustedProxies: ['127.0.0.1'],
       sessionIpv4Prefix: 24,
       sessionIpv6Prefix: 64,
     })
     const old = await logIn(app, from(owner))
-    expect(await counts(app, old, from('198.51.100.200'))).toBe(true)
-    expect(await counts(app, old, from('198.51.101.7'))).toBe(false)
+    expect(await isAccepted(app, old, from('198.51.100.200'))).toBe(true)
+    expect(await isAccepted(app, old, from('198.51.101.7'))).toBe(false)
     const six = await logIn(app, from('2001:db8:0:1::7'))
-    expect(await counts(app, six, from('2001:db8:0:1:ffff::1'))).toBe(true)
-    expect(await counts(app, six, from('2001:db8:0:2::7'))).toBe(false)
-    expect(await counts(app, six, from(owner))).toBe(false)
+    expect(await isAccepted(app, six, from('2001:db8:0:1:ffff::1'))).toBe(true)
+    expect(await isAccepted(app, six, from('2001:db8:0:2::7'))).toBe(false)
+    expect(await isAccepted(app, six, from(owner))).toBe(false)
   })
 })
 
-describe('SS-10 Termination', () => {
+describe('SS-10 End of sessions', () => {
   let twin: TestServer
   beforeAll(async () => {
     twin = await startServer({ beside: attack.server, issuer: attack.issuer, scopes: testScopes })
@@ -587,7 +596,7 @@ describe('SS-10 Termination', () => {
 
   const nodes = (): readonly TestServer[] => [attack.server, twin]
   const alive = async (sessions: readonly LoggedIn[]): Promise<readonly boolean[]> =>
-    Promise.all(sessions.flatMap((session) => nodes().map((node) => counts(node, session, {}))))
+    Promise.all(sessions.flatMap((session) => nodes().map((node) => isAccepted(node, session, {}))))
 
   type End = (sessions: readonly [LoggedIn, LoggedIn], user: Pick<User, 'id'>) => Promise<unknown>
   test.each<[string, End, boolean]>([
@@ -597,7 +606,7 @@ describe('SS-10 Termination', () => {
       true,
     ],
     [
-      'log out everywhere else',
+      'ending all other sessions',
       ([, other]) =>
         post(at.sessions, { csrf_token: other.csrfToken, others: 'yes' }, { agent: other.agent }),
       true,
@@ -607,23 +616,23 @@ describe('SS-10 Termination', () => {
       (_, { id }) => attack.server.server.users.setPassword(id, 'another good password'),
       false,
     ],
-    ['deactivation', (_, { id }) => attack.server.server.users.setActive(id, false), false],
-    ['deletion', (_, { id }) => attack.server.server.users.delete(id), false],
-  ])('ends by %s, on every node immediately', async (what, end, otherLives) => {
+    ['a deactivation', (_, { id }) => attack.server.server.users.setActive(id, false), false],
+    ['a deletion', (_, { id }) => attack.server.server.users.delete(id), false],
+  ])('ends a session by %s immediately on every node', async (what, end, otherLives) => {
     const { password } = attack.users.a
     const email = `${what.replaceAll(' ', '-')}@example.org`
     const user = await attack.server.server.users.create({ email, password })
     const enter = () => logIn({ issuer: attack.issuer, user, password })
     const sessions = [await enter(), await enter()] as const
     attack.saw(...sessions.flatMap(({ identifier, jwt }) => [identifier, jwt]))
-    // Both nodes have processed them, so their caches are filled.
+    // Use the sessions on both nodes first, so that the nodes may have cached them.
     expect(await alive(sessions)).toEqual([true, true, true, true])
     await end(sessions, user)
     expect(await alive(sessions)).toEqual([false, false, otherLives, otherLives])
   })
 })
 
-describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
+describe('SS-11 Clickjacking and content security policy [T093]', () => {
   const strict = [
     "default-src 'none'",
     "script-src 'self'",
@@ -648,12 +657,12 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
     ['a new application', () => asUser(at.newClient)],
     ['an application', () => asUser(at.client(attack.clients.conf.clientId))],
     ['a new personal token', () => asUser(at.newToken)],
-    ['a form that is refused', () => asUser(at.newToken, { name: '' })],
+    ['an invalid form', () => asUser(at.newToken, { name: '' })],
     ['the sessions', () => asUser(at.sessions)],
     ['the error view', () => attack.request('/oauth/errors?error=x')],
-    ['an error of authorize', () => attack.authorize({ client_id: 'nope' })],
-    ['nothing', () => attack.request('/oauth/absent')],
-    ['a wrong method', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
+    ['an authorization error', () => attack.authorize({ client_id: 'nope' })],
+    ['an unknown path', () => attack.request('/oauth/absent')],
+    ['a 405 page', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
     ['the page of the application', () => asUser('/')],
   ])('forbids framing and inline scripts on %s', async (what, open) => {
     const answer = await open()
@@ -683,15 +692,15 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
   test.each<[string, string, Asking['client'] | undefined]>([
     ['https://client.example/cb', 'https://client.example', undefined],
     ['http://127.0.0.1:9/cb', 'http://127.0.0.1:9', 'pub'],
-    // Chromium does not accept IPv6 addresses as CSP sources.
+    // Chromium does not accept IPv6 addresses as CSP sources, so the policy allows the scheme.
     ['http://[::1]:9/cb', 'http:', 'pub'],
     ['com.example.app:/cb', 'com.example.app:', 'pub'],
-  ])('the redirect to %s after the form is not blocked', async (redirect_uri, source, client) => {
+  ])('allows the redirect to %s after the form', async (redirect_uri, source, client) => {
     const asking = client ? { client } : {}
     const over = { redirect_uri, prompt: 'consent' }
     const page = await attack.authorize(over, { ...asking, submit: null })
     expect(formAction(page)).toBe(`'self' ${source}`)
-    // Also right after the login, if the consent is remembered.
+    // The login page also allows the redirect, because the user may have consented before.
     const login = await attack.authorize(over, { ...asking, as: null })
     expect(isLoginPage(login)).toBe(true)
     expect(formAction(login)).toBe(`'self' ${source}`)
@@ -704,14 +713,14 @@ describe('SS-11 Clickjacking and CSP that still works [T093]', () => {
     "https://client.example/cb;script-src='unsafe-inline'",
     'https://client.example/cb,x?a=b;c=d',
     'https://xn--bcher-kva.example:8443/cb',
-  ])('names only the origin of %s', async (redirectUri) => {
+  ])('allows only the origin of %s as form target', async (redirectUri) => {
     const client = await attack.client({ redirectUris: [redirectUri] })
     const page = await attack.authorize({}, { client, submit: null })
     expect(formAction(page)).toBe(`'self' ${new URL(redirectUri).origin}`)
     expect(directives(page)).toHaveLength(8)
   })
 
-  test('names no unregistered origin in the policy', async () => {
+  test('does not allow an unregistered origin as form target', async () => {
     const next = new URL(attack.authorizeUrl({ redirect_uri: 'https://evil.example/cb' }))
     const login = await attack.request(
       `/login?${new URLSearchParams({ next: `${next.pathname}${next.search}` })}`,

@@ -16,20 +16,20 @@ const hour = 3_600
 const day = 24 * hour
 const form = 'application/x-www-form-urlencoded'
 
-describe('ST-01 No usable credential at rest [T555]', () => {
-  /** The encodings in which a secret could be stored. */
+describe('ST-01 Stored credentials [T555]', () => {
+  /** Returns the encodings in which a secret could be stored. */
   const writings = (secret: string): readonly string[] => [
     secret,
     encodeURIComponent(secret),
     Buffer.from(secret).toString('hex'),
-    // At any position in a longer text, one of the three encodings occurs.
+    // The base64 encoding in a longer text depends on the position of the secret modulo three.
     ...[0, 1, 2].map((offset) => {
       const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)])
       return bytes.toString('base64').slice(offset === 0 ? 0 : 4, -4)
     }),
   ]
 
-  /** Every issued or sent secret, by its name. */
+  /** Uses all features, and returns every issued or sent secret by its name. */
   const useEverything = async (it: AttackServer): Promise<Map<string, string>> => {
     const { server, clients } = it
     const secrets = new Map<string, string>()
@@ -58,7 +58,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     const refreshed = await it.refresh(refreshToken)
     keep('next access token', refreshed.body.access_token)
     keep('next refresh token', refreshed.body.refresh_token)
-    // Rejected and misused values are logged too.
+    // Also send invalid values, because errors are logged.
     await it.token({ code })
     await it.token({ code, code_verifier: keep('wrong verifier', 'wrong'.repeat(10)) })
     const wrong = { ...clients.conf, clientSecret: keep('wrong secret', 'a wrong client secret') }
@@ -101,7 +101,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     return secrets
   }
 
-  test('stores none in the database, its journal or the log, and the search finds a planted one [T082]', async () => {
+  test('stores no secret in plain text in the database, its journal or the log [T082]', async () => {
     await using it = await startAttackServer({ logLevel: 'debug' })
     const secrets = await useEverything(it)
     expect(secrets.size).toBe(29)
@@ -112,7 +112,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
       names.map(async (name) => [name, await readFile(join(folder, name), 'latin1')] as const),
     )
     const everywhere = [...places, ['the log', JSON.stringify(log)] as const]
-    // Check that everything was written, so that the search could find it.
+    // Check that the files contain the written values, so that the search could find a secret.
     expect(everywhere.map(([, text]) => text).join('')).toContain(it.users.a.email)
     expect(JSON.stringify(log)).toContain('authorization_code.reused')
     const found = everywhere.flatMap(([place, text]) =>
@@ -123,7 +123,7 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     expect(found).toEqual([])
   })
 
-  test('seals a value with a fresh nonce each time, and opens it only in its own row', async () => {
+  test('seals each value with a new nonce, and rejects a sealed value in another row', async () => {
     await using it = await startAttackServer()
     const [one, other] = [await it.grant(), await it.grant({}, { as: 'b' })]
     const rows = await it.server.query(
@@ -131,12 +131,12 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     )
     const sealed = rows.flatMap((row) => [row.access_token, row.refresh_token].map(String))
     expect(new Set(sealed).size).toBe(4)
-    // The first 96 bits are the AES-GCM nonce, which never repeats.
+    // The first 96 bits of a sealed value are the AES-GCM nonce, which must not repeat.
     const nonces = sealed.map((text) => text.split('.').at(-1)?.slice(0, 16))
     expect(new Set(nonces).size).toBe(4)
     for (const token of [one, other]) expect((await it.ping(token.accessToken)).status).toBe(200)
 
-    it.leaveUnaudited('The test swaps rows by hand.')
+    it.leaveUnaudited('The test swaps values between rows.')
     const [a, b] = rows.map(({ id }) => Number(id))
     const { database } = it.server
     const put = (value: unknown, id: number | undefined) =>
@@ -152,14 +152,14 @@ describe('ST-01 No usable credential at rest [T555]', () => {
     put(rows[0]?.access_token, a)
     put(rows[1]?.access_token, b)
     for (const token of [one, other]) expect((await it.ping(token.accessToken)).status).toBe(200)
-    // Another user in the row changes the claims.
+    // A changed user ID changes the claims of the row.
     execute(database, `update oauth2server_token set user_id = ${it.users.b.id} where id = ${a}`)
     expect((await it.ping(one.accessToken)).status).toBe(401)
     expect((await it.ping(other.accessToken)).status).toBe(200)
   })
 })
 
-describe('ST-04 Random collision and unique violation', () => {
+describe('ST-04 Collisions of random values', () => {
   const source = repeatingRandom()
   let it: AttackServer | undefined
   const start = async (): Promise<AttackServer> => {
@@ -168,12 +168,12 @@ describe('ST-04 Random collision and unique violation', () => {
     return it
   }
   afterEach(async () => {
-    // Otherwise no value was repeated, and the test would prove nothing.
+    // Check that all repeated bytes were used, because otherwise no collision occurred.
     expect(source.left).toBe(0)
     await it?.close()
   })
 
-  /** Repeats the random bytes of earlier work first. */
+  /** Runs the work twice. The second run first receives the random bytes of the first run. */
   const twice = async <T>(
     work: () => Promise<T>,
     choose = (drawn: readonly Uint8Array[]) => drawn,
@@ -188,7 +188,7 @@ describe('ST-04 Random collision and unique violation', () => {
   type Kind = readonly [string, (it: AttackServer) => Promise<readonly [string, string]>]
   const kinds: readonly Kind[] = [
     [
-      'client_id and client_secret',
+      'a client ID',
       async (it) => {
         const [one, other] = await twice(() => it.client({ grantTypes: ['client_credentials'] }))
         for (const client of [one, other])
@@ -200,7 +200,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a registered client',
+      'the client ID of a registration',
       async (it) => {
         const register = () =>
           it.request('/oauth/register', {
@@ -214,9 +214,9 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a code',
+      'an authorization code',
       async (it) => {
-        // Consent is remembered, so only the code uses random bytes.
+        // Consent first, so that only the codes use random bytes.
         await it.code()
         const [one, other] = await twice(() => it.code())
         for (const code of [one, other]) expect((await it.token({ code })).status).toBe(200)
@@ -259,7 +259,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a token of a machine',
+      'a client_credentials token',
       async (it) => {
         const machine = { grant_type: 'client_credentials' }
         const [one, other] = await twice(() => it.token(machine, { client: 'm2m' }))
@@ -269,7 +269,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'deletes a personal token',
+      'a personal token',
       async (it) => {
         const [one, other] = await twice(() => it.personalToken('a', [scopes.r]))
         for (const { value } of [one, other]) expect((await it.ping(value)).status).toBe(200)
@@ -277,7 +277,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'the identifier of a session',
+      'a session identifier',
       async (it) => {
         const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
         const { sessions } = it.server.server
@@ -290,7 +290,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'a pushed request',
+      'the reference of a pushed request',
       async (it) => {
         const { search } = new URL(it.authorizeUrl())
         const push = () =>
@@ -301,7 +301,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'device code and user code',
+      'a device code',
       async (it) => {
         const device = await Device.register(it.server)
         const [one, other] = await twice(() => device.codes())
@@ -313,7 +313,7 @@ describe('ST-04 Random collision and unique violation', () => {
       },
     ],
     [
-      'only a user code',
+      'a user code',
       async (it) => {
         const device = await Device.register(it.server)
         const drawsOfUserCode = (drawn: readonly Uint8Array[]) =>
@@ -324,13 +324,13 @@ describe('ST-04 Random collision and unique violation', () => {
     ],
   ]
 
-  test.each(kinds)('draws another value of %s, and overwrites nothing', async (_what, work) => {
+  test.each(kinds)('creates another value if %s already exists', async (_what, work) => {
     const [one, other] = await work(await start())
     expect(one).not.toBe('')
     expect(other).not.toBe(one)
   })
 
-  test('bounds the attempts, and keeps the existing row', async () => {
+  test('fails after several collisions without changing the existing row', async () => {
     const { server } = await start()
     await server.client()
     const drawn = source.drawn()
@@ -341,10 +341,10 @@ describe('ST-04 Random collision and unique violation', () => {
   })
 })
 
-describe('ST-05 Foreign keys, cascades and cleanup', () => {
+describe('ST-05 Foreign keys, cascades and the sweeper', () => {
   const orphans = ({ database }: TestServer) => query(database, 'pragma foreign_key_check')
 
-  test('enforces cascades on every connection of every node', async () => {
+  test('deletes dependent rows on every node', async () => {
     await using it = await startAttackServer()
     await using other = await startServer({ beside: it.server })
     for (const { server } of [it.server, other]) {
@@ -374,7 +374,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     }
   })
 
-  test('keeps unlimited rows, and tombstones of live authorizations', async () => {
+  test('does not sweep unlimited tokens and tombstones of valid authorizations', async () => {
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const personal = await it.personalToken('a')
     const code = await it.code()
@@ -386,7 +386,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
       await it.server.server.sweep()
     }
     expect(count(it.server.database, 'oauth2server_rotated_refresh_token')).toBe(5)
-    // The code of five weeks ago with full proof is still recognized as a replay.
+    // The server still detects the replay of the code after five weeks.
     expect((await it.token({ code })).body.error).toBe('invalid_grant')
     expect((await it.refresh(latest)).body.error).toBe('invalid_grant')
     it.server.advance(40 * day)
@@ -398,7 +398,7 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     expect(await statusOf(it.server, personal.value)).toBe(200)
   })
 
-  test('deletes nothing valid and revives nothing after the clock was set back', async () => {
+  test('neither sweeps valid tokens nor accepts expired tokens after the clock was set back', async () => {
     let offset = 0
     await using it = await startAttackServer({ dynamicRegistration: 'off' })
     const { server } = it
@@ -412,14 +412,14 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     expect(await skewed.server.sweep()).toBe(0)
     expect(await it.state()).toEqual(state)
     expect((await it.ping(accessToken)).status).toBe(200)
-    // Deleted rows stay deleted at any time.
+    // Swept tokens are rejected even if the clock is set back.
     server.advance(400 * day)
     await server.server.sweep()
     offset = -400 * day * 1000
     expect(await statusOf(skewed, accessToken)).toBe(401)
   })
 
-  test('sweeps on two nodes in batches while serving requests', async () => {
+  test('sweeps on two nodes in batches without blocking requests', async () => {
     const batches: number[] = []
     const counting: AroundStore = async ({ name }, run) => {
       const result = await run()
@@ -450,9 +450,9 @@ describe('ST-05 Foreign keys, cascades and cleanup', () => {
     }
     const removed = await sweeping
     expect(removed.reduce((sum, one) => sum + one)).toBe(rows)
-    // The maximum batch of the sweeper.
+    // The sweeper deletes at most 1,000 rows at once.
     expect(Math.max(...batches)).toBeLessThanOrEqual(1_000)
-    // Other writes happen between the batches.
+    // Several requests wrote tokens between the batches.
     expect(latencies.length).toBeGreaterThan(3)
     expect(Math.max(...latencies)).toBeLessThan(2_000)
     expect((await it.ping(accessToken)).status).toBe(200)
@@ -479,43 +479,46 @@ describe('ST-06 Time representation', () => {
   test.each([
     ['Asia/Kathmandu', Date.UTC(2026, 10, 21)],
     ['UTC', Date.UTC(2026, 10, 21)],
-    // Half a minute before the missing hour and before the repeated hour of daylight saving time.
+    // Half a minute before the clock skips or repeats an hour because of daylight saving time.
     ['Europe/Berlin', Date.UTC(2027, 2, 28, 0, 59, 30)],
     ['Europe/Berlin', Date.UTC(2027, 9, 31, 0, 59, 30)],
     ['America/St_Johns', Date.UTC(2027, 2, 14, 5, 29, 30)],
-    // A time beyond 31 bits of seconds.
+    // Seconds that exceed 31 bits.
     ['UTC', Date.UTC(2038, 0, 19, 3, 14, 0)],
     ['UTC', Date.UTC(2100, 0, 1)],
-  ])('stores UTC epochs and equal lifetimes in %s at %i', async (timeZone, at) => {
-    process.env.TZ = timeZone
-    await using it = await startAttackServer({ dynamicRegistration: 'off' })
-    const { server } = it
-    server.advance((at - server.now()) / 1000)
-    const { accessToken, refreshToken, answer } = await it.grant()
-    expect(answer.body.expires_in).toBe(hour)
-    const [row] = await server.query(
-      'select expires, created_at from oauth2server_token where refresh_token is not null',
-    )
-    expect(row).toEqual({ expires: at + hour * 1000, created_at: at })
-    expect(await introspected(it, accessToken)).toMatchObject({
-      active: true,
-      iat: at / 1000,
-      exp: at / 1000 + hour,
-    })
-    server.advance(hour - 1)
-    expect((await it.ping(accessToken)).status).toBe(200)
-    server.advance(1)
-    expect((await it.ping(accessToken)).status).toBe(401)
-    expect((await it.refresh(refreshToken)).body.expires_in).toBe(hour)
+  ])(
+    'stores UTC times and applies the same lifetimes in the time zone %s at %i',
+    async (timeZone, at) => {
+      process.env.TZ = timeZone
+      await using it = await startAttackServer({ dynamicRegistration: 'off' })
+      const { server } = it
+      server.advance((at - server.now()) / 1000)
+      const { accessToken, refreshToken, answer } = await it.grant()
+      expect(answer.body.expires_in).toBe(hour)
+      const [row] = await server.query(
+        'select expires, created_at from oauth2server_token where refresh_token is not null',
+      )
+      expect(row).toEqual({ expires: at + hour * 1000, created_at: at })
+      expect(await introspected(it, accessToken)).toMatchObject({
+        active: true,
+        iat: at / 1000,
+        exp: at / 1000 + hour,
+      })
+      server.advance(hour - 1)
+      expect((await it.ping(accessToken)).status).toBe(200)
+      server.advance(1)
+      expect((await it.ping(accessToken)).status).toBe(401)
+      expect((await it.refresh(refreshToken)).body.expires_in).toBe(hour)
 
-    const code = await it.code({}, { agent: (await it.newBrowser('b')).agent })
-    server.advance(60)
-    expect((await it.token({ code })).body.error).toBe('invalid_grant')
-  })
+      const code = await it.code({}, { agent: (await it.newBrowser('b')).agent })
+      server.advance(60)
+      expect((await it.token({ code })).body.error).toBe('invalid_grant')
+    },
+  )
 
-  test('treats an expiry of 0 as expired, and only personal tokens as unlimited', async () => {
+  test('rejects tokens with a changed expiry, and accepts only personal tokens without an expiry', async () => {
     await using it = await startAttackServer()
-    it.leaveUnaudited('rows are changed by hand')
+    it.leaveUnaudited('The test changes rows directly.')
     const { database } = it.server
     const { accessToken } = await it.grant()
     const machine = await it.token({ grant_type: 'client_credentials' }, { client: 'm2m' })
@@ -551,7 +554,7 @@ describe('ST-06 Time representation', () => {
     expect((await it.ping(lasting.value)).status).toBe(401)
   })
 
-  test('returns expires_in as a whole number that is never negative', async () => {
+  test('returns expires_in as a non-negative integer', async () => {
     await using it = await startAttackServer({ tokenExpiresIn: 10, refreshTokenLeeway: 60 })
     const { refreshToken, answer } = await it.grant()
     expect(answer.body.expires_in).toBe(10)
@@ -562,7 +565,7 @@ describe('ST-06 Time representation', () => {
       access_token: body.access_token,
       expires_in: 1,
     })
-    // In a repeated response, the refresh token is fresh, but the access token has aged.
+    // A repeated response contains the same access token, which has expired in the meantime.
     it.server.advance(30)
     const late = await it.refresh(refreshToken)
     expect(late.status).toBe(200)

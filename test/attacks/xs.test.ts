@@ -44,14 +44,14 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** Expects the same markup as for harmless texts, with the payload as text and never evaluated. */
+/** Expects the same markup as for a harmless text. The page must contain the payload as text. */
 const expectShown = (html: string, text: string, likeThis: string): void => {
   expect(skeleton(html)).toEqual(skeleton(likeThis))
   expect(unescaped(html)).toContain(text)
   expect(html).not.toMatch(/\b49\b/)
 }
 
-/** Returns the text of a page on one line. */
+/** Returns the text of a page as one line. */
 const shown = (html: string): string => textOf(/<body>[\s\S]*<\/body>/.exec(html)?.[0] ?? '')
 
 const consentPage = async (
@@ -63,10 +63,10 @@ const consentPage = async (
   return page.text
 }
 
-describe('XS-01 Stored XSS in every field', () => {
+describe('XS-01 Stored cross-site scripting', () => {
   let users = 0
 
-  /** Every page that shows a name chosen by another user. */
+  /** Returns every page that shows texts of other users, with this text in all fields. */
   const pagesWith = async (text: string): Promise<Readonly<Record<string, string>>> => {
     users += 1
     const { password } = attack.users.a
@@ -74,7 +74,7 @@ describe('XS-01 Stored XSS in every field', () => {
     const email = `xs-${users}@example.org`
     const user = await server.users.create({ email, password, isAdmin: true })
     const account = { issuer: attack.issuer, user, password }
-    // A header cannot contain a line break, and this one is stored with the session and the authorization.
+    // The user agent is stored with the session and the authorization.
     const userAgent = { 'user-agent': text, accept: 'text/html' }
     const person = new Person(attack.server, await logIn(account, userAgent), user)
     const name = [...text].slice(0, 40).join('')
@@ -140,12 +140,12 @@ describe('XS-01 Stored XSS in every field', () => {
     likeThis = await pagesWith(harmless)
   })
 
-  test.each(hostileTexts)('%s', async (text) => {
+  test.each(hostileTexts)('escapes %s on every page', async (text) => {
     const name = [...text].slice(0, 40).join('')
     for (const [page, html] of Object.entries(await pagesWith(text))) {
       const like = likeThis[page] ?? ''
       expect(skeleton(html), page).toEqual(skeleton(like))
-      // Pages only show known names of browsers.
+      // The page of sessions shows only known names of browsers.
       if (page === 'sessions') expect(unescaped(html)).not.toContain(text)
       else expect(unescaped(html), page).toContain(name)
       expect(html).not.toMatch(/\b49\b/)
@@ -168,7 +168,7 @@ describe('XS-01 Stored XSS in every field', () => {
     expect(shownText(html).filter((line) => line === email)).toHaveLength(2)
   })
 
-  test.each(hostileTexts)('sends JSON with a type that browsers do not sniff: %s', async (text) => {
+  test.each(hostileTexts)('sends JSON with its content type and nosniff: %s', async (text) => {
     const name = [...text].slice(0, 40).join('')
     const { agent, jwt } = await attack.browser('b')
     const { clientId } = await attack.client({ name, userId: attack.users.b.user.id })
@@ -208,7 +208,7 @@ describe('XS-01 Stored XSS in every field', () => {
   })
 })
 
-describe('XS-02 Reflected input', () => {
+describe('XS-02 Reflected cross-site scripting', () => {
   const ourScript = '<script src="/oauth/page.js" type="module"></script>'
   const expectInert = ({
     text,
@@ -245,7 +245,7 @@ describe('XS-02 Reflected input', () => {
           const page = await attack.authorize({ [name]: text }, { as, submit: null })
           expect(page.status).toBeLessThan(500)
           expectInert(page)
-          // Values in redirects are encoded.
+          // The redirect contains the encoded value.
           if (page.location !== undefined && name === 'state') expect(page.query.state).toBe(text)
         }
       }
@@ -281,7 +281,7 @@ describe('XS-02 Reflected input', () => {
   )
 
   test.each(['/oauth/<script>alert(1)</script>', '/oauth/"><img/src=x>', "/oauth/'x'"])(
-    'escapes a URL that no browser sends: %s',
+    'escapes the unencoded URL %s',
     async (target) => {
       const { status, text } = await rawHttp(attack.server, { target })
       expect(status).toBe(404)
@@ -289,7 +289,7 @@ describe('XS-02 Reflected input', () => {
     },
   )
 
-  test('supports JSONP at no endpoint', async () => {
+  test('ignores JSONP callbacks at every endpoint', async () => {
     const { clientId, clientSecret } = attack.clients.conf
     const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`
     for (const path of ['/oauth/revoke', '/oauth/introspect', '/oauth/token', '/oauth/ping']) {
@@ -307,7 +307,7 @@ describe('XS-02 Reflected input', () => {
   })
 })
 
-describe('XS-03 URI fields rendered as links', () => {
+describe('XS-03 URIs that pages show as links', () => {
   const dangerous = [
     'javascript:alert(1)',
     'JavaScript:alert(1)',
@@ -343,7 +343,7 @@ describe('XS-03 URI fields rendered as links', () => {
     expect(await attack.state()).toEqual(before)
   })
 
-  test('renders links of a client without a referrer, and loads none of its images', async () => {
+  test('adds noreferrer to links of a client, and does not load the client’s images', async () => {
     const made = await registered(attack.server, {
       client_uri: 'https://linked.example/?a=b&c=d',
       tos_uri: 'https://linked.example/terms',
@@ -366,7 +366,7 @@ describe('XS-03 URI fields rendered as links', () => {
   })
 })
 
-describe('XS-04 Server-side template or expression evaluation', () => {
+describe('XS-04 Template injection', () => {
   const expressions = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression that must not be evaluated
     '${T(java.lang.Runtime).getRuntime()}',
@@ -380,7 +380,7 @@ describe('XS-04 Server-side template or expression evaluation', () => {
     '@(7*7)',
   ]
 
-  test.each(expressions)('rejects %s, or shows it unchanged', async (text) => {
+  test.each(expressions)('rejects or shows %s without evaluating it', async (text) => {
     expectRedirect(await attack.authorize({ scope: text }), 'invalid_scope')
     expectRedirect(await attack.authorize({ response_type: text }), 'unsupported_response_type')
     expectLocal400(await attack.authorize({ client_id: text }))
@@ -425,8 +425,8 @@ describe('XS-04 Server-side template or expression evaluation', () => {
   })
 })
 
-describe('XS-06 Consent page tells the truth', () => {
-  test('marks a client that registered itself under the name of a known one', async () => {
+describe('XS-06 Content of the consent page', () => {
+  test('warns that a client registered itself even if it has the name of a known client', async () => {
     const made = await registered(attack.server, { client_name: 'Conf' })
     attack.saw(made.client_secret, made.registration_access_token)
     const client = {
@@ -446,7 +446,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(known).not.toContain(en.consent.selfRegistered(brand))
   })
 
-  test('keeps the verification of a client only with the same name', async () => {
+  test('removes the verification of a client that changes its name', async () => {
     const { clients } = attack.server.server
     const client = await attack.client({ name: 'Real Bank' })
     await clients.mark(client.clientId, { isVerified: true })
@@ -459,7 +459,7 @@ describe('XS-06 Consent page tells the truth', () => {
     ['https://xn--80ak6aa92e.example/cb', 'xn--80ak6aa92e.example'],
     ['https://client.example:8443/cb?x=https://bank.example', 'client.example:8443'],
     ['https://bank.example.evil.example/cb', 'bank.example.evil.example'],
-  ])('shows the network form of the redirect host for %s', async (redirectUri, host) => {
+  ])('shows the actual host of the redirect URI %s', async (redirectUri, host) => {
     const website = 'https://bank.example/'
     const client = await attack.client({ redirectUris: [redirectUri], website })
     const text = shown(await consentPage({}, { client }))
@@ -477,7 +477,7 @@ describe('XS-06 Consent page tells the truth', () => {
     expect(shown(await consentPage({}, { client: plain }))).not.toContain(en.consent.mixesAlphabets)
   })
 
-  test('shows every granted scope, also default ones, the user, and that the grant lasts [T080]', async () => {
+  test('shows all requested or default scopes, the user, and that the authorization is permanent [T080]', async () => {
     const many = ['r', 'w', 'rw:all', 'user:email', 'notes:read', 'notes:write']
     const client = await attack.client({ defaultScopes: ['r', 'w'] })
     const ids = (html: string) =>
@@ -492,16 +492,16 @@ describe('XS-06 Consent page tells the truth', () => {
     }
     const theirs = await consentPage({ scope: 'r' }, { client, as: 'b' })
     expect(shown(theirs)).toContain(`${en.consent.user} ${attack.users.b.user.email}`)
-    // If a client requests more later, the page shows all scopes and not only the new ones.
+    // If a client requests more scopes later, the page shows all scopes and not only the new ones.
     await attack.grant({ scope: 'r' }, { client })
     expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['r', 'w'])
-    // It shows nothing if nothing is granted.
+    // The page shows no scope if no scope is requested.
     const nothing = await consentPage({ scope: undefined }, { client: await attack.client() })
     expect(ids(nothing)).toEqual([])
     expect(shown(nothing)).toContain('It gets no further permission.')
   })
 
-  test('warns that a program on this computer may be any program [T497]', async () => {
+  test('warns about a client with a loopback redirect URI [T497]', async () => {
     const redirectUris = ['http://localhost/cb', 'http://127.0.0.1/cb']
     const [redirect_uri = ''] = redirectUris
     const made = await registered(attack.server, {
@@ -521,7 +521,7 @@ describe('XS-06 Consent page tells the truth', () => {
   })
 })
 
-describe('XS-07 Consent skipping', () => {
+describe('XS-07 Requests without a consent page', () => {
   const isAsked = async (
     over: Parameters<AttackServer['authorize']>[0],
     asking: Parameters<AttackServer['authorize']>[1] = {},
@@ -536,7 +536,7 @@ describe('XS-07 Consent skipping', () => {
     return client
   }
 
-  test('does not ask again for agreed scopes, but asks for more', async () => {
+  test('shows no consent page for granted scopes, but shows it for additional scopes', async () => {
     const client = await agreed({ name: 'Agreed' }, 'r w')
     for (const scope of ['r w', 'w r', 'r', 'w', 'r r'])
       expect(await isAsked({ scope }, { client }), scope).toBe(false)
@@ -544,7 +544,7 @@ describe('XS-07 Consent skipping', () => {
       expect(await isAsked({ scope }, { client }), scope).toBe(true)
   })
 
-  test('remembers consent only for this user and client [T499]', async () => {
+  test('remembers a consent only for the user and the client [T499]', async () => {
     const client = await agreed({ name: 'One' })
     const other = await attack.client({ name: 'One' })
     expect(await isAsked({}, { client })).toBe(false)
@@ -553,17 +553,17 @@ describe('XS-07 Consent skipping', () => {
   })
 
   test.each([
-    ['a public one', 'https://client.example/cb'],
-    ['one on a loopback address', 'http://127.0.0.1/cb'],
-    ['one with a scheme of its own', 'com.example.app:/cb'],
-  ])('always asks for %s', async (_, uri) => {
+    ['a public client', 'https://client.example/cb'],
+    ['a client with a loopback redirect URI', 'http://127.0.0.1/cb'],
+    ['a client with a private-use scheme', 'com.example.app:/cb'],
+  ])('always shows the consent page for %s', async (_, uri) => {
     const client = await agreed({ isConfidential: false, redirectUris: [uri] })
     expect(await isAsked({}, { client })).toBe(true)
     const answer = await attack.authorize({ prompt: 'none' }, { client })
     expect(answer.query).toMatchObject({ error: 'consent_required' })
   })
 
-  test('always asks for a client that registered itself, even with a secret [T081]', async () => {
+  test('always shows the consent page for a client that registered itself [T081]', async () => {
     const { evil } = attack.clients
     await attack.grant({}, { client: evil })
     expect(await isAsked({}, { client: evil })).toBe(true)
@@ -571,7 +571,7 @@ describe('XS-07 Consent skipping', () => {
     expectRedirect(answer, 'consent_required', { redirectUri: evil.redirectUri })
   })
 
-  test('ends the consent of a client that becomes public', async () => {
+  test('withdraws the consent when a client becomes public', async () => {
     const client = await agreed({})
     const { clients } = attack.server.server
     await clients.update(client.clientId, { isConfidential: false })
@@ -579,7 +579,7 @@ describe('XS-07 Consent skipping', () => {
     expect(await isAsked({}, { client })).toBe(true)
   })
 
-  test('asks again after a revocation', async () => {
+  test('shows the consent page again after a revocation', async () => {
     const client = await agreed({})
     const person = new Person(attack.server, await attack.browser('a'), attack.users.a.user)
     expect(await isAsked({}, { client })).toBe(false)
@@ -587,7 +587,7 @@ describe('XS-07 Consent skipping', () => {
     expect(await isAsked({}, { client })).toBe(true)
   })
 
-  test('never shows a page for prompt=none, and grants only what the user consented to [T092]', async () => {
+  test('grants only scopes with consent for prompt=none, without a page [T092]', async () => {
     const client = await attack.client()
     const before = await attack.state()
     for (const scope of ['r', 'r w']) {
@@ -611,7 +611,7 @@ describe('XS-07 Consent skipping', () => {
     '&confirmed=yes&approve=1&skip_consent=true&trusted=1',
     '&access_type=offline&include_granted_scopes=true',
     '&csrf_token=x&authorization_request=x',
-  ])('ignores %s', async (append) => {
+  ])('ignores the parameters %s', async (append) => {
     const client = await attack.client()
     expect(await isAsked({}, { client, append })).toBe(true)
     const stranger = await attack.authorize({}, { client, append, as: null })

@@ -7,12 +7,12 @@ import { browser, type LoggedIn, logIn } from '../../support/session.ts'
 import { formIn, newPkce, UserAgent } from '../../support/user-agent.ts'
 import { audit, remember } from './auditor.ts'
 
-/** Whether requests reach three processes on PostgreSQL and Redis, in the vitest project `nodes`. */
+/** Whether the test runs in the vitest project `nodes`: requests go to three processes on PostgreSQL and Redis. */
 export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
 
 /**
- * The scopes of the catalogue. Nodes are processes with the scopes of the notes application, so other scopes are used
- * there. `conf` may not request `rwAll`.
+ * The scopes of the catalogue. In the project `nodes`, the processes have the scopes of the notes application instead.
+ * The client `conf` may not request `rwAll`.
  */
 export const scopes = isOnNodes
   ? {
@@ -35,7 +35,7 @@ const registeredScopes: readonly Scope[] = [
 export type UserName = 'a' | 'b' | 'm'
 export type ClientName = 'conf' | 'conf2' | 'm2m' | 'pub' | 'spa' | 'imp' | 'evil'
 
-/** A built-in user with the login credentials. */
+/** A user with the password for the login. */
 export interface Person {
   readonly user: User
   readonly id: User['id']
@@ -51,7 +51,7 @@ export interface AttackClient {
   readonly isConfidential: boolean
 }
 
-/** Overrides of parameters: undefined omits a parameter, a list repeats it. */
+/** Overrides of parameters. The value undefined omits a parameter, and a list repeats it. */
 export type Over = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A response and its redirect. */
@@ -69,7 +69,7 @@ export interface Answer {
   /** The parameters of `location`. */
   readonly query: Readonly<Record<string, string>>
   readonly fragment: Readonly<Record<string, string>>
-  /** Every `Location` up to this response, including its own. */
+  /** The `Location` values of all followed redirects and of this response. */
   readonly locations: readonly string[]
 }
 
@@ -80,20 +80,20 @@ export interface Tokens {
   readonly answer: Answer
 }
 
-/** The sender and form of an authorization request. */
+/** Options of an authorization request. */
 export interface Asking {
   /** The client of the request; `conf` by default. */
   readonly client?: ClientName | AttackClient
   /** The user of the browser; null for a browser that is not logged in. */
   readonly as?: UserName | null
-  /** The browser to use. */
+  /** The browser that sends the request; by default, the browser of `as`. */
   readonly agent?: UserAgent
   /** The decision on the consent form; null does not submit the form. */
   readonly submit?: 'yes' | 'no' | null
   /** Additional fields of the decision; undefined omits a field. */
   readonly fields?: Over
   readonly method?: 'GET' | 'POST'
-  /** Appended to the query or body unchanged, such as `&state=b`. */
+  /** A text that is appended to the query or body unchanged, such as `&state=b`. */
   readonly append?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -104,7 +104,7 @@ export interface Redeeming {
   /** The client authentication: Basic by default, or only the client ID for a public client. */
   readonly auth?: 'basic' | 'post' | 'none'
   readonly headers?: Readonly<Record<string, string>>
-  /** Appended to the body unchanged. */
+  /** A text that is appended to the body unchanged. */
   readonly append?: string
   /** The server that receives the request; by default, this one. */
   readonly at?: Pick<TestServer, 'issuer'>
@@ -119,24 +119,24 @@ export interface AttackServer {
   /** The PKCE verifier and challenge. */
   readonly verifier: string
   readonly challenge: string
-  /** Returns the logged-in browser of a user, always the same one. */
+  /** Returns the logged-in browser of a user, which all calls share. */
   browser(name: UserName): Promise<LoggedIn>
   /** Logs the user in in another browser. */
   newBrowser(name: UserName): Promise<LoggedIn>
-  /** Returns the URL of an authorization request (AZ in the catalogue). */
+  /** Returns the URL of an authorization request (called AZ in the catalogue). */
   authorizeUrl(over?: Over, asking?: Pick<Asking, 'client' | 'append'>): string
   /**
-   * Sends an authorization request (AZ): follows redirects within the server, decides on the consent form, and stops at
-   * a redirect away.
+   * Sends an authorization request (AZ), follows redirects within the server, and submits the consent form. Returns the
+   * redirect to the client, or the last page.
    */
   authorize(over?: Over, asking?: Asking): Promise<Answer>
   /** Follows redirects of a response within the server. */
   follow(answer: Answer, agent: UserAgent): Promise<Answer>
-  /** Submits the first form of a page with its hidden fields, and follows. */
+  /** Submits the first form of a page with its hidden fields, and follows redirects within the server. */
   submit(page: Answer, agent: UserAgent, fields: Over): Promise<Answer>
   /** Runs AZ and returns the code. */
   code(over?: Over, asking?: Asking): Promise<string>
-  /** Sends a token request (TK). Only for the code grant, it adds the missing parameters. */
+  /** Sends a token request (TK). Adds the required parameters if the grant is an authorization code. */
   token(over?: Over, redeeming?: Redeeming): Promise<Answer>
   /** Pushes the parameters of AZ (RFC 9126). */
   push(over?: Over, redeeming?: Redeeming): Promise<Answer>
@@ -146,26 +146,26 @@ export interface AttackServer {
   grant(over?: Over, asking?: Asking): Promise<Tokens>
   /** Requests /oauth/ping with a token (PING). */
   ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<Answer>
-  /** Expects that PING and a refresh are rejected. */
+  /** Expects that PING with the access token and a refresh are rejected. */
   expectDead(tokens: Tokens, redeeming?: Redeeming): Promise<void>
-  /** Expects that PING succeeds. */
+  /** Expects that PING with the access token succeeds. */
   expectAlive(tokens: Pick<Tokens, 'accessToken'>): Promise<void>
   /** Sends any request, without following redirects. */
   request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<Answer>
   tokensIn(answer: Answer): Tokens
-  /** Creates another logged-in user, whom a test may change. */
+  /** Creates another logged-in user, which the test may change. */
   newPerson(): Promise<Person & LoggedIn>
-  /** Registers another client, by default of user-a. */
+  /** Registers another client, whose owner is user-a by default. */
   client(input?: Partial<ClientInput>): Promise<AttackClient>
-  /** Creates a personal token, which the auditor expects to stay unchanged unless it is `touched`. */
+  /** Creates a personal token. The auditor reports changes of the token unless the test calls `touched`. */
   personalToken(name?: UserName, scopes?: readonly string[]): Promise<{ id: number; value: string }>
   /** Tells the auditor that the test changes this personal token. */
   touched(personalTokenId: number): void
-  /** Adds secrets that the auditor searches for, besides those that this fixture received. */
+  /** Adds secrets that the auditor must not find. The secrets in responses to this object are added automatically. */
   saw(...secrets: readonly (string | undefined)[]): void
-  /** Returns everything that a rejected request must not change, for a comparison. */
+  /** Returns the rows that a rejected request must not change, for a comparison. */
   state(): Promise<Readonly<Record<string, readonly unknown[]>>>
-  /** Disables the audit, with the reason, for a test that writes to the database directly. */
+  /** Disables the audit for a test that writes to the database directly. */
   leaveUnaudited(reason: string): void
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -177,7 +177,7 @@ export const attackOptions: TestOptions = {
   allowPrivateUseRedirectUris: true,
   deviceAuthorization: true,
   dynamicRegistration: 'open',
-  // The auditor checks everything that could be logged.
+  // Log everything, so that the auditor can find secrets in the log.
   logLevel: 'debug',
 }
 
@@ -223,7 +223,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
     const redirectUri = 'https://evil.example/cb'
     const asked = { client_name: 'Evil', redirect_uris: [redirectUri] }
     const { status, body: made } = await register(server, asked)
-    // If dynamic registration is disabled or does not allow codes, register the client by hand.
+    // Create the client directly if dynamic registration is disabled or does not allow codes.
     if (status !== 201)
       return client({ name: 'Evil', userId: users.m.id, redirectUris: [redirectUri] })
     memory.saw(made.client_secret, made.registration_access_token)
@@ -371,7 +371,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
   const code: AttackServer['code'] = async (over, asking) => {
     const answer = await authorize(over, asking)
     const value = answer.query.code
-    if (value === undefined) throw new Error(`There is no code: ${summary(answer)}`)
+    if (value === undefined) throw new Error(`The response contains no code: ${summary(answer)}`)
     return value
   }
   const request: AttackServer['request'] = async (path, { agent, ...init } = {}) => {
@@ -474,7 +474,7 @@ const secretMembers = [
   'request_uri',
 ]
 
-/** Returns a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
+/** Returns the value of a Basic header, form-encoded before base64. RFC 6749 §2.3.1. */
 export const basic = (clientId: string, clientSecret: string): string =>
   `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`
 
@@ -522,7 +522,7 @@ const plain = async (
 
 /** Returns the tokens of a successful response. */
 const tokensIn = (answer: Answer): Tokens => {
-  if (answer.status !== 200) throw new Error(`There are no tokens: ${summary(answer)}`)
+  if (answer.status !== 200) throw new Error(`The response contains no tokens: ${summary(answer)}`)
   const { access_token, refresh_token, scope } = answer.body as Record<string, string>
   return {
     accessToken: access_token ?? '',
@@ -557,19 +557,19 @@ const tables = {
 const stateOf = async (server: TestServer): Promise<Record<string, readonly unknown[]>> => {
   const state: Record<string, readonly unknown[]> = {}
   for (const [name, table] of Object.entries(tables)) {
-    // The last use of a token changes with every use.
+    // Remove the last use of tokens, because it changes with every request.
     state[name] = (await server.query(`select * from ${table} order by 1`)).map(
       ({ last_used_at, last_used_address, ...row }) => row,
     )
   }
-  // Redis also contains the codes of other tests.
+  // Read only codes in the database, because Redis also contains codes of other tests.
   state.codes = await server.query(
     "select key from oauth2server_transient where key like 'authorization_code:%' and key not like '%:failures' order by 1",
   )
   return state
 }
 
-/** Expects LOCAL400: a page of this server with status 400, without a redirect to another site on the way. */
+/** Expects LOCAL400: a page of this server with status 400, and no previous redirect to another site. */
 export const expectLocal400 = (answer: Answer): void => {
   const { origin } = new URL(answer.issuer)
   for (const location of answer.locations) {
@@ -583,9 +583,9 @@ export const expectLocal400 = (answer: Answer): void => {
 }
 
 /**
- * Expects REDIR: a redirect to the registered URI with error, state and issuer, each once, and without a code.
- * @param redirectUri the redirect URI; that of `conf` by default
- * @param state null if it must be absent
+ * Expects REDIR: a redirect to the registered URI with one error, state and issuer, and without a code.
+ * @param redirectUri the expected redirect URI; by default, the redirect URI of the client `conf`
+ * @param state the expected state, or null if the redirect must not contain a state
  */
 export const expectRedirect = (
   answer: Answer,
@@ -611,7 +611,7 @@ export const expectRedirect = (
   expect(location).not.toContain('access_token')
 }
 
-/** Expects J400 or J401: JSON of RFC 6749 §5.2, uncached, with a challenge after Basic. */
+/** Expects J400 or J401: an uncached JSON error (RFC 6749 §5.2), with a challenge if the request used Basic. */
 export const expectJson = (
   answer: Answer,
   status: number,
@@ -623,7 +623,7 @@ export const expectJson = (
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.headers.get('pragma')).toBe('no-cache')
   expect(Object.keys(answer.body)).not.toContain('access_token')
-  // RFC 6749 §5.2: no quotes, backslashes or characters outside ASCII.
+  // RFC 6749 §5.2 allows only ASCII characters without quotes and backslashes.
   expect(answer.body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
   if (triedBasic !== undefined) {
     const challenge = answer.headers.get('www-authenticate')
@@ -632,7 +632,7 @@ export const expectJson = (
   }
 }
 
-/** Expects B401 with an error, or a bare challenge without one. */
+/** Expects B401: a Bearer challenge with this error, or without an error. */
 export const expectBearer = (answer: Answer, error?: string): void => {
   expect(answer.status, answer.text).toBe(401)
   const challenge = answer.headers.get('www-authenticate') ?? ''

@@ -5,13 +5,13 @@ import type { TestServer } from '../../support/server.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The knowledge of the auditor about a server while a test runs. */
+/** Collects what the auditor must check for a server. */
 export interface Memory {
   /** Records secrets that must not be stored in plain text. */
   saw(...secrets: readonly unknown[]): void
-  /** Records a personal token that must stay unchanged. */
+  /** Records a personal token that must not change. */
   keep(id: number): Promise<void>
-  /** Records that the test changes it. */
+  /** Records that the test changes the personal token. */
   touched(id: number): void
 }
 
@@ -20,20 +20,20 @@ interface Known {
   readonly personal: Map<number, string>
 }
 
-// The memories by issuer.
+// The collected data by issuer.
 const known = new Map<string, Known>()
 
 const knownOf = ({ issuer }: Pick<TestServer, 'issuer'>): Known =>
   known.get(issuer) ?? { secrets: new Set(), personal: new Map() }
 
-/** Starts the memory for a new server. */
+/** Starts to collect data for a new server. */
 export const remember = (server: TestServer): Memory => {
   const secrets = new Set<string>()
   const personal = new Map<number, string>()
   known.set(server.issuer, { secrets, personal })
   return {
     saw(...values) {
-      // A shorter text could occur by chance.
+      // Ignore shorter texts, which could occur by chance.
       for (const value of values)
         if (typeof value === 'string' && value.length >= 16) secrets.add(value)
     },
@@ -47,7 +47,7 @@ export const remember = (server: TestServer): Memory => {
 
 /**
  * Checks the invariants of the catalogue in the database and the log of a server.
- * @throws Error with each broken invariant
+ * @throws Error that lists the broken invariants
  */
 export const audit = async (server: TestServer): Promise<void> => {
   const rows = await read(server)
@@ -99,19 +99,19 @@ const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
 const tokensOf = ({ tokens }: Rows, { id }: Row): readonly Row[] =>
   tokens.filter(({ authorization_id }) => number(authorization_id) === number(id))
 
-/** I1 */
+/** I1: a code has at most one token family. */
 const oneFamilyPerCode = (rows: Rows): readonly string[] => {
   const live = rows.authorizations.filter(({ revoked_at }) => revoked_at === null)
   const digests = live.flatMap(({ code_digest }) => code_digest ?? [])
   const twice = digests.filter((digest, at) => digests.indexOf(digest) !== at)
   const pairs = rows.authorizations.filter((row) => tokensOf(rows, row).length > 1)
   return [
-    ...twice.map((digest) => `I1: the code ${digest} has more than one live authorization.`),
+    ...twice.map((digest) => `I1: the code ${digest} has more than one valid authorization.`),
     ...pairs.map(({ id }) => `I1: the authorization ${id} has more than one current token.`),
   ]
 }
 
-/** I2 */
+/** I2: a consumed credential has a successor. */
 const consumedWithSuccessor = (rows: Rows, now: number): readonly string[] => {
   const live = rows.authorizations.filter(
     ({ revoked_at, expires_at }) => revoked_at === null && Number(expires_at) > now,
@@ -130,12 +130,12 @@ const consumedWithSuccessor = (rows: Rows, now: number): readonly string[] => {
       !rows.authorizations.some(({ id }) => number(id) === number(authorization_id)),
   )
   return [
-    ...childless.map(({ id }) => `I2: the authorization ${id} was granted, and has no token.`),
-    ...[...lost, ...orphans].map(({ digest }) => `I2: ${digest} was rotated into nothing.`),
+    ...childless.map(({ id }) => `I2: the authorization ${id} was granted but has no token.`),
+    ...[...lost, ...orphans].map(({ digest }) => `I2: ${digest} was rotated but has no successor.`),
   ]
 }
 
-/** I3 */
+/** I3: a revoked or rotated token remains invalid. */
 const neverValidAgain = (rows: Rows): readonly string[] => {
   const revoked = rows.authorizations.filter(
     (row) => row.revoked_at !== null && tokensOf(rows, row).length > 0,
@@ -144,12 +144,12 @@ const neverValidAgain = (rows: Rows): readonly string[] => {
     rows.tokens.some(({ refresh_token_digest }) => refresh_token_digest === digest),
   )
   return [
-    ...revoked.map(({ id }) => `I3: the authorization ${id} is revoked, and has tokens.`),
-    ...rotated.map(({ digest }) => `I3: ${digest} was rotated, and is somebody's current one.`),
+    ...revoked.map(({ id }) => `I3: the authorization ${id} is revoked but has tokens.`),
+    ...rotated.map(({ digest }) => `I3: ${digest} was rotated but is the current refresh token.`),
   ]
 }
 
-/** I4 */
+/** I4: a valid token has an existing user and client, and only granted scopes. */
 const liveAndWithin = (rows: Rows, { now, server }: TestServer): readonly string[] => {
   const internal = server.scopes.all().flatMap(({ id, isInternal }) => (isInternal ? id : []))
   return rows.tokens
@@ -176,9 +176,10 @@ const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string 
   if (authorization.client_key !== token.client_key) return 'is of another client than granted.'
   if (String(authorization.user_id) !== String(token.user_id))
     return 'is of another user than granted.'
-  // Scopes that the client lost stay in the row; look-ups drop them.
-  if (!isWithin(scopes, list(authorization.scopes))) return 'may do more than was granted.'
-  // Without a code there may be no consent: password grant.
+  // The row may contain scopes that the client may no longer request, because look-ups ignore them.
+  if (!isWithin(scopes, list(authorization.scopes)))
+    return 'has more scopes than its authorization.'
+  // An authorization without a code may have no consent, for example with the password grant.
   if (authorization.code_digest === null) return undefined
   const consent = rows.consents.find(
     ({ user_id, client_key }) =>
@@ -186,11 +187,11 @@ const problemOf = (token: Row, rows: Rows, internal: readonly string[]): string 
   )
   if (!consent) return 'has no consent.'
   const granted = list(consent.scopes)
-  if (!isWithin(list(authorization.scopes), granted)) return 'may do more than was agreed to.'
+  if (!isWithin(list(authorization.scopes), granted)) return 'has more scopes than the consent.'
   return undefined
 }
 
-/** I5 */
+/** I5: no credential is stored or logged in plain text. */
 const nothingInPlainText = async (server: TestServer): Promise<readonly string[]> => {
   const secrets = [...knownOf(server).secrets]
   const places = [
@@ -200,7 +201,7 @@ const nothingInPlainText = async (server: TestServer): Promise<readonly string[]
   return places.flatMap(({ place, text }) =>
     secrets
       .filter((secret) => text.includes(secret))
-      .map((secret) => `I5: ${secret.slice(0, 6)}… stands in plain text in ${place}.`),
+      .map((secret) => `I5: ${secret.slice(0, 6)}… is stored in plain text in ${place}.`),
   )
 }
 
@@ -238,7 +239,7 @@ const redisContents = async ({ place }: TestServer): Promise<Place> => {
     .on('error', () => undefined)
     .connect()
   const parts: string[] = []
-  // Values of other tests are there too, so search only for those of this server.
+  // Redis also contains values of other tests, but the search is only for secrets of this server.
   for await (const keys of redis.scanIterator({ COUNT: 1_000 })) {
     if (keys.length === 0) continue
     const values = await redis.mGet(keys)
@@ -269,7 +270,7 @@ const personalRow = (row: Row): PersonalRow => ({
 const personalTokens = async (server: TestServer): Promise<readonly PersonalRow[]> =>
   (await server.query('select * from oauth2server_token where is_personal = 1')).map(personalRow)
 
-/** I6 */
+/** I6: only the settings page changes a personal token. */
 const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<readonly string[]> => {
   const personal = rows.tokens.filter(isPersonal)
   const roots = personal.filter(({ parent_id }) => parent_id === null)
@@ -282,7 +283,7 @@ const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<reado
       token.authorization_id === null &&
       token.refresh_token_digest === null &&
       sameSet(list(token.scopes), list(client.default_scopes))
-    return isSound ? [] : [`I6: the personal token ${token.id} is not what its client row says.`]
+    return isSound ? [] : [`I6: the personal token ${token.id} does not match its client row.`]
   })
   const strangers = rows.tokens.filter((token) => {
     const client = rows.clients.find(({ client_key }) => client_key === token.client_key)
@@ -290,16 +291,16 @@ const personalAsTheyWere = async (rows: Rows, server: TestServer): Promise<reado
   })
   const changed = [...knownOf(server).personal].flatMap(([id, before]) => {
     const { user } = JSON.parse(before) as PersonalRow
-    // The tokens of deleted users are gone.
+    // Ignore deleted users, because their tokens are deleted too.
     if (!rows.users.some((row) => String(row.id) === user)) return []
     const now = personal.find((row) => number(row.id) === id)
     return now && JSON.stringify(personalRow(now)) === before
       ? []
-      : [`I6: the personal token ${id} changed without anybody's settings page.`]
+      : [`I6: the personal token ${id} changed without a request to its settings page.`]
   })
   return [
     ...malformed,
-    ...strangers.map(({ id }) => `I6: the token ${id} hangs from a personal token's client.`),
+    ...strangers.map(({ id }) => `I6: the token ${id} belongs to the client of a personal token.`),
     ...changed,
   ]
 }

@@ -22,24 +22,24 @@ export const schemaOf = async (
   return tables
 }
 
-/** Two rows of one kind, and the attacker's view of them. */
+/** Two rows of a table, which an attacker changes, and the credentials that must then be rejected. */
 export interface Kind {
   readonly table: string
-  /** The two rows. They differ in user, client and everything random. */
+  /** The two rows, which differ in the user, the client and all random values. */
   readonly rows: readonly [Row, Row]
-  /** Returns whether any credential of the two rows, or one chosen by the attacker, is accepted. */
+  /** Returns whether the server accepts a credential of the two rows, or the credential that the attacker chose. */
   accepts(changed: readonly Row[]): Promise<boolean>
-  /** The value that the attacker writes into a column: the digest of a value that `accepts` presents. */
+  /** Values that the attacker writes into columns: the digests of the credential that the attacker chose. */
   readonly chosen?: Readonly<Record<string, Cell>>
-  /** Columns that may be written, each with the reason. */
+  /** The columns that may be changed, with the reasons. */
   readonly free: Readonly<Record<string, string>>
 }
 
-/** The changed rows, and a description of the change. */
+/** A change of rows, with a description. */
 export interface Attack {
   readonly what: string
   readonly rows: readonly Row[]
-  /** Returns the changed columns. */
+  /** The names of the changed columns. */
   readonly columns: readonly string[]
 }
 
@@ -50,17 +50,17 @@ const others = ({ name, isText }: Column, value: Cell, kind: Kind): readonly Cel
   const changed = isText ? (chosen ?? otherText(String(value ?? ''))) : Number(value ?? 0) + 1
   const flipped = isFlag(value) ? 1 - Number(value) : changed
   if (value !== null) return [flipped, null]
-  // SQLite keeps infinity in a column of integers, and JSON writes it as null.
+  // SQLite accepts infinity in an integer column, and JSON serializes it as null.
   return isText ? [flipped] : [flipped, Number.POSITIVE_INFINITY]
 }
 
-// Change the middle, because the last base64url character may contain unused bits.
+// Change a character in the middle, because the last base64url character may contain unused bits.
 const otherText = (text: string): string => {
   const at = Math.floor(text.length / 2)
   return `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
 }
 
-/** Returns every attack on a single column: another value, null, the value of the other row, both values swapped. */
+/** Returns the attacks on each column: another value, null, the value of the other row, or both values swapped. */
 export const attacksOn = (kind: Kind, columns: readonly Column[]): readonly Attack[] => {
   const [one, other] = kind.rows
   return columns.flatMap((column): readonly Attack[] => {
@@ -87,7 +87,7 @@ export const attacksOn = (kind: Kind, columns: readonly Column[]): readonly Atta
   })
 }
 
-/** Copies some columns of the other row; the other columns stay unchanged. */
+/** Returns the attack that copies these columns from the other row. */
 export const partlyCopied = (kind: Kind, names: readonly string[]): Attack => {
   const [one, other] = kind.rows
   const copied = Object.fromEntries(names.map((name) => [name, other[name] ?? null]))

@@ -10,14 +10,14 @@ export type Row = Readonly<Record<string, Cell>>
 
 /** An attacker who reads and writes the whole database, but does not have the secret key. */
 export interface DatabaseWriter {
-  /** Runs one statement. Constraints that refer to other tables are off. */
+  /** Runs a statement without foreign key checks. */
   run(sql: string): Promise<readonly Row[]>
-  /** Lists the columns of all tables of the server: `table_name`, `name`, `type`. */
+  /** The query that returns the columns of all tables: `table_name`, `name`, `type`. */
   readonly columnsQuery: string
   close(): Promise<void>
 }
 
-/** A server, and an attacker with write access to its database. */
+/** A server, and an attacker who can write to its database. */
 export interface AttackedServer {
   readonly app: TestServer
   readonly db: DatabaseWriter
@@ -45,7 +45,7 @@ const sqliteWriter = (file: string): DatabaseWriter => {
 }
 
 const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
-  // Every integer is below 2^53, so parse int8 as numbers; by default, the driver returns text.
+  // Parse int8 as numbers instead of text: all integers are less than 2^53.
   const types = {
     getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)),
   }
@@ -60,7 +60,7 @@ const postgresWriter = async (url: string): Promise<DatabaseWriter> => {
   }
 }
 
-/** Starts a server on a store of this kind. */
+/** Starts a server with this type of database. */
 export const startAttacked = async (
   name: StoreName,
   options: TestOptions = {},
