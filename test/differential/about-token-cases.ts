@@ -11,7 +11,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R01',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
-    what: 'an access token is revoked',
+    what: 'the revocation of an access token',
     run: async (peer) =>
       ofAnswer(await peer.post(peer.at.revoke, { token: (await peer.tokens()).access })),
   },
@@ -19,7 +19,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R02',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
-    what: 'a refresh token is revoked; then it is used',
+    what: 'a refresh token after its revocation',
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: refresh })
@@ -30,7 +30,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R03',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
-    what: 'a refresh token is revoked; then its access token is asked about',
+    what: 'the introspection of an access token after the revocation of its refresh token',
     run: async (peer) => {
       const { access, refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: refresh })
@@ -41,7 +41,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R04',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
-    what: 'an access token is revoked; then its refresh token is used',
+    what: 'a refresh token after the revocation of its access token',
     run: async (peer) => {
       const { access, refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: access })
@@ -103,7 +103,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R11',
     rule: 'RFC 7009 §2',
     needs: 'revoke',
-    what: 'by GET',
+    what: 'a GET request',
     run: async (peer) =>
       String(
         (await peer.send(`${peer.at.revoke}?token=x`, { headers: { accept: 'application/json' } }))
@@ -114,21 +114,21 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'R12',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
-    what: 'the token twice',
+    what: 'a repeated token',
     run: async (peer) => ofAnswer(await peer.post(peer.at.revoke, 'token=x&token=y')),
   },
   {
     id: 'I01',
     rule: 'RFC 7662 §2.2',
     needs: 'introspect',
-    what: 'a token that lives',
+    what: 'a valid access token',
     run: async (peer) => introspected(peer, (await peer.tokens()).access),
   },
   {
     id: 'I02',
     rule: 'RFC 7662 §2.2',
     needs: 'introspect',
-    what: 'a refresh token that lives',
+    what: 'a valid refresh token',
     run: async (peer) => introspected(peer, (await peer.tokens()).refresh),
   },
   {
@@ -171,7 +171,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'I07',
     rule: 'RFC 7662 §2.1',
     needs: 'introspect',
-    what: 'a public client asks about its own token',
+    what: 'a public client introspects its own token',
     run: async (peer) =>
       ofAnswer(
         await peer.post(
@@ -185,7 +185,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'I08',
     rule: 'RFC 7662 §2.2',
     needs: 'introspect',
-    what: 'a token after its refresh',
+    what: 'an access token after the refresh',
     run: async (peer) => {
       const { access, refresh } = await peer.tokens()
       await peer.refresh(refresh)
@@ -196,7 +196,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'I09',
     rule: 'RFC 7662 §2.2',
     needs: 'introspect',
-    what: 'what is said of a token that does not live',
+    what: 'the response for an invalid token',
     run: async (peer) =>
       (await peer.post(peer.at.introspect, { token: unknown() })).text.replaceAll(/\s/g, ''),
   },
@@ -204,7 +204,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'M01',
     rule: 'RFC 8414 §3.3',
     needs: 'metadata',
-    what: 'the issuer is the address that was asked',
+    what: 'the issuer in the metadata',
     run: async (peer) => ((await metadata(peer)).issuer === peer.origin ? 'the same' : 'another'),
   },
   {
@@ -218,7 +218,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'M03',
     rule: 'RFC 9207 §3',
     needs: 'metadata',
-    what: 'whether answers have an issuer',
+    what: 'authorization_response_iss_parameter_supported',
     run: async (peer) =>
       String((await metadata(peer)).authorization_response_iss_parameter_supported),
   },
@@ -226,7 +226,7 @@ export const aboutTokenCases: readonly Case[] = [
     id: 'M04',
     rule: 'RFC 8414 §3.1',
     needs: 'metadata',
-    what: 'the metadata at the address of OAuth, not of OpenID',
+    what: 'the metadata at the OAuth path (not the OpenID path)',
     run: async (peer) =>
       String((await peer.send('/.well-known/oauth-authorization-server')).status),
   },

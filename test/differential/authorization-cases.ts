@@ -20,7 +20,7 @@ const stateOf =
 
 /** Cases of the authorization endpoint. The user is logged in, and consents. */
 export const authorizationCases: readonly Case[] = [
-  { id: 'A01', rule: 'RFC 6749 §4.1.1', what: 'a request as it should be', run: asks() },
+  { id: 'A01', rule: 'RFC 6749 §4.1.1', what: 'a valid request', run: asks() },
   {
     id: 'A02',
     rule: 'RFC 6749 §4.1.2.1',
@@ -42,13 +42,13 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A05',
     rule: 'RFC 9700 §4.1.3',
-    what: 'the registered redirect URI with a slash behind it',
+    what: 'the registered redirect URI with an additional slash',
     run: asks({ redirect_uri: 'https://client.example/cb/' }),
   },
   {
     id: 'A06',
     rule: 'RFC 9700 §4.1.3',
-    what: 'the registered redirect URI with its port',
+    what: 'the registered redirect URI with its default port',
     run: asks({ redirect_uri: 'https://client.example:443/cb' }),
   },
   {
@@ -60,7 +60,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A08',
     rule: 'RFC 9700 §4.1.3',
-    what: 'the host of the redirect URI in capitals',
+    what: 'the redirect URI with its host in capitals',
     run: asks({ redirect_uri: 'https://CLIENT.example/cb' }),
   },
   {
@@ -72,19 +72,19 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A10',
     rule: 'RFC 9700 §4.1.1',
-    what: 'a path below the redirect URI that leads back',
+    what: 'a path below the redirect URI with a dot segment',
     run: asks({ redirect_uri: 'https://client.example/cb/../cb' }),
   },
   {
     id: 'A11',
     rule: 'RFC 6749 §3.1.2.3',
-    what: 'no redirect URI, of a client with one',
+    what: 'no redirect URI from a client with one URI',
     run: asks({ redirect_uri: undefined }),
   },
   {
     id: 'A12',
     rule: 'RFC 6749 §3.1.2.3',
-    what: 'no redirect URI, of a client with two',
+    what: 'no redirect URI from a client with two URIs',
     run: asks({ redirect_uri: undefined }, 'two'),
   },
   {
@@ -120,13 +120,13 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A18',
     rule: 'RFC 6749 §3.1.1',
-    what: 'code token as response_type',
+    what: 'response_type code token',
     run: asks({ response_type: 'code token' }),
   },
   {
     id: 'A19',
     rule: 'RFC 6749 §4.2',
-    what: 'token as response_type',
+    what: 'response_type token',
     run: asks({
       response_type: 'token',
       code_challenge: undefined,
@@ -151,22 +151,27 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A25',
     rule: 'RFC 6749 §3.1',
-    what: 'client_id twice',
+    what: 'a repeated client_id',
     run: asks({}, 'web', '&client_id=evil'),
   },
   {
     id: 'A26',
     rule: 'RFC 6749 §3.1',
-    what: 'redirect_uri twice',
+    what: 'a repeated redirect_uri',
     run: asks({}, 'web', `&redirect_uri=${encodeURIComponent(other)}`),
   },
   {
     id: 'A27',
     rule: 'RFC 6749 §3.1',
-    what: 'scope twice',
+    what: 'a repeated scope',
     run: asks({}, 'web', '&scope=notes:write'),
   },
-  { id: 'A28', rule: 'RFC 6749 §3.1', what: 'state twice', run: asks({}, 'web', '&state=other') },
+  {
+    id: 'A28',
+    rule: 'RFC 6749 §3.1',
+    what: 'a repeated state',
+    run: asks({}, 'web', '&state=other'),
+  },
   {
     id: 'A29',
     rule: 'RFC 6749 §3.1',
@@ -188,7 +193,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A32',
     rule: 'RFC 9700 §2.1.1',
-    what: 'plain as code_challenge_method',
+    what: 'code_challenge_method plain',
     run: asks({ code_challenge_method: 'plain' }),
   },
   {
@@ -218,13 +223,13 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A37',
     rule: 'RFC 9101 §6',
-    what: 'a request object, where none is supported',
+    what: 'a request object, which no server here supports',
     run: asks({ request: 'eyJhbGciOiJub25lIn0.e30.' }),
   },
   {
     id: 'A38',
     rule: 'RFC 9101 §6',
-    what: 'an address of a request object',
+    what: 'the URL of a request object',
     run: asks({ request_uri: 'https://client.example/request' }),
   },
   {
@@ -236,25 +241,25 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A40',
     rule: 'OpenID Connect Core §3.1.2.1',
-    what: 'prompt=none, where consent was given before',
+    what: 'prompt=none after an earlier consent',
     run: asks({ prompt: 'none' }),
   },
   {
     id: 'A41',
     rule: 'RFC 6749 §4.1.2',
-    what: 'a state of special characters comes back as it was',
+    what: 'a state of special characters is returned unchanged',
     run: stateOf({ state: 'a+b&c=d#f %0d%0aé\u{1F600}' }),
   },
   {
     id: 'A42',
     rule: 'RFC 6749 §4.1.2',
-    what: 'no state: none comes back',
+    what: 'no state is returned if none was sent',
     run: stateOf({ state: undefined }),
   },
   {
     id: 'A43',
     rule: 'RFC 9207 §2',
-    what: 'the answer says who answers',
+    what: 'the response contains the issuer',
     run: async (peer) => {
       const end = await peer.authorize(peer.request('web'))
       return end instanceof URL && end.searchParams.get('iss') ? 'iss' : 'no iss'
@@ -263,7 +268,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A44',
     rule: 'RFC 9207 §2',
-    what: 'an error says who answers',
+    what: 'an error response contains the issuer',
     run: async (peer) => {
       const end = await peer.authorize(peer.request('web', { scope: 'no:such' }))
       return end instanceof URL && end.searchParams.get('iss') ? 'iss' : 'no iss'
@@ -272,7 +277,7 @@ export const authorizationCases: readonly Case[] = [
   {
     id: 'A45',
     rule: 'RFC 6749 §3.1',
-    what: 'the request by POST',
+    what: 'a POST request',
     run: async (peer) =>
       ofAuthorization(await peer.authorize(peer.request('web'), { method: 'POST' })),
   },

@@ -27,25 +27,25 @@ const tableOf = (rows: readonly Compared[], names: readonly string[], hasReason:
     ),
   ].join('\n')
 
-/** The page of the documentation. */
+/** Returns the page of the documentation. */
 export const pageOf = (compared: readonly Compared[], names: readonly string[]): string => {
   const differing = compared.filter(({ differs }) => differs)
   const same = compared.filter(({ differs }) => !differs)
   return `# Differences from other libraries
 
-The same ${compared.length} requests were sent to this library and to two others, each with its default settings. In ${same.length} cases
-all answers are the same, in ${differing.length} at least one differs. \`npm run test:differential\` writes this page
-([how](../../test/differential/main.ts)), and fails if a difference has no reason.
+The same ${compared.length} requests were sent to this library and to two other libraries, each with its default settings. In ${same.length} cases,
+all responses are the same. In ${differing.length} cases, at least one response differs. [A script](../../test/differential/main.ts) writes this page
+(\`npm run test:differential\`), and fails if a difference has no explanation.
 
 For the authorization endpoint, the tables show the result in the browser: a redirect to the client, or "refused here", which is
-a page or JSON of the server itself. For other endpoints, they show the status and error code. "–" means that the
-library does not implement the endpoint: @node-oauth/oauth2-server leaves some endpoints to its users.
+a page or a JSON response of the server. For other endpoints, the tables show the status and the error code. "–" means that the
+library does not implement the endpoint: users of @node-oauth/oauth2-server must implement some endpoints themselves.
 
-## Different answers
+## Different responses
 
 ${tableOf(differing, names, true)}
 
-## Equal answers
+## Equal responses
 
 ${tableOf(same, names, false)}
 `

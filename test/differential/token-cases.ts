@@ -20,11 +20,11 @@ const own = { grant_type: 'client_credentials' } as const
 
 /** Cases of the token endpoint. */
 export const tokenCases: readonly Case[] = [
-  { id: 'T01', rule: 'RFC 6749 §4.1.3', what: 'a code as it should be redeemed', run: redeems() },
+  { id: 'T01', rule: 'RFC 6749 §4.1.3', what: 'a valid redemption of a code', run: redeems() },
   {
     id: 'T02',
     rule: 'RFC 6749 §5.1',
-    what: 'the answer must not be stored',
+    what: 'the response must not be cached',
     run: async (peer) => {
       const { headers } = await peer.redeem(await peer.code())
       return `cache-control: ${headers.get('cache-control')}, pragma: ${headers.get('pragma')}`
@@ -39,13 +39,13 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T04',
     rule: 'RFC 6749 §5.1',
-    what: 'the answer names the scope',
+    what: 'the response contains the scope',
     run: async (peer) => String((await peer.redeem(await peer.code())).body.scope),
   },
   {
     id: 'T05',
     rule: 'RFC 6749 §4.1.2',
-    what: 'a code a second time',
+    what: 'a code that is redeemed twice',
     run: async (peer) => {
       const code = await peer.code()
       await peer.redeem(code)
@@ -55,7 +55,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T06',
     rule: 'RFC 6749 §4.1.2',
-    what: 'the refresh token of a code that was redeemed a second time',
+    what: 'the refresh token of a code that was redeemed twice',
     run: async (peer) => {
       const code = await peer.code()
       const { body } = await peer.redeem(code)
@@ -78,13 +78,13 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T09',
     rule: 'RFC 6749 §4.1.3',
-    what: 'another redirect_uri than that of the request',
+    what: 'another redirect_uri than in the authorization request',
     run: redeems({ redirect_uri: 'https://client.example/other' }),
   },
   {
     id: 'T10',
     rule: 'RFC 6749 §4.1.3',
-    what: 'no redirect_uri, though the request had one',
+    what: 'no redirect_uri although the authorization request had one',
     run: redeems({ redirect_uri: undefined }),
   },
   {
@@ -114,7 +114,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T15',
     rule: 'RFC 9700 §4.8.2',
-    what: 'a code_verifier, though the request had no challenge',
+    what: 'a code_verifier although the request had no challenge',
     run: async (peer) =>
       ofAnswer(
         await peer.redeem(
@@ -125,7 +125,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T16',
     rule: 'RFC 6749 §4.1.2',
-    what: 'the code after a redemption with a wrong code_verifier',
+    what: 'a code after an attempt with a wrong code_verifier',
     run: async (peer) => {
       const code = await peer.code()
       await peer.redeem(code, { code_verifier: `${verifier}x` })
@@ -141,13 +141,13 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T18',
     rule: 'RFC 6749 §2.3.1',
-    what: 'id and secret in the body',
+    what: 'client ID and secret in the body',
     run: redeems({}, { by: 'body' }),
   },
   {
     id: 'T19',
     rule: 'RFC 6749 §2.3',
-    what: 'by Basic and in the body at once',
+    what: 'credentials in Basic and in the body',
     run: async (peer) =>
       ofAnswer(
         await peer.token({
@@ -160,7 +160,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T20',
     rule: 'RFC 6749 §5.2',
-    what: 'a wrong secret by Basic',
+    what: 'a wrong secret in Basic',
     run: asks(own, { secret: 'wrong' }),
   },
   {
@@ -172,7 +172,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T22',
     rule: 'RFC 6749 §5.2',
-    what: 'a wrong secret by Basic is answered with a challenge',
+    what: 'the challenge after a wrong secret in Basic',
     run: async (peer) => {
       const { status, headers } = await peer.token(own, { secret: 'wrong' })
       return `${status}, ${headers.has('www-authenticate') ? 'challenge' : 'no challenge'}`
@@ -193,7 +193,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T25',
     rule: 'RFC 7617 §2',
-    what: 'Basic that is no base64',
+    what: 'Basic with invalid base64',
     run: asks(own, { headers: { authorization: 'Basic ====' } }),
   },
   {
@@ -205,20 +205,20 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T27',
     rule: 'RFC 6749 §2.3',
-    what: 'a confidential client by its client_id alone',
+    what: 'a confidential client with only its client_id',
     run: asks(own, { by: 'nothing' }),
   },
   {
     id: 'T28',
     rule: 'RFC 6749 §2.3',
-    what: 'another client_id in the body than by Basic',
+    what: 'another client_id in the body than in Basic',
     run: async (peer) =>
       ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('two') })),
   },
   {
     id: 'T29',
     rule: 'RFC 6749 §2.3',
-    what: 'the own client_id in the body besides Basic',
+    what: 'the same client_id in Basic and in the body',
     run: async (peer) =>
       ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('web') })),
   },
@@ -244,7 +244,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T34',
     rule: 'RFC 6749 §3.2',
-    what: 'a parameter twice',
+    what: 'a repeated parameter',
     run: asks('grant_type=client_credentials&grant_type=client_credentials'),
   },
   {
@@ -256,7 +256,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T36',
     rule: 'RFC 6749 §3.2',
-    what: 'by GET',
+    what: 'a GET request',
     run: async (peer) => {
       const answer = await peer.send(`${peer.at.token}?grant_type=client_credentials`, {
         headers: { accept: 'application/json' },
@@ -309,7 +309,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T43',
     rule: 'RFC 9700 §4.14.2',
-    what: 'a refresh gives another refresh token',
+    what: 'the refresh token after a refresh',
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       const { body } = await peer.refresh(refresh)
@@ -319,7 +319,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T44',
     rule: 'RFC 9700 §4.14.2',
-    what: 'a refresh token once more, at once',
+    what: 'a refresh token that is used twice immediately',
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       await peer.refresh(refresh)
@@ -329,7 +329,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T45',
     rule: 'RFC 9700 §4.14.2',
-    what: 'a refresh token once more, after its successor was used; then that one',
+    what: 'a refresh token that is used again after its successor; then the successor',
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       const second = String((await peer.refresh(refresh)).body.refresh_token)
@@ -348,7 +348,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T47',
     rule: 'RFC 6749 §6',
-    what: 'a refresh with more scope',
+    what: 'a refresh with additional scopes',
     run: async (peer) =>
       ofAnswer(
         await peer.refresh((await peer.tokens()).refresh, { scope: 'notes:read notes:write' }),
@@ -357,7 +357,7 @@ export const tokenCases: readonly Case[] = [
   {
     id: 'T48',
     rule: 'RFC 6749 §6',
-    what: 'a refresh with less scope',
+    what: 'a refresh with fewer scopes',
     run: async (peer) => {
       const { refresh } = await peer.tokens('web', { scope: 'notes:read notes:write' })
       return String((await peer.refresh(refresh, { scope: 'notes:read' })).body.scope)
