@@ -14,7 +14,7 @@ export interface ProviderOperations {
   getUser(email: string, password: string): Promise<User | undefined>
 }
 
-/** The purpose of a client look-up. */
+/** Options of a client look-up. */
 export interface ClientLookup {
   /** The address of the sender of the request. */
   readonly address?: string

@@ -30,7 +30,7 @@ export const invalidCode = (kind: CodeKind, cause?: unknown): OAuthError =>
 
 /**
  * Checks the request against the parameters of the authorization request, such as the PKCE challenge.
- * @param code counts the failed proofs of this code, and deletes the code
+ * @param code the functions that count a failed proof of the code and delete the code
  * @throws OAuthError of the extension whose check fails
  */
 export const checkProof = async (
@@ -48,7 +48,7 @@ export const checkProof = async (
 }
 
 /**
- * Returns the user who granted the code if the user, session, consent and scopes still exist.
+ * Returns the user who granted the code if the user, session, consent and scopes are still valid.
  * @throws OAuthError `invalid_grant`
  */
 export const grantingUser = async (
@@ -58,12 +58,13 @@ export const grantingUser = async (
   server: ServerContext,
 ): Promise<User> => {
   const user = await server.users.find(userId)
-  if (!user?.active) throw invalidCode(kind, 'the user is gone, or not active')
+  if (!user?.active) throw invalidCode(kind, 'the user does not exist or is not active')
   if (sessionId !== null && !(await server.sessions.isAlive(sessionId)))
     throw invalidCode(kind, 'the session ended')
   const consent = await server.consents.find(userId, client.clientId)
   if (consent?.id !== consentId) throw invalidCode(kind, 'the consent was withdrawn')
-  if (!isWithin(scopes, client.scopeCeiling)) throw invalidCode(kind, 'a scope is gone')
+  if (!isWithin(scopes, client.scopeCeiling))
+    throw invalidCode(kind, 'a scope is no longer available')
   return user
 }
 
@@ -118,7 +119,7 @@ export const unknownCode = async (
 ): Promise<OAuthError> => {
   const authorization = await redeemedFor(kind, value, server)
   if (!authorization?.code || authorization.revokedAt !== null) return invalidCode(kind)
-  // After a reset of the client ID, the stored binding contains the former ID: replace it by the current ID.
+  // After a reset of the client ID, the stored binding contains the former ID: use the current ID.
   if (authorization.clientId !== client.clientId) return invalidCode(kind)
   const binding = { ...authorization.code, clientId: authorization.clientId }
   check(binding)

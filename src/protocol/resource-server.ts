@@ -140,7 +140,7 @@ export class ResourceServer {
   #presentedToken(credentials: PresentedCredentials): PresentedToken | undefined {
     const { authorization, query } = credentials
     const inQuery = this.#options.acceptQueryAccessToken ? queryTokens(query) : []
-    // No accepted credential contains a comma, so two headers were joined (RFC 9110 §5.3).
+    // A comma means that two headers were joined (RFC 9110 §5.3): no accepted credential contains a comma.
     if (
       inQuery.length > 1 ||
       (inQuery.length === 1 && authorization !== null) ||
@@ -280,7 +280,7 @@ const mayBeJwt = (authorization: string, headerType: string | null): boolean => 
   )
 }
 
-// A JWT of this type is an access token (RFC 9068 §2.1); other JWTs belong to the session method.
+// A JWT of this type is an access token (RFC 9068 §2.1). Other JWTs can be the JWT of a session.
 const isJwtAccessToken = (value: string): boolean => {
   try {
     const header: unknown = JSON.parse(

@@ -105,7 +105,7 @@ describe('BR-01 Missing, malformed, expired or revoked token', () => {
   }
   const found = async (accessToken: string) => {
     const known = await attack.server.server.tokens.find({ accessToken })
-    if (!known) throw new Error('There is no such token.')
+    if (!known) throw new Error('The token does not exist.')
     return known.token
   }
 
@@ -224,7 +224,7 @@ describe('BR-05 Tokens in the query', () => {
   })
 })
 
-describe('BR-06 Header grammar', () => {
+describe('BR-06 Syntax of the Authorization header', () => {
   const flipped = (value: string): string =>
     [...value].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
 
@@ -349,7 +349,7 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
   })
 })
 
-describe('BR-08 allowAnonymous and HEAD/OPTIONS', () => {
+describe('BR-08 Anonymous callers, HEAD and OPTIONS', () => {
   test('treats requests without a valid session as anonymous, but rejects an invalid token', async () => {
     const gone = await attack.newBrowser('a')
     const cookie = { cookie: gone.cookie, 'user-agent': browser }

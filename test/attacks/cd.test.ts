@@ -59,7 +59,7 @@ describe('CD-01 Short lifetime', () => {
   })
 })
 
-describe('CD-02 Sequential replay by the rightful client [T549]', () => {
+describe('CD-02 Sequential replay by the client of the code [T549]', () => {
   test.each([
     ['immediately', 0],
     ['after a second', 1],
@@ -109,7 +109,7 @@ describe('CD-02 Sequential replay by the rightful client [T549]', () => {
   })
 })
 
-describe('CD-04 Code bound to client and user [T551]', () => {
+describe('CD-04 Binding to the client and the user [T551]', () => {
   const attempts = (
     code: string,
   ): [string, Over, Parameters<AttackServer['token']>[1], number, string][] => {
@@ -125,14 +125,14 @@ describe('CD-04 Code bound to client and user [T551]', () => {
       ['no client', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
       ['an empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
       [
-        'Basic of another client, client_id of this one',
+        'Basic of another client with the client_id of this client',
         { code, client_id: conf.clientId },
         { auth: 'none', headers: of(conf2) },
         400,
         'invalid_request',
       ],
       [
-        'Basic of this client, client_id of a public one',
+        'Basic of this client with the client_id of a public client',
         { code, client_id: pub.clientId },
         {},
         400,
@@ -172,7 +172,7 @@ describe('CD-04 Code bound to client and user [T551]', () => {
   })
 })
 
-describe('CD-05 Redirect URI binding [T552]', () => {
+describe('CD-05 Binding to the redirect URI [T552]', () => {
   const cb = 'https://client.example/cb'
   test('rejects another redirect URI without consuming the code', async () => {
     const own = await attack.client({ redirectUris: [cb, `${cb}2`] })
@@ -243,7 +243,7 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
   })
 }
 
-describe('CD-06 50 parallel redemptions, one node [T550]', () => {
+describe('CD-06 50 concurrent redemptions on one node [T550]', () => {
   test('redeems the code once, and revokes the tokens because of the replays', async () => {
     const other = await attack.grant()
     const code = await attack.code()
@@ -267,7 +267,7 @@ describe('CD-06 50 parallel redemptions, one node [T550]', () => {
   })
 })
 
-describe('CD-07 Same race across two nodes with a slow store', () => {
+describe('CD-07 Concurrent redemptions on two nodes with a slow store', () => {
   test.each([
     'after users.find',
     'after transients.get',
@@ -299,7 +299,7 @@ describe('CD-07 Same race across two nodes with a slow store', () => {
   })
 })
 
-describe('CD-10 User or client changes between code and exchange', () => {
+describe('CD-10 Changes of the user or the client before the redemption', () => {
   type Server = AttackServer['server']['server']
   /** A user consents to the client of another user. Then each test changes the user or the client. */
   test.each<

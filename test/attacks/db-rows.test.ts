@@ -185,7 +185,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'user, as a token lookup joins it',
+      'user, joined by a token look-up',
       {
         table: 'user',
         rows: userRows,
@@ -194,7 +194,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'user, as a session lookup joins it',
+      'user, joined by a session look-up',
       {
         table: 'user',
         rows: userRows,
@@ -222,7 +222,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'client, as a token lookup reads it',
+      'client, joined by a token look-up',
       {
         table: 'client',
         rows: clientRows,
@@ -238,7 +238,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'token, by its access token',
+      'token, found by its access token',
       {
         table: 'token',
         rows: tokens,
@@ -251,7 +251,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'token, by its refresh token',
+      'token, found by its refresh token',
       {
         table: 'token',
         rows: tokens,
@@ -266,7 +266,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'personal token, as its form reads it',
+      'personal token, read by its form',
       {
         table: 'token',
         rows: await pair((which) => row('token', `id = ${personal[which].id}`)),
@@ -286,7 +286,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
-      'authorization, as a refresh reads it',
+      'authorization, read by a refresh',
       {
         table: 'authorization',
         rows: await pair((which) =>
@@ -421,14 +421,14 @@ describe.each(storeNames)('on %s', (name) => {
 
   const names = [
     'user',
-    'user, as a token lookup joins it',
-    'user, as a session lookup joins it',
+    'user, joined by a token look-up',
+    'user, joined by a session look-up',
     'client',
-    'client, as a token lookup reads it',
-    'token, by its access token',
-    'token, by its refresh token',
-    'personal token, as its form reads it',
-    'authorization, as a refresh reads it',
+    'client, joined by a token look-up',
+    'token, found by its access token',
+    'token, found by its refresh token',
+    'personal token, read by its form',
+    'authorization, read by a refresh',
     'rotated refresh token',
     'consent',
     'session',
@@ -437,7 +437,7 @@ describe.each(storeNames)('on %s', (name) => {
   ]
   const kindOf = (of: string): Kind => {
     const kind = kinds.get(of)
-    if (!kind) throw new Error(`There is no ${of}.`)
+    if (!kind) throw new Error(`The list has no ${of}.`)
     return kind
   }
 

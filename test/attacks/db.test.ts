@@ -38,7 +38,7 @@ describe.each(storeNames)('on %s', (name) => {
     return it.app.newUser({ email: `user-${users}@example.org` })
   }
 
-  describe('DB-01 Logging in as another user', () => {
+  describe('DB-01 Login as another user', () => {
     const logIn = async (email: string) => {
       const { issuer, user, password } = it.app
       const answer = await new UserAgent().logIn({ issuer, password, user: { ...user, email } })
@@ -108,7 +108,7 @@ describe.each(storeNames)('on %s', (name) => {
       `insert into oauth2server_${table} (${Object.keys(row).join(', ')}) values (${Object.values(row).map(literal).join(', ')})`,
     )
 
-  describe('DB-02 Taking over a client', () => {
+  describe('DB-02 Takeover of a client', () => {
     const manage = (clientId: string, token: string) =>
       fetch(`${it.app.issuer}/oauth/register/${clientId}`, {
         headers: { authorization: `Bearer ${token}` },
@@ -138,7 +138,7 @@ describe.each(storeNames)('on %s', (name) => {
     })
   })
 
-  describe('DB-03 Widening a token', () => {
+  describe('DB-03 Additional rights of a token', () => {
     test('DB-03 does not open a forged token row in the forms of personal tokens [T601]', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, {
@@ -194,7 +194,7 @@ describe.each(storeNames)('on %s', (name) => {
 
   const granted = async (basic: { clientId: string; clientSecret: string }, user = it.app.user) => {
     const client = await it.app.server.clients.find(basic.clientId)
-    if (!client) throw new Error('The client is gone.')
+    if (!client) throw new Error('The client does not exist.')
     const scopes = ['notes:read']
     const { token, accessToken, refreshToken } = await it.app.server.tokens.issue({
       type: 'user',
@@ -213,7 +213,7 @@ describe.each(storeNames)('on %s', (name) => {
       { basic },
     )
 
-  describe('DB-04 Moving rows to another client', () => {
+  describe('DB-04 Rows that are moved to another client', () => {
     const swapKeys = async (one: Row, other: Row): Promise<void> => {
       const set = (row: Row, key: unknown) =>
         it.db.run(

@@ -55,7 +55,7 @@ const challenged = async (response: Response): Promise<string> => {
   return `${response.status} ${/error="([^"]*)"/.exec(challenge)?.[1]}`
 }
 
-describe('DP-01 Proof checks', () => {
+describe('DP-01 Validation of proofs', () => {
   type Make = (at: ProofFor) => Promise<string> | string
   const changed =
     (change: (at: ProofFor) => Changed): Make =>
@@ -272,7 +272,7 @@ describe('DP-03 Bound tokens at resources', () => {
   })
 })
 
-describe('DP-04 Code and refresh token binding', () => {
+describe('DP-04 Binding of codes and refresh tokens', () => {
   const clients = () =>
     [
       [conf, {}],

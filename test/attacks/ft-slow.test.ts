@@ -93,7 +93,7 @@ const databases = [
 ]
 
 describe.each(databases)(
-  'FT-01 kill -9 around code exchange, on $name',
+  'FT-01 Killed process during the redemption of codes, on $name',
   ({ name, keep, isLacking }) => {
     const untouched = '0 0 0'
     const redeemed = '1 1 0'
@@ -398,7 +398,7 @@ const startDroppingProxy = async (to: number) => {
 
 const withoutServices = (await lacks('postgres')) || (await lacks('redis'))
 
-describe.skipIf(withoutServices)('FT-05 Redis loss and flush', () => {
+describe.skipIf(withoutServices)('FT-05 Loss of Redis or of its data', () => {
   let redis: OwnRedis
   let site: Site
   beforeAll(async () => {

@@ -46,13 +46,13 @@ const redemption = ({ verifier }: AttackServer, { redirectUri }: AttackClient, c
 const pingAt = async (it: AttackServer, node: string, token: unknown): Promise<number> =>
   (await it.request(`${node}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })).status
 
-describe('FT-07 Two nodes at once', () => {
+describe('FT-07 Two nodes', () => {
   let it: AttackServer
   let other: TestServer
   let client: AttackClient
   beforeAll(async () => {
     it = await startAttackServer({ trustedProxies: ['127.0.0.1'] })
-    // The nodes have the same public URL.
+    // Both nodes have the same public URL and the same database.
     other = await startServer({
       beside: it.server,
       issuer: it.issuer,

@@ -258,7 +258,7 @@ describe('HT-02 Duplicate and empty parameters at POST endpoints', () => {
   })
 })
 
-describe('HT-04 +, space and encoding symmetry', () => {
+describe('HT-04 Encoding of spaces, plus signs and other characters', () => {
   test('decodes + and %20 in a scope as a space, and rejects %2B', async () => {
     const { r, w } = scopes
     const scopeOf = async (written: string) => {

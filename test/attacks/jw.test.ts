@@ -161,7 +161,7 @@ describe('JW-02 Wrong keys [T144]', () => {
   })
 })
 
-describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
+describe('JW-03 Other header parameters [T148]', () => {
   /** The key of an attacker, who refers to this key in the header of the JWT. */
   const own = 'a key of the attacker of more than 32 bytes'
   let asked = 0
@@ -235,7 +235,7 @@ describe('JW-03 kid, jku, jwk, x5u, crit, zip, b64 [T148]', () => {
   })
 })
 
-describe('JW-04 exp, nbf, iat', () => {
+describe('JW-04 The times exp, nbf and iat', () => {
   const day = 86_400
 
   test.each<[string, () => Record<string, unknown>, keyof typeof messages]>([

@@ -78,7 +78,7 @@ describe.each(['', '/app'])(
   },
 )
 
-describe('MX-02 A caller’s iss [T536]', () => {
+describe('MX-02 iss that a caller sends [T536]', () => {
   test('ignores iss in a GET or POST authorization request', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const given = { iss: evil, issuer: evil }
@@ -115,7 +115,7 @@ describe('MX-02 A caller’s iss [T536]', () => {
     }
   })
 
-  test('ignores forwarded headers in iss', async () => {
+  test('does not derive iss from forwarded headers', async () => {
     const { agent } = await attack.browser('a')
     const headers = {
       'x-forwarded-host': 'evil.example',
@@ -128,7 +128,7 @@ describe('MX-02 A caller’s iss [T536]', () => {
   })
 })
 
-describe('MX-04 Metadata [T544]', () => {
+describe('MX-04 Content and URL of the metadata [T544]', () => {
   test('publishes both metadata documents at URLs that end in the path of the issuer', async () => {
     await using own = await startAttackServer({ basePath: '/app' })
     const { origin } = new URL(own.issuer)

@@ -212,7 +212,7 @@ describe('PA-01 Endpoint rules', () => {
   })
 })
 
-describe('PA-02 Binding and parameters of the browser', () => {
+describe('PA-02 Binding, and parameters of the browser', () => {
   test('rejects a reference with another client ID, and does not consume it', async () => {
     const { conf, conf2, pub } = it.clients
     const request_uri = await pushed()

@@ -41,7 +41,7 @@ describe('PK-01 Public client without challenge [T537]', () => {
     },
   )
 
-  test('rejects another public client', async () => {
+  test('rejects a public client with another redirect URI', async () => {
     const own = await attack.client({
       isConfidential: false,
       redirectUris: ['https://x.example/cb'],

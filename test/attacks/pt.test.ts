@@ -36,7 +36,7 @@ const info = async (token: string): Promise<Answer> =>
 
 const idOfToken = async (accessToken: string): Promise<number> => {
   const found = await attack.server.server.tokens.find({ accessToken })
-  if (!found) throw new Error('There is no such token.')
+  if (!found) throw new Error('The token does not exist.')
   return found.token.id
 }
 
@@ -284,7 +284,7 @@ describe('PT-03 Tokens on pages and at the registration', () => {
   })
 })
 
-describe('PT-04 Scope choice', () => {
+describe('PT-04 Choice of scopes', () => {
   test.each<[string, readonly string[], number]>([
     ['an internal scope', [r, internal], 400],
     ['only an internal scope', [internal], 400],

@@ -341,7 +341,7 @@ describe('RF-08 Expiry and changes of users and clients [T561]', () => {
   })
 })
 
-describe('RF-09 Tokens without a refresh token, and other credentials', () => {
+describe('RF-09 Grants without a refresh token, and other credentials', () => {
   test('issues no refresh token with implicit, client_credentials and personal tokens, or without the refresh grant', async () => {
     const implicit = await attack.authorize({ response_type: 'token' }, { client: 'imp' })
     expect(implicit.fragment).toHaveProperty('access_token')

@@ -52,9 +52,9 @@ const refused = (sentence: string, cause?: unknown): OAuthError =>
 const claimedClient = (assertion: string): string => {
   const { iss, sub } = claimsOf(assertion)
   // The client is both the issuer and the subject (RFC 7523 §3).
-  if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client id.')
+  if (typeof sub !== 'string' || iss !== sub) throw refused('iss and sub must be the client ID.')
   if (sub === '' || sub.length > maxClientIdLength || control.test(sub) || !sub.isWellFormed())
-    throw refused('sub is no client id.')
+    throw refused('sub is not a client ID.')
   return sub
 }
 
@@ -63,7 +63,7 @@ const claimsOf = (assertion: string): JWTPayload => {
   try {
     return decodeJwt(assertion)
   } catch (cause) {
-    throw refused('The assertion is no JWT.', cause)
+    throw refused('The assertion is not a JWT.', cause)
   }
 }
 
@@ -225,6 +225,6 @@ export const privateKeyJwt = (
     const used = server.transientValues<true>('client_assertion')
     const name = JSON.stringify([clientId, jti])
     if (await used.claimOnce(name, true, (exp + clockSkew) * 1000)) return true
-    throw refused('The assertion was used before: its jti counts once.')
+    throw refused('The assertion was already used: a jti is accepted only once.')
   },
 })

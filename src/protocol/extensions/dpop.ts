@@ -52,7 +52,7 @@ export const dpop: Extension = {
     if (params.opaque('response_type') !== 'code') throw notBindable()
     const named = params.optional('dpop_jkt')
     if (named !== undefined && named !== proof.thumbprint)
-      throw refused('The DPoP proof is by another key than that of dpop_jkt.', server)
+      throw refused('The DPoP proof uses another key than dpop_jkt.', server)
     await useOnce(proof, server)
     return { dpop_jkt: proof.thumbprint }
   },

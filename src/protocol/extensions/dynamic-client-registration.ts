@@ -234,7 +234,7 @@ const change = async (
 ): Promise<{ readonly client: Client; readonly clientSecret?: string }> => {
   const { clientId } = before
   const given = await objectIn(http)
-  if (given.client_id !== clientId) throw refused('client_id must be that of this client.')
+  if (given.client_id !== clientId) throw refused('client_id must be the ID of this client.')
   const { client_secret: secret } = given
   const isSecret = typeof secret === 'string' && before.checkSecret(secret, server.clock())
   if (secret !== undefined && secret !== null && !isSecret)

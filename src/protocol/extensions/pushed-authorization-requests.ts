@@ -31,8 +31,8 @@ const requestUriSyntax = /^urn:ietf:params:oauth:request_uri:([A-Za-z0-9]{43})$/
 /** The parameters with credentials of the client. They are not stored with the request. RFC 9126 §2.1. */
 const credentials = ['client_secret', 'client_assertion', 'client_assertion_type']
 
-// Marks parameters that come from a pushed request, with the reference of the request. No parameter that a client sends
-// can imitate this mark.
+// The parameters that come from a pushed request, each with the reference of the request. A client cannot add its
+// parameters to this map.
 const pushed = new WeakMap<Parameters, string | undefined>()
 
 const pushEndpoint: Endpoint = {
@@ -99,7 +99,7 @@ const requests = (server: ServerContext) => server.transientValues<PushedRequest
 const unknown = (): OAuthError =>
   new OAuthError(
     'invalid_request',
-    'request_uri is unknown, has expired, or was used. Begin again in the application.',
+    'request_uri is unknown, has expired, or was already used. Start again in the application.',
   )
 
 // Ignore all parameters except the client ID and the reference. Never fetch a URL. RFC 9126 §4.

@@ -25,7 +25,7 @@ export const authorizationCode: BuiltInGrant = {
     const value = params.required('code')
     const check = (binding: CodeBinding) => checkRedirectUri(binding, request, server)
     const code = await server.shortLived.codes.get(value)
-    // A code of another client ID may be a replay: this client may have redeemed it before its ID was reset.
+    // If the client redeemed this code before its ID was reset, `unknownCode` detects the replay.
     if (code?.clientId !== client.clientId)
       throw await unknownCode(kind, value, request, server, check)
     check(code)

@@ -95,7 +95,7 @@ export class Sessions implements SessionCheck {
         const users = new Users({ ...this.#context, store: tx })
         const user = await users.find(userId)
         if (!user?.active || (passwordHash && !(await users.hasStill(userId, passwordHash))))
-          throw new ReferenceNotFound('The user has changed since the password was checked.')
+          throw new ReferenceNotFound('The user was changed after the password was verified.')
         const identifier = randomString(bits256, random)
         const now = clock()
         const fields = {

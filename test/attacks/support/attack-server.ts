@@ -121,7 +121,7 @@ export interface AttackServer {
   readonly challenge: string
   /** Returns the logged-in browser of a user, which all calls share. */
   browser(name: UserName): Promise<LoggedIn>
-  /** Logs the user in in another browser. */
+  /** Logs in the user with another browser. */
   newBrowser(name: UserName): Promise<LoggedIn>
   /** Returns the URL of an authorization request (called AZ in the catalogue). */
   authorizeUrl(over?: Over, asking?: Pick<Asking, 'client' | 'append'>): string
@@ -159,7 +159,7 @@ export interface AttackServer {
   client(input?: Partial<ClientInput>): Promise<AttackClient>
   /** Creates a personal token. The auditor reports changes of the token unless the test calls `touched`. */
   personalToken(name?: UserName, scopes?: readonly string[]): Promise<{ id: number; value: string }>
-  /** Tells the auditor that the test changes this personal token. */
+  /** Declares that the test changes this personal token. */
   touched(personalTokenId: number): void
   /** Adds secrets that the auditor must not find. The secrets in responses to this object are added automatically. */
   saw(...secrets: readonly (string | undefined)[]): void
@@ -171,7 +171,7 @@ export interface AttackServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The options of the catalogue's server, also for another node: `startServer({ beside, ...attackOptions })`. */
+/** The options of the catalogue's server. Another node uses them too: `startServer({ beside, ...attackOptions })`. */
 export const attackOptions: TestOptions = {
   ...(isOnNodes ? {} : { scopes: registeredScopes }),
   allowPrivateUseRedirectUris: true,
