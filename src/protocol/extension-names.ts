@@ -22,9 +22,9 @@ export const shortLived = <T>(): ShortLivedKind<T> => ({})
 
 /** The names that an extension registers in addition to its grants and endpoints. */
 export interface DeclaredNames {
-  /** Error codes with their HTTP status. The code is sent as it is, so it must differ from the built-in codes. */
+  /** Error codes with their HTTP status. A code must differ from the built-in codes, because it is sent unchanged. */
   readonly errors?: Readonly<Record<string, number>>
-  /** Limits, each with a number of points per number of seconds. */
+  /** Limits: the maximum number of points in a period of seconds. */
   readonly limits?: Readonly<Record<string, Pick<Limit, 'points' | 'seconds'>>>
   /** Names of audit events. */
   readonly events?: readonly string[]
@@ -46,7 +46,7 @@ export interface ExtensionNames<D extends DeclaredNames = DeclaredNames> {
   readonly declared: D
   /** The limits, for `server.limits`. */
   readonly limits: { readonly [Name in KeyOf<D['limits']>]: Limit }
-  /** Creates an error with a code of the extension. The client receives the description; the log has the `cause`. */
+  /** Creates an error with a code of the extension. The client receives the description, and the log the `cause`. */
   error(
     code: KeyOf<D['errors']>,
     description: string,
@@ -103,7 +103,7 @@ export const ownEvents = ({
 const extensionSyntax = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const nameSyntax = /^[a-z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*$/
 const codeSyntax = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-/** The maximum number of characters, because names are stored in keys and rows. */
+/** The maximum number of characters of a name. */
 const maxLength = 50
 
 const fits = (name: string, syntax: RegExp): boolean =>

@@ -76,7 +76,7 @@ const expectDone = ({ status, headers, body }: Answer): void => {
   expect([status, body]).toEqual([200, {}])
   expect(headers.get('cache-control')).toBe('no-store')
 }
-/** The repetitions of a request, so that each of three nodes receives it. */
+/** Used to repeat a request, so that each of three nodes receives it once. */
 const times = [1, 2, 3] as const
 const expectLives = async (token: string, lives = true): Promise<void> => {
   for (const _ of times) {

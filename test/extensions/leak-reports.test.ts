@@ -153,7 +153,7 @@ describe('authorization of leak reports', () => {
         status: 403,
         body: {
           error: 'access_denied',
-          error_description: 'The report is not signed by a key that is known here.',
+          error_description: 'The report is not signed with a known key.',
         },
       })
     }

@@ -28,7 +28,7 @@ const metadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
   }
 }
 
-// `response_types_supported` is required. Without `grant_types_supported`, clients assume two grants (RFC 8414 §2).
+// Publish these lists even if they are empty: the first is required, and the second has a default (RFC 8414 §2).
 const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']
 
 export const authorizationServerMetadata: Extension = {

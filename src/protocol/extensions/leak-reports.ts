@@ -62,7 +62,7 @@ const checkSender = async (
   const claims = ['github-public-key-identifier', 'github-public-key-signature']
   const isPlain = claims.every((name) => http.header(name) === null)
   if (isPlain && server.settings.acceptUnsignedLeakReports) return
-  throw new OAuthError('access_denied', 'The report is not signed by a key that is known here.')
+  throw new OAuthError('access_denied', 'The report is not signed with a known key.')
 }
 
 /** Revokes a reported credential. Returns whether this server issued it; also true for a repeated report. */

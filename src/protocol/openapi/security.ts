@@ -44,7 +44,8 @@ const jwtScheme = ({ jwtAuthHeader, jwtAuthHeaderType }: Described['settings']):
       bearerFormat: 'JWT',
       description,
     }
-  const word = jwtAuthHeaderType === null ? '' : ` After the word ${jwtAuthHeaderType} and a space.`
+  const word =
+    jwtAuthHeaderType === null ? '' : ` The value begins with ${jwtAuthHeaderType} and a space.`
   return { type: 'apiKey', in: 'header', name: jwtAuthHeader, description: `${description}${word}` }
 }
 

@@ -187,7 +187,7 @@ const leakReport: Part = {
     responses: {
       200: answerOf('The verdict on each reported item, in the same order.', schemaOf(leakAnswer)),
       400: refusals['400'] ?? {},
-      403: answerOf('The report is not signed by a key that is known here.', named('Problem')),
+      403: answerOf('The report is not signed with a known key.', named('Problem')),
       413: namedAnswer('TooLarge'),
       503: namedAnswer('Unavailable'),
       default: refusals.default ?? {},
