@@ -31,6 +31,7 @@ declare module 'hono' {
 // Use the context as the key, because middleware may replace the request.
 const callers = new WeakMap<Context, Caller>()
 
+/** The options of the Hono adapter. */
 export interface HonoOptions {
   /** Returns the IP address of the peer; default: the address that `@hono/node-server` reports. */
   readonly remoteAddress?: (context: Context) => string | undefined

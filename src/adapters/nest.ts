@@ -42,9 +42,10 @@ export const mount: typeof node.mount = node.mount
 /** The injection token of the server, with which guards do not need decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
-/** Provides the server to all guards. */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
+/** Provides the server to all guards. */
 export class AuthorizationServerModule {
+  /** Returns the module for the `imports` of the application. */
   static register(server: AuthorizationServer): DynamicModule {
     const provider = { provide: AUTHORIZATION_SERVER, useValue: server }
     return {

@@ -65,6 +65,7 @@ export class HttpRequest {
     this.query = query
   }
 
+  /** All headers of the request. */
   get headers(): Headers {
     return this.#source.headers
   }
@@ -79,6 +80,7 @@ export class HttpRequest {
     return (this.header('content-type') ?? '').toLowerCase()
   }
 
+  /** The header `User-Agent`; empty without it. */
   get userAgent(): string {
     return this.header('user-agent') ?? ''
   }
@@ -113,6 +115,7 @@ export class HttpRequest {
     return new Parameters(await this.formText())
   }
 
+  /** Returns the body of a form as text. @throws OAuthError as `form` */
   formText(): Promise<string> {
     return this.#text('application/x-www-form-urlencoded')
   }

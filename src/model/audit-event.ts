@@ -138,6 +138,7 @@ export const auditEvents = {
   'signing_key.created': { sentence: 'A key pair for signing tokens was created.', details: [] },
 } as const satisfies Readonly<Record<string, Kind>>
 
+/** The name of a built-in audit event. */
 export type BuiltInEventName = keyof typeof auditEvents
 
 /**
@@ -146,6 +147,7 @@ export type BuiltInEventName = keyof typeof auditEvents
  */
 export type OwnEventName = `${string}/${string}`
 
+/** The name of an audit event, built-in or of an extension. */
 export type AuditEventName = BuiltInEventName | OwnEventName
 
 /** The details of an extension's event, without secrets, because administrators can read them. */
@@ -160,6 +162,7 @@ export type AuditDetails<Name extends AuditEventName> = {
     : OwnDetails
 }[Name]
 
+/** Returns whether the name is that of a built-in audit event. */
 export const isBuiltInEventName = (text: string): text is BuiltInEventName =>
   Object.hasOwn(auditEvents, text)
 

@@ -92,6 +92,7 @@ export class Client {
     this.#context = context
   }
 
+  /** The client type (RFC 6749 §2.1). */
   get clientType(): 'confidential' | 'public' {
     return this.isConfidential ? 'confidential' : 'public'
   }
@@ -112,6 +113,7 @@ export class Client {
     return this.#grantTypes
   }
 
+  /** The response types that the settings enable and this client may use. */
   get allowedResponseTypes(): readonly string[] {
     return narrowed(this.#context.allowedResponseTypes, this.responseTypes)
   }

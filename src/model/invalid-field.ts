@@ -27,6 +27,7 @@ export type FieldProblem =
   | 'overlapInvalid'
   | 'other'
 
+/** The problem of an invalid field, for the message in the language of the reader. */
 export interface FieldDetail {
   readonly problem: FieldProblem
   /** The limit, or the invalid value. */

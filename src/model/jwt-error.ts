@@ -1,3 +1,4 @@
+/** The options of a JWT error. */
 export interface JwtErrorOptions {
   /** The list of problems for the response. */
   readonly errors?: readonly unknown[]

@@ -1,6 +1,7 @@
 /** The levels of log entries, in ascending order. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
+/** The level of a log entry. */
 export type LogLevel = (typeof logLevels)[number]
 
 /** One line of the log: a stable event name, a readable sentence, and details without secrets. */

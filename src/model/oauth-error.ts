@@ -36,8 +36,10 @@ declare const brand: unique symbol
 /** An error code that an extension has registered. */
 export type OwnErrorCode = string & { readonly [brand]: 'OwnErrorCode' }
 
+/** An error code that a built-in standard defines. */
 export type BuiltInErrorCode = keyof typeof statusOf
 
+/** The value of the response parameter `error` (RFC 6749 §5.2). */
 export type OAuthErrorCode = BuiltInErrorCode | OwnErrorCode
 
 /** Returns whether a built-in standard defines the code. */
@@ -46,6 +48,7 @@ export const isBuiltInErrorCode = (code: string): boolean => Object.hasOwn(statu
 /** The error codes of the built-in standards. */
 export const oauthErrorCodes = Object.keys(statusOf) as readonly BuiltInErrorCode[]
 
+/** The options of an `OAuthError`. */
 export interface OAuthErrorOptions {
   /** The internal reason, for the log only. */
   readonly cause?: unknown
@@ -87,6 +90,7 @@ export class AuthenticationRequired extends Error {
     this.headers = { 'www-authenticate': challenge }
   }
 
+  /** Returns the body of the response. */
   toWire(): { status: number; message: string } {
     return { status: this.status, message: this.message }
   }

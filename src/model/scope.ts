@@ -11,6 +11,7 @@ export class ScopeDoesNotExists extends Error {
   }
 }
 
+/** The options of a `Scope`. */
 export interface ScopeOptions {
   /** The description that users read on the consent page. */
   readonly helpText?: string
@@ -82,6 +83,7 @@ export const emailScope: Scope = new Scope('user:email', {
   },
 })
 
+/** The registered scopes of a server. */
 export class ScopeRegistry {
   readonly #scopes = new Map<string, Scope>()
   #requestable: readonly string[] | undefined
@@ -98,6 +100,7 @@ export class ScopeRegistry {
     this.#requestable = undefined
   }
 
+  /** Returns the scope with this ID; undefined if it is not registered. */
   get(id: string): Scope | undefined {
     return this.#scopes.get(id)
   }

@@ -3,6 +3,7 @@ import type { User, UserId } from './user.ts'
 /** The type of the user table's key, and of every `user_id` column. */
 export type UserKeyType = 'integer' | 'text' | 'uuid'
 
+/** The columns of a user table of the application. */
 export interface UserTableColumns {
   readonly id: string
   readonly email: string
@@ -35,6 +36,7 @@ export interface UserTable {
 export interface UserCallbacks {
   /** Default `integer`. */
   readonly keyType?: UserKeyType
+  /** Returns the user with this ID; undefined for an unknown or deleted user. */
   find(id: UserId): Promise<User | undefined>
   /** Returns the user with this e-mail address and password, for the built-in login and the `password` grant. */
   withPassword?(email: string, password: string): Promise<User | undefined>

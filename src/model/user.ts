@@ -46,6 +46,7 @@ class UserProxyBase {
     })
   }
 
+  /** The ID of the user. */
   get id(): UserId {
     return this.#user.id
   }
@@ -60,6 +61,7 @@ class UserProxyBase {
     return this.#source.checkPassword(this.#user.id, password)
   }
 
+  /** Returns the ID of the user, from which `fromId` restores the proxy. */
   toJSON(): UserId {
     return this.#user.id
   }
@@ -71,7 +73,12 @@ class UserProxyBase {
   }
 }
 
+/**
+ * A user with methods for templates and handlers. It serializes as the ID of the user, and has all attributes of the user
+ * record.
+ */
 export type UserProxy = UserProxyBase & User
+/** The constructor of `UserProxy`. */
 export const UserProxy = UserProxyBase as {
   new (user: User, source: UserSource): UserProxy
   fromId(id: UserId, source: UserSource): Promise<UserProxy | undefined>

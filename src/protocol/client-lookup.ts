@@ -4,6 +4,7 @@ import type { User } from '../model/user.ts'
 
 /** The provider operations of the specification, which the host may replace. */
 export interface ProviderOperations {
+  /** Returns the client with this ID; undefined for an unknown client. */
   getClient(clientId: string): Promise<Client | undefined>
   /** Finds a token by the value of its access token or its refresh token. */
   getToken(by: {

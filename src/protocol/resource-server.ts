@@ -132,7 +132,8 @@ export class ResourceServer {
     if (authorization === null || servedScheme.test(authorization)) return false
     const [, scheme] = /^([\w!#$%&'*+.^`|~-]+) +\S/.exec(authorization) ?? []
     return (
-      scheme !== undefined && scheme.toLowerCase() !== this.#options.jwtAuthHeaderType?.toLowerCase()
+      scheme !== undefined &&
+      scheme.toLowerCase() !== this.#options.jwtAuthHeaderType?.toLowerCase()
     )
   }
 

@@ -9,6 +9,7 @@ import type { AuthorizationServerOptions } from './options.ts'
 export interface TestClock {
   /** Returns milliseconds since the epoch. Pass it as the option `clock`. */
   readonly now: () => number
+  /** Moves the clock forward. */
   advance(seconds: number): void
 }
 
@@ -45,6 +46,7 @@ export interface Actor {
   readonly fetch: typeof fetch
 }
 
+/** The options of `actAs`. */
 export interface ActAs {
   /** The ID of an existing user. The default is a new user of the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>

@@ -13,6 +13,7 @@ import { type PooledConnections, pooledConnections } from './sql/postgres/pool.t
 import { postgresStore } from './sql/postgres/store.ts'
 import type { OpenStore, StoreOpener } from './store.ts'
 
+/** The options of `postgres(url)`. */
 export interface PostgresOptions {
   /** Maximum number of connections of this process. Default 10. */
   readonly poolSize?: number

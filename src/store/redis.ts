@@ -16,6 +16,7 @@ import { singleConnection } from './redis/single.ts'
 import { redisTransients } from './redis/transients.ts'
 import { TimeoutError, withTimeout } from './timeout.ts'
 
+/** The options of `redis(url)`. */
 export interface RedisOptions {
   /** Prefix of every key. Servers that share one Redis need different prefixes. Default `oauth2server:`. */
   readonly keyPrefix?: string

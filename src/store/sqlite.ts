@@ -12,6 +12,7 @@ import { SqliteWriteProbe } from './sql/sqlite/write-probe.ts'
 import type { Tables } from './sql/tables.ts'
 import type { StoreOpener } from './store.ts'
 
+/** The options of `sqlite(path)`. */
 export interface SqliteOptions {
   /**
    * With `NORMAL` (default), a crash of the process loses nothing, but a power failure may lose the last commits. With

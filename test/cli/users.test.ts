@@ -47,7 +47,11 @@ describe('users create', () => {
       ['--email', 'taken@example.org'],
       'email: This e-mail address is taken.',
     ],
-    ['an invalid e-mail address', ['--email', 'me\nand@you'], 'email: This is not an e-mail address.'],
+    [
+      'an invalid e-mail address',
+      ['--email', 'me\nand@you'],
+      'email: This is not an e-mail address.',
+    ],
     [
       'a short password',
       ['--email', 'a@b.example', '--password', '1234567'],

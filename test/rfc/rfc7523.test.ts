@@ -240,7 +240,9 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
     expect(outcome(await withAssertion(assertion))).toBe('200')
     const again = await withAssertion(assertion)
     expect(refusal(again)).toBe('401 invalid_client')
-    expect(again.body.error_description).toBe('The assertion was already used: a jti is accepted only once.')
+    expect(again.body.error_description).toBe(
+      'The assertion was already used: a jti is accepted only once.',
+    )
     const jti = randomUUID()
     expect(await outcomeOf({ jti })).toBe('200')
     expect(await outcomeOf({ jti, exp: seconds(120) })).toBe('401 invalid_client')

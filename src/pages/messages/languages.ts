@@ -15,4 +15,5 @@ export const languages = { en, ar, de, es, fr, it, ja, pl, pt, zh } as const sat
   Messages
 >
 
+/** The code of a language of the pages, such as `en`. */
 export type Language = keyof typeof languages

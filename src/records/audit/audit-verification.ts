@@ -34,9 +34,11 @@ export interface AuditDefect {
   readonly ids: string
 }
 
+/** The options of a verification of the audit log. */
 export interface AuditVerificationOptions {
   /** The head of an earlier verification, which was stored outside of the database. */
   readonly head?: string | undefined
+  /** Called with each defect that is found. */
   readonly onDefect?: ((defect: AuditDefect) => void) | undefined
 }
 

@@ -33,6 +33,7 @@ export interface KeyRotation {
   readonly keepFor: number
 }
 
+/** The options of a rotation of the secret keys. */
 export interface KeyRotationOptions {
   /** Called after each batch. */
   readonly onProgress?: (progress: KeyRotationProgress) => void

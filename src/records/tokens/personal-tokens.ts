@@ -21,6 +21,7 @@ import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
+/** The options of a new personal token. */
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
   /** Whether the token is generated internally, so that no page shows it. */
