@@ -4,13 +4,13 @@ import type { AuditValues } from '../../model/audit-values.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Cursor, Page } from './page.ts'
 
-/** The conditions that events have to meet. A missing condition matches every event. */
+/** Conditions for events. A missing condition matches every event. */
 export interface AuditFilter {
   readonly event?: string | undefined
   /** The user whose account the events are about. */
   readonly userId?: UserId | undefined
   readonly clientId?: string | undefined
-  /** Leaves out routine events, such as refreshes. */
+  /** Whether to omit routine events, such as refreshes. */
   readonly withoutRoutine?: boolean
   /** The earliest time, in milliseconds since the epoch. */
   readonly since?: number | undefined
@@ -25,16 +25,16 @@ export interface StoredAuditRow {
   readonly seal: string
 }
 
-/** A range of rows, to which no row is added once all its writers have ended: see `isSettled`. */
+/** A range of rows that is complete when all writers have ended: see `isSettled`. */
 export interface AuditMark {
   readonly id: number
-  /** Whether the database would have assigned IDs of earlier rows again, which `mark` corrects. */
+  /** Whether the sequence of IDs had been set back, so that IDs would have been assigned twice. `mark` corrects it. */
   readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
 }
 
-/** Audit events. They are written once, never changed, and removed by their age. */
+/** Stores audit events, which are never changed, and deleted by age. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
   /** Adds all events or none, outside of requests. */
@@ -43,14 +43,14 @@ export interface AuditStore {
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
   /** Returns a page of events, the earliest first. */
   earliest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
-  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if given, in the order of their IDs. */
+  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if it is set, in the order of their IDs. */
   rows(
     range: { readonly after: number | null; readonly until?: number },
     limit: number,
   ): Promise<readonly StoredAuditRow[]>
   /**
-   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller one. Rows that
-   * are added later have greater IDs, whatever IDs an attacker gave to existing rows.
+   * Returns the greatest ID in this range, and the transactions that may still commit a row with a smaller ID. All
+   * later rows have greater IDs, even if an attacker inserted rows with other IDs.
    */
   mark(range: { readonly after: number; readonly until: number }): Promise<AuditMark>
   /** Returns whether every transaction that might add a row up to the mark has ended. */
@@ -65,19 +65,19 @@ export interface AuditStore {
 export interface AuditCheckpoint {
   readonly number: number
   readonly at: number
-  /** The checkpoint covers the rows with IDs above this one… */
+  /** The checkpoint covers rows with IDs above this one. */
   readonly afterId: number
-  /** … and up to this one. */
+  /** The greatest ID that the checkpoint covers. */
   readonly lastId: number
-  /** The IDs of these rows: `3-7,9`. */
+  /** The IDs of the covered rows, such as `3-7,9`. */
   readonly ids: string
-  /** The digest of these rows. */
+  /** The digest of the covered rows. */
   readonly rowsDigest: string
-  /** The greatest `at` of these rows; 0 without rows. */
+  /** The greatest `at` of the covered rows; 0 without rows. */
   readonly latestAt: number
-  /** The IDs of those rows that had no valid seal. */
+  /** The IDs of covered rows without a valid seal. */
   readonly forged: string
-  /** The number of the checkpoint up to which rows and earlier checkpoints were removed; 0: none. */
+  /** The number of the checkpoint up to which rows and checkpoints were removed; 0 if nothing was removed. */
   readonly removedUpTo: number
   /** The digest of the previous checkpoint. */
   readonly previous: string

@@ -7,7 +7,7 @@ import type { StoredUser } from './users.ts'
 
 export interface SealedClient {
   readonly fields: ClientFields
-  /** The seal of the row, which reveals changes that were not made by the server. */
+  /** The seal of the row, which detects changes that were not made by the server. */
   readonly seal: Sealed
   /** The seal of the fields that a token look-up reads. */
   readonly stateSeal: Sealed
@@ -24,17 +24,16 @@ export interface ClientStore {
   /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
   /**
-   * Replaces every field of the client with this ID; the ID may change too. Another key makes it another client with
-   * that ID: the rows of the former client become invisible immediately, and are removed later. Returns false if a unique
-   * value is taken.
+   * Replaces every field of the client with this ID, including the ID. If the key changes, the rows of the former key
+   * become invisible immediately, and are deleted later. Returns false if a unique value is taken.
    */
   update(clientId: string, client: SealedClient, now: number): Promise<boolean>
   /**
-   * Deletes the client, inside a transaction. Its rows become invisible immediately, and are removed later. Returns false for an
-   * unknown client.
+   * Deletes the client inside a transaction. Its rows become invisible immediately, and are deleted later. Returns
+   * false for an unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
-  /** Deletes the client's own tokens (RFC 6749 §4.4) and those exchanged from them. */
+  /** Deletes the tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from them. */
   endOwnTokens(clientId: string): Promise<void>
   /**
    * Deletes at most `limit` unused clients that registered themselves before a time. An unused client has no token, no
@@ -44,7 +43,7 @@ export interface ClientStore {
   /** Counts the unused clients that registered themselves, up to `max`, and before a time if given. */
   countUnused(max: number, before?: number): Promise<number>
   /**
-   * Counts the applications that a user registered, up to `max`, without internal clients and those behind personal
+   * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal
    * tokens.
    */
   countOfOwner(userId: UserId, max: number): Promise<number>
@@ -52,12 +51,12 @@ export interface ClientStore {
   countUsers(clientId: string, max: number): Promise<number>
   /** Counts the tokens of several clients like `countUsers`, in one query. */
   countUsersOf(clientIds: readonly string[], max: number): Promise<ReadonlyMap<string, number>>
-  /** Lists the applications that a user registered, without internal clients and those behind personal tokens. */
+  /** Lists the applications that a user registered, without internal clients and the clients of personal tokens. */
   ofOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /**
    * Lists the applications whose name, ID or owner's e-mail address contains the text; all of them for an empty text.
    */
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
-  /** Lists the applications that may act for a user, by a consent or a live authorization. */
+  /** Lists the applications with a consent or an active authorization of the user. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
 }

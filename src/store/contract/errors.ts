@@ -1,6 +1,5 @@
 /**
- * The store cannot be reached or cannot write. The response is always 503, never a
- * statement about a credential.
+ * The store cannot be reached, or cannot write. The response is always 503, never an error about a credential.
  */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
@@ -16,7 +15,7 @@ export class ReferenceNotFound extends Error {
   override readonly name = 'ReferenceNotFound'
 }
 
-/** Users that belong to the application are created, changed and deleted by the application. */
+/** A change of users of the application, which only the application can make. */
 export class NotOurUsers extends Error {
   override readonly name = 'NotOurUsers'
   constructor() {
@@ -32,6 +31,6 @@ export class StoreUnusable extends Error {
 }
 
 /**
- * A newer version has migrated the store. This version can use it, since migrations only add, but cannot migrate it.
+ * A newer version has migrated the store. This version can use it, because migrations only add, but cannot migrate it.
  */
 export class NewerSchema extends StoreUnusable {}

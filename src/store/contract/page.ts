@@ -5,9 +5,9 @@ export interface Page<T> {
   readonly next: string | null
 }
 
-/** Asks for one page of a list: at most `limit` items after `after`, the `next` of an earlier page. */
+/** The position and size of a requested page: at most `limit` items after `after`, the `next` of an earlier page. */
 export interface Cursor {
-  /** Null starts at the beginning, and so does an invalid cursor. */
+  /** The list starts at the beginning for null and for an invalid cursor. */
   readonly after: string | null
   readonly limit: number
 }

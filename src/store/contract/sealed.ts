@@ -24,13 +24,13 @@ export interface ResealedRow {
   readonly sealed: readonly (Sealed | null)[]
 }
 
-/** The rows of one table that carry sealed values. */
+/** The rows of one table with sealed values. */
 export interface SealedRows<Row> {
   /** The name of the table. */
   readonly table: string
   /**
-   * Reads the next `limit` rows, from the greatest primary key down, and returns those with a value under another key.
-   * `next` is the cursor of the next page, or null after the last one.
+   * Reads the next `limit` rows in descending order of the primary key, and returns the rows with a value under another
+   * key. `next` is the cursor of the next page, or null after the last page.
    */
   notUnder(
     keyId: string,
@@ -38,11 +38,14 @@ export interface SealedRows<Row> {
     limit: number,
   ): Promise<{ readonly rows: readonly SealedRow<Row>[]; readonly next: RowKey | null }>
   /**
-   * Writes the values of each row that is unchanged since it was read, and skips locked rows. @returns the number of
+   * Writes the values of each row that has not changed since it was read. Skips locked rows. @returns the number of
    * written rows
    */
   reseal(rows: readonly ResealedRow[]): Promise<number>
-  /** Counts the rows with a value under this key among the first `limit`, and returns whether the table has no more rows. */
+  /**
+   * Counts the rows with a value under this key among the first `limit`, and returns whether the table has no more
+   * rows.
+   */
   countUnder(
     keyId: string,
     limit: number,

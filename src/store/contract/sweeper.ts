@@ -1,4 +1,4 @@
-/** A deleted client or built-in user, whose rows are already invisible but not yet removed. */
+/** A deleted client or built-in user, whose rows are invisible but not deleted yet. */
 export interface Removal {
   readonly kind: 'client' | 'user'
   readonly key: number
@@ -9,14 +9,14 @@ export interface Removal {
 export interface RemovalStore {
   /** Lists at most `limit` removals after `after`, in a fixed order. */
   list(after: Removal | null, limit: number): Promise<readonly Removal[]>
-  /** Removes about `limit` rows. @returns the number of removed rows; 0 when nothing is left */
+  /** Deletes about `limit` rows. @returns the number of deleted rows; 0 if none was left */
   removeSome(removal: Pick<Removal, 'kind' | 'key'>, limit: number): Promise<number>
   delete(removal: Removal): Promise<void>
   /** Adds deleted clients to the list, unless they are in it. */
   addClients(keys: readonly number[], at: number): Promise<void>
   /**
-   * Finds clients that a foreign key of the application's user table has deleted. Reads about `limit` client keys of each
-   * table after `after`. `last` is the last key that was read, or null at the end.
+   * Finds clients that a foreign key to the user table of the application deleted. Reads about `limit` client keys of
+   * each table after `after`. `last` is the last key that was read, or null at the end.
    */
   findOrphans(
     after: number,
@@ -24,7 +24,7 @@ export interface RemovalStore {
   ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
 }
 
-/** The notes of the sweeper between two runs: since when a user is missing, and when the clock was last read. */
+/** The type of a note of the sweeper between two runs: since when a user is missing, or when the last sweep ran. */
 export type SweeperNoteKind = 'missing user' | 'last sweep'
 
 export interface SweeperNote {

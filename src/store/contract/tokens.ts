@@ -15,11 +15,11 @@ export interface StoredToken {
   readonly refreshToken: Sealed | null
   /** The last recorded use; null before the first one. */
   readonly lastUse: TokenUse | null
-  /** The token with the new value, if this row is a personal token's former value in its overlap. */
+  /** The token with the new value, if this row is a former value of a personal token during its overlap. */
   readonly successorId: number | null
 }
 
-/** The use of a token: the time in milliseconds since the epoch, and the address of the caller. */
+/** A use of a token: the time in milliseconds since the epoch, and the IP address of the caller. */
 export interface TokenUse {
   readonly at: number
   readonly address: string
@@ -29,7 +29,7 @@ export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
   readonly fields: Omit<TokenFields, 'id'>
 }
 
-/** A personal token with its name and the end of its former value. */
+/** A personal token with its name and the expiry of its former value. */
 export interface PersonalTokenRow extends StoredToken {
   readonly name: string
   readonly previousExpires: number | null
@@ -40,13 +40,13 @@ export interface AuthorizedTokenRow extends StoredToken {
   readonly authorization: Pick<Authorization, 'scopes' | 'userAgent' | 'createdAt'>
 }
 
-/** A token with the names that an administrator's list shows. */
+/** A token with the names that the list for administrators shows. */
 export interface TokenWithNames extends StoredToken {
   readonly clientName: string
   readonly userEmail: string | null
 }
 
-/** A token with everything that decides whether it is valid, read in one query. */
+/** A token with the state that decides whether it is valid, read in one query. */
 export interface TokenWithState extends StoredToken {
   readonly user: StoredUser | null
   readonly client: {
@@ -56,24 +56,24 @@ export interface TokenWithState extends StoredToken {
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
     readonly isDisabled: boolean
-    /** The current limit of the client; null without one. */
+    /** The scopes to which the client is limited now; null without a limit. */
     readonly allowedScopes: readonly string[] | null
     /** The seal of these fields, except for the state of the owner. */
     readonly stateSeal: Sealed
   }
 }
 
-/** The row of a refresh token with the whole authorization, whose scopes it can restore. */
+/** The row of a refresh token with its authorization, whose scopes a refresh can restore. */
 export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
-/** A rotated refresh token. A client that presents it again is retrying, or has stolen it. */
+/** A rotated refresh token. A client that presents it again retries a request, or has stolen the token. */
 export interface RotatedRefreshToken {
   readonly digest: Digest
   readonly authorizationId: number
   readonly successor: Digest
-  /** The digest of the parameters with which it was redeemed. */
+  /** The digest of the parameters of the request that redeemed the token. */
   readonly parameters: string
   readonly rotatedAt: number
 }
@@ -89,9 +89,11 @@ export interface Rotation {
   readonly next: NewToken
   /** The tombstone of the presented refresh token. */
   readonly rotated: StoredRotation
-  /** Whether concurrent requests may be exchanging the access token for narrower ones, which end with it. */
+  /** Whether concurrent requests may be exchanging the access token for narrower tokens. */
   readonly isNarrowed: boolean
-  /** The earliest end of the authorization. It never moves closer, since older rows may still need the tombstone. */
+  /**
+   * The new expiry of the authorization, unless its current expiry is later, since older rows may need the tombstone.
+   */
   readonly endsAt: number
 }
 
@@ -101,11 +103,11 @@ export interface TokenStore {
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Returns undefined if a random value is taken. The caller retries with others. */
+  /** Inserts a token. Returns undefined if a random value is taken, and the caller retries with other values. */
   insert(token: NewToken): Promise<number | undefined>
   /**
-   * Replaces a pair of tokens and ends the tokens exchanged from it, if the refresh token is still the current one. Of
-   * concurrent callers, exactly one succeeds.
+   * Replaces a pair of tokens and deletes the tokens that were exchanged from it, if the refresh token is still the
+   * current one. Exactly one of several concurrent callers succeeds.
    * @throws UniqueViolation
    */
   rotate(rotation: Rotation): Promise<boolean>
@@ -123,8 +125,8 @@ export interface TokenStore {
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
   /**
-   * Lists the live authorizations of a user for these clients: at most `limit` each, the latest first, with their number,
-   * counted up to `countLimit`.
+   * Lists the active authorizations of a user for these clients: at most `limit` for each client, latest first, with
+   * their number, counted up to `countLimit`.
    */
   authorizedOf(
     userId: UserId,
@@ -133,7 +135,7 @@ export interface TokenStore {
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Lists the tokens of a user's e-mail address, a client's ID, or a token's own ID; all tokens for an empty text. */
+  /** Lists the tokens for the e-mail address of a user, a client ID or a token ID; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
   /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>
@@ -143,21 +145,21 @@ export interface TokenStore {
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   delete(id: number): Promise<boolean>
   /**
-   * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients behind personal tokens.
-   * @returns the number of deleted tokens; only 0 means that nothing is left
+   * Deletes at most `limit` tokens that have expired and cannot be refreshed, and the clients of personal tokens.
+   * @returns the number of deleted tokens; only 0 means that no tokens are left
    */
   deleteExpired(now: number, limit: number): Promise<number>
   /**
-   * Deletes at most `limit` tombstones of an authorization: those before a time, and those beyond the latest
+   * Deletes at most `limit` tombstones of an authorization: tombstones before a time, and tombstones beyond the latest
    * `keep`.
    */
   deleteRotated(
     authorizationId: number,
     which: Beyond & { readonly before: number },
   ): Promise<number>
-  /** Deletes at most `limit` of a client's own tokens (RFC 6749 §4.4), except for about the latest `keep`. */
+  /** Deletes at most `limit` tokens of `client_credentials` (RFC 6749 §4.4), except for about the latest `keep`. */
   deleteOldestOwn(of: Pick<TokenFields, 'clientKey' | 'userId'>, which: Beyond): Promise<number>
-  /** Deletes at most `limit` of the tokens exchanged from this one, except for the latest `keep`. */
+  /** Deletes at most `limit` tokens that were exchanged from this one, except for the latest `keep`. */
   deleteOldestChildren(parentId: number, which: Beyond): Promise<number>
 }
 

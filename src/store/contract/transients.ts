@@ -1,15 +1,15 @@
-/** Short-lived values: codes, pending requests. Keys carry their kind, values are sealed by the caller. */
+/** Stores short-lived values, such as codes and pending requests. Keys contain the kind; callers seal the values. */
 export interface Transients {
   /** Returns false if the key is taken. */
   put(key: string, value: string, expiresAt: number, now: number): Promise<boolean>
-  /** Stores a value, and replaces a former one. */
+  /** Stores or replaces a value. */
   set(key: string, value: string, expiresAt: number, now: number): Promise<void>
   get(key: string, now: number): Promise<string | undefined>
   /** Returns the values of several keys, in their order, in one round trip. */
   getMany(keys: readonly string[], now: number): Promise<readonly (string | undefined)[]>
-  /** Removes and returns the value; of concurrent callers, exactly one receives it. */
+  /** Removes and returns the value. Exactly one of several concurrent callers receives it. */
   take(key: string, now: number): Promise<string | undefined>
-  /** Increments a counter and returns it; every caller gets a different number. */
+  /** Increments and returns a counter. Every caller gets a different number. */
   increment(key: string, expiresAt: number, now: number): Promise<number>
   delete(key: string): Promise<void>
   deleteExpired(now: number, limit: number): Promise<number>
@@ -17,7 +17,7 @@ export interface Transients {
 
 /** Short-lived values that are stored outside of the database. */
 export interface OpenTransients extends Transients {
-  /** @throws StoreUnavailable without an answer */
+  /** Checks that the store responds. @throws StoreUnavailable otherwise */
   ping(): Promise<void>
   close(): Promise<void>
 }

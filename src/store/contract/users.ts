@@ -1,12 +1,12 @@
 import type { User, UserId } from '../../model/user.ts'
 
-/** A user as the store reads it. */
+/** A user with the seal of the row. */
 export interface StoredUser extends User {
   /** The seal of the row; empty for users of the application, since the server does not write their table. */
   readonly seal: string
 }
 
-/** A user with the hash of the password, which never leaves `records/`. */
+/** A user with the hash of the password, which only `src/records` uses. */
 export interface UserWithPassword extends StoredUser {
   readonly passwordHash: string | null
 }
@@ -24,17 +24,19 @@ export interface UserStore {
   /** Writes the fields of a user that can change, and the seal of the whole row. */
   update(user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'seal'>): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
-  /** Deletes the user, inside a transaction. The user's rows become invisible immediately, and are removed later. */
+  /**
+   * Deletes the user inside a transaction. The rows of the user become invisible immediately, and are deleted later.
+   */
   delete(id: UserId, now: number): Promise<boolean>
 }
 
-/** The rows of users that no foreign key refers to. */
+/** Finds and deletes rows of users without a foreign key to the user. */
 export interface UserDataStore {
   /** Lists at most `limit` IDs of users with rows, after `after`, in order. */
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
-   * @returns the number of deleted rows; 0 when nothing is left
+   * @returns the number of deleted rows; 0 if none was left
    */
   deleteSome(userId: UserId, limit: number): Promise<number>
 }

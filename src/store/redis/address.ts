@@ -2,7 +2,7 @@ import { StoreUnusable } from '../contract/errors.ts'
 
 /** The address and the credentials of Redis. */
 export interface RedisAddress {
-  /** Several nodes belong to one cluster. */
+  /** The node, or the nodes of a cluster. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
   readonly tls: boolean
   readonly username: string | undefined

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { ConnectionSettings } from './connection.ts'
 
-/** Milliseconds between pings of an idle connection. A connection without an answer is closed after `maxSilence`. */
+/** Milliseconds between pings of an idle connection. A connection without a reply is closed after `maxSilence`. */
 const pingInterval = 1_000
 const maxSilence = 2_500
 
@@ -25,7 +25,7 @@ export const clientOptions = (
   pingInterval,
   // Commands fail immediately during an outage, instead of waiting in a queue.
   disableOfflineQueue: true,
-  // The driver's own timeout ends once a command is written, and needs a timer for each command.
+  // The timeout of the driver does not include the reply, and needs a timer for each command.
   commandOptions: { timeout: 0 },
   maintNotifications: 'disabled' as const,
 })
@@ -35,9 +35,9 @@ interface Node {
   readonly port: number
 }
 
-/** Adds the host name for TLS, since an address may serve several names and the driver does not send one. */
+/** Adds the host name for TLS, because an IP address may have several names and the driver does not send one. */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
 
-/** The timeout for the answer to a command, in milliseconds. */
+/** The timeout for the reply to a command, in milliseconds. */
 export const answerLimit = 1_000

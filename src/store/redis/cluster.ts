@@ -4,7 +4,10 @@ import { answerLimit, clientOptions, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
-/** Milliseconds of refused connections after which the nodes are discovered again: a replica may have taken over. */
+/**
+ * Milliseconds of refused connections after which the nodes are discovered again, because a replica may have taken
+ * over.
+ */
 const refreshAfter = 500
 
 interface Node {
@@ -45,7 +48,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   let { cluster } = first
   const retired = new Set<typeof cluster>()
 
-  /** Discovers the nodes again from those that still answer. The current connections stay in use until this is done. */
+  /** Discovers the nodes again from the nodes that still respond. The current connections are used in the meantime. */
   const renew = async () => {
     const pings = cluster.masters.map(async ({ host, port, client }) => {
       await withTimeout(answerLimit, client?.ping() ?? Promise.reject())
@@ -58,7 +61,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     try {
       await withTimeout(connectTimeout, connecting)
     } catch {
-      // No replica has taken over yet, so the next timeout tries again. Close the connection also if it opens later.
+      // No replica has taken over yet, so the next timeout tries again. Close the connection, even if it opens later.
       const end = () => next.cluster.destroy()
       end()
       connecting.then(end, () => undefined)
@@ -69,7 +72,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     cluster = next.cluster
   }
 
-  // Waits for the commands that nodes may still answer, and then closes the connections.
+  // Waits for commands that may still get a reply, and then closes the connections.
   const retire = (old: typeof cluster) => {
     retired.add(old)
     const end = () => retired.delete(old) && old.destroy()

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { RedisAddress } from './address.ts'
 
-/** The commands that a client provides, for a single Redis and for a cluster. */
+/** The commands of a client, for a single Redis or a cluster. */
 export interface Commands {
   put(key: string, ...values: readonly string[]): Promise<boolean>
   replace(key: string, ...values: readonly string[]): Promise<boolean>
@@ -15,11 +15,11 @@ export interface Commands {
 /** A connection that reconnects automatically. Commands fail while it is disconnected. */
 export interface RedisConnection {
   readonly commands: Commands
-  /** Connects for the first time. Rejects if that fails. */
+  /** Opens the connection. The promise rejects if that fails. */
   connect(): Promise<void>
-  /** Returns whether the node belongs to a cluster, and has only some of the keys. */
+  /** Returns whether the node belongs to a cluster, so that it has only some of the keys. */
   isPartial(): Promise<boolean>
-  /** Replaces connections that do not answer. Concurrent callers that saw the same timeout cause one replacement. */
+  /** Replaces unresponsive connections, once for all concurrent callers with the same timeout. */
   renew(used: Commands): void
   close(): void
 }

@@ -1,9 +1,9 @@
 import { type CommandParser, defineScript } from '@redis/client'
 
 /*
- * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the caller's clock decides on the expiry,
- * so each script receives the time. Redis runs a script atomically. A full Redis refuses a script at its first write,
- * unless that is a DEL.
+ * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the clock of the caller decides on the
+ * expiry, so each script receives the time. Redis runs a script atomically. If its memory is full, Redis refuses a
+ * script at the first write, except for a DEL.
  */
 
 const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
@@ -64,7 +64,7 @@ return count`,
 })
 
 /**
- * Operations for which Redis has no command. The client sends their digest, or the whole script if Redis does not have
- * it yet.
+ * Operations for which Redis has no command. The client sends the digest of a script, or the whole script if Redis does
+ * not have it yet.
  */
 export const scripts = { put, replace, take, increment }

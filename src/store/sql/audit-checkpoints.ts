@@ -34,7 +34,7 @@ const toRow = (checkpoint: SealedCheckpoint): Row => ({
   seal: checkpoint.seal,
 })
 
-/** Sealed checkpoints of the audit log, each of which contains the digest of the previous one. */
+/** Stores the sealed checkpoints of the audit log. Each checkpoint contains the digest of the previous one. */
 export const sqlAuditCheckpoints = ({ read, write, purge }: Handle): AuditCheckpointStore => {
   const table = read.selectFrom('oauth2server_audit_checkpoint')
   return {

@@ -20,8 +20,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return sql`insert into oauth2server_audit (${names}) ${values}`
   }
 
-  // PostgreSQL assigns an ID before the row is committed. The inserting transaction holds this table lock until it
-  // commits. SQLite has one writer at a time, which commits before the next ID is assigned.
+  // Returns the transactions that may have inserted rows: PostgreSQL assigns an ID before the commit, until which the
+  // transaction holds this table lock. SQLite has one writer at a time, which commits before the next ID is assigned.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
@@ -112,7 +112,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async mark({ after, until }) {
-      // This order matters: a writer that was assigned a smaller ID either still holds the table lock or has ended.
+      // Read the ID before the writers. Then a writer with a smaller ID either still holds the table lock or has ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))

@@ -23,13 +23,14 @@ const fromRow = (row: Row): Authorization => ({
 })
 
 /**
- * The maximum number of authorizations that end for a new one. There is more than one only after the limit was lowered.
+ * The maximum number of authorizations that are revoked for a new one. More than one exceeds the limit only after the
+ * limit was lowered.
  */
 const maxEndedAtOnce = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
-  // Every read starts from this query: an authorization of a deleted client or user counts as nonexistent.
+  // Every read uses this query, because an authorization of a deleted client or user counts as nonexistent.
   const live = read
     .selectFrom('oauth2server_authorization as a')
     .innerJoin('oauth2server_client as c', (join) =>
@@ -74,7 +75,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async beyond(userId, clientId, keep) {
-      // Ordered like the index, so that the database need not sort.
+      // Use the order of the index, so that the database does not have to sort.
       const rows = await read
         .selectFrom('oauth2server_authorization')
         .select('id')
@@ -96,13 +97,14 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('id', '=', id)
         .where(unindexed('revoked_at'), 'is', null)
         .executeTakeFirst()
-      // No token remains that could be used; the row stays as a tombstone.
+      // Delete the tokens. The row remains as a tombstone.
       await write.deleteFrom('oauth2server_token').where('authorization_id', '=', id).execute()
       return numUpdatedRows > 0n
     },
 
     async revokeOfUser(userId, clientId, now, limit) {
-      // Find authorizations by their tokens, because revoked ones may remain as tombstones in any number.
+      // Find authorizations by their tokens, because there may be any number of revoked ones, which remain as
+      // tombstones.
       const rows = await write
         .selectFrom('oauth2server_token')
         .select('authorization_id')
@@ -157,7 +159,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
       const { numDeletedRows } = await purge
         .deleteFrom('oauth2server_authorization')
         .where('id', 'in', expired)
-        // Check again: a refresh may have extended it while this statement waited for the row.
+        // Check the expiry again, because a refresh may have extended it while this statement waited for the row.
         .where('expires_at', '<=', now)
         .executeTakeFirst()
       return Number(before + children + numDeletedRows)

@@ -9,13 +9,13 @@ export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
   /**
-   * Runs a batch atomically, except for the items that it leaves out.
+   * Runs a batch atomically. It may leave out items.
    * @returns the results in the order of the items, or `leftOut` for an item that was not run
    */
   readonly run: (items: readonly Item[]) => Promise<readonly (Result | typeof leftOut)[]>
   /** Runs a single item that was left out or whose batch was rolled back, concurrently with batches. */
   readonly runAlone: (item: Item) => Promise<Result>
-  /** Whether an error proves that the batch had no effect, so that each item may be retried alone. */
+  /** Returns whether an error proves that the batch had no effect, so that each item can be retried alone. */
   readonly isUndone: (error: unknown) => boolean
   /** The maximum number of items in a batch. */
   readonly most: number
@@ -38,7 +38,7 @@ export const batched = <Item, Result>({
   let running = 0
   let isScheduled = false
 
-  // Do not wait for single items: they may take long, and the next batch needs the slot.
+  // Do not wait for single items, which may be slow, because the next batch needs the slot.
   const settleAlone = ({ item, resolve, reject }: Waiting<Item, Result>): void => {
     runAlone(item).then(resolve, reject)
   }

@@ -128,10 +128,9 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .select('c.client_key')
       // Written exactly like the condition of the partial index, so that every database uses it.
       .where(sql<boolean>`c.origin <> 'owner'`)
-      // Tokens of `client_credentials` leave no row behind when they expire, so a client without rows may still be in
-      // use.
+      // Tokens of `client_credentials` are deleted when they expire, so a client without rows may still be in use.
       .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
-      // A deleted client with a metadata document would come back without the decision of the administrator.
+      // A deleted client with a metadata document would be stored again without the decision of the administrator.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where(({ not, exists, selectFrom }) =>
@@ -162,7 +161,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
         ),
       )
 
-  // Every condition is a column of the index, so the limit of a count bounds the index entries read.
+  // Every condition is a column of the index, so the limit of a count also limits the number of index entries read.
   const usersOf = (clientKey: RawBuilder<number>) =>
     read
       .selectFrom('oauth2server_token as t')
@@ -309,7 +308,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     },
 
     async countUnused(max, before) {
-      // This query reads thousands of rows; in the purge thread it does not delay requests.
+      // This query reads thousands of rows. In the purge thread, it does not delay requests.
       const some = unused()
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')

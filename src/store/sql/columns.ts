@@ -1,12 +1,12 @@
 /** The type of a column in PostgreSQL. `userKey` is the type of the keys of the users' table. */
 export type SqlType = 'bigint' | 'integer' | 'text' | 'userKey'
 
-/** How a column stores a property of a record. */
+/** The conversion between a property of a record and a column. */
 export interface Column<Source, Property extends keyof Source, Stored> {
-  /** The property that the column is read into; null for a column that is computed when it is written. */
+  /** The property that reads the column; null for a column that is computed when it is written. */
   readonly property: Property | null
   readonly type: SqlType
-  /** Whether the column changes when the row gets new values. Other columns are written by the insert only. */
+  /** Whether a replacement of the row writes the column. All other columns are only written by an insert. */
   readonly isReplaced: boolean
   readonly encode: (source: Source) => Stored
   readonly decode: (stored: Stored) => Source[Property]
@@ -17,7 +17,7 @@ export type ColumnsOf<Source, Row> = {
   readonly [Name in keyof Row]: Column<Source, keyof Source, Row[Name]>
 }
 
-/** The properties of a record that the columns of a table don't store. */
+/** The properties of a record that no column of a table stores. */
 export type PropertiesWithoutColumn<
   Source,
   Columns extends Record<string, { readonly property: keyof Source | null }>,
@@ -31,7 +31,7 @@ export interface Codec<Value, Stored> {
 
 /** Returns the constructors of columns for records of one type. */
 export const columnsFor = <Source>() => ({
-  /** A column with the same value as the property. */
+  /** Creates a column with the same value as the property. */
   plain: <Property extends keyof Source>(
     property: Property,
     type: SqlType,
@@ -42,7 +42,7 @@ export const columnsFor = <Source>() => ({
     encode: (source) => source[property],
     decode: (stored) => stored,
   }),
-  /** A column with the encoded value of the property. */
+  /** Creates a column with the encoded value of the property. */
   encoded: <Property extends keyof Source, Stored>(
     property: Property,
     type: SqlType,
@@ -54,7 +54,7 @@ export const columnsFor = <Source>() => ({
     encode: (source) => encode(source[property]),
     decode,
   }),
-  /** A column that is computed from the record and never read. */
+  /** Creates a column that is computed from the record and never read. */
   computed: <Stored>(
     type: SqlType,
     encode: (source: Source) => Stored,
@@ -69,13 +69,13 @@ export const columnsFor = <Source>() => ({
   }),
 })
 
-/** Marks a column as one that changes when the row gets new values. */
+/** Marks a column that a replacement of the row writes. */
 export const replaced = <C extends { readonly isReplaced: boolean }>(column: C): C => ({
   ...column,
   isReplaced: true,
 })
 
-// Every record passes through here: the lists are computed once, and a record costs two short loops.
+// Compute the lists once, because this code runs for every record.
 /** Returns functions that copy a record to the columns of a row, and back. */
 export const rowCodec = <Source, Row>(columns: ColumnsOf<Source, Row>) => {
   const all = Object.entries(columns) as [

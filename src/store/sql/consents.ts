@@ -38,7 +38,7 @@ const maxPerStatement = 100
 
 export const sqlConsents = (handle: Handle): ConsentStore => {
   const { read, write } = handle
-  // Every read starts from this query: a consent of a deleted user or to a deleted client counts as nonexistent.
+  // Every read uses this query, because a consent of a deleted user or for a deleted client counts as nonexistent.
   const withClient = read
     .selectFrom('oauth2server_consent as s')
     .innerJoin('oauth2server_client as c', (join) =>

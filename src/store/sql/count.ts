@@ -1,7 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Counts the rows of a query, whose limit bounds the work. */
+/** Counts the rows of a query, which must have a limit. */
 export const countRows = async (
   read: Kysely<Tables>,
   // biome-ignore lint/suspicious/noExplicitAny: any query can be counted

@@ -12,8 +12,7 @@ export interface ColumnTypes {
 }
 
 /**
- * The users that the store joins: its own, a table of the application, or none if the users are outside of the
- * database.
+ * The location of the users: the built-in table, a table of the application, or outside of the database.
  */
 export type Users = UserTable | 'built-in' | 'elsewhere'
 
@@ -21,13 +20,13 @@ export type Users = UserTable | 'built-in' | 'elsewhere'
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
-  /** For slow work, such as deleting expired rows, that must not delay requests. */
+  /** The connection for slow work that must not delay requests, such as deleting expired rows. */
   readonly purge: Kysely<Tables>
   readonly users: Users
   readonly types: ColumnTypes
   /** Runs work in a transaction. May roll it back and run it again. */
   readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>
-  /** Whether transactions can write concurrently, so that a transaction has to lock the rows that it reads. */
+  /** Whether transactions can write concurrently, so that a transaction must lock the rows that it reads. */
   readonly locking: boolean
   readonly inTransaction: boolean
   /** Batched operations; undefined inside transactions, and for a database in memory. */
@@ -60,8 +59,8 @@ const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
 const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
 
 /**
- * Looks up one row by a text key with a statement that is built and compiled once. For hot paths: building a query
- * costs three times as much as running it.
+ * Looks up one row by a text key with a statement that is built and compiled once. This is for hot paths, because
+ * building a query costs three times as much as running it.
  * @param build builds the query, whose only parameter is the key
  */
 export const lookup = <Row>(
@@ -90,8 +89,8 @@ export const lookup = <Row>(
 /** The maximum number of cached rows per look-up. */
 const maxCachedRows = 1_000
 
-// Always queries, but returns the cached object if the row is unchanged. Callers then need not convert the row or open
-// its seals again.
+// Always queries the database, but returns the cached object if the row is unchanged, so that callers do not have to
+// convert the row or open its seals again.
 const cachingUnchanged = <Row>(
   find: (key: string) => Promise<Row | undefined>,
 ): ((key: string) => Promise<Row | undefined>) => {
@@ -115,7 +114,7 @@ const isSame = <Row>(before: Row, now: Row, columns: readonly (keyof Row)[]): bo
   return true
 }
 
-/** Caches the conversion of row objects: the same object gives the same result. */
+/** Caches the conversion of row objects, so that the same object returns the same result. */
 export const onceFor = <Row extends object, Result extends object>(
   make: (row: Row) => Result,
 ): ((row: Row) => Result) => {
@@ -150,7 +149,7 @@ export const isAmong = (
 ): RawBuilder<boolean> =>
   locking ? sql`${sql.ref(key)} = any(array(${keys}))` : sql`${sql.ref(key)} in (${keys})`
 
-/** Excludes a column from index selection: the condition is only checked on rows that another condition found. */
+/** Prevents the use of an index on the column, so that only the rows that another condition found are checked. */
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
 /** Returns the key of the client with this ID; null for an unknown client. */

@@ -1,21 +1,21 @@
 import { StoreUnavailable } from '../contract/errors.ts'
 import { sqlStateOf } from './postgres/errors.ts'
 
-/** Milliseconds that a statement waits for a lock before it gives its connection back. */
+/** Milliseconds for which a statement waits for a lock before it releases its connection. */
 export const lockTimeout = 100
 
 export interface LockRetriesOptions {
   readonly poolSize: number
-  /** Maximum total milliseconds that work may wait for locks. */
+  /** The maximum total time for which work may wait for locks, in milliseconds. */
   readonly limit: number
-  /** Milliseconds that a transaction may wait for a connection. */
+  /** The maximum time for which a transaction may wait for a connection, in milliseconds. */
   readonly connectTimeout: number
 }
 
 /**
- * Keeps callers that wait for a locked row from occupying the connection pool. Every connection has a short
- * `lock_timeout`; work that exceeds it gives its connection back and is tried again until the limit. Retries hold at most
- * half of the connections, and transactions leave a quarter to single statements.
+ * Prevents callers that wait for a locked row from occupying the connection pool. Every connection has a short
+ * `lock_timeout`. Work that exceeds it releases its connection, and is retried until the limit. Retries use at most
+ * half of the connections, and transactions leave a quarter for single statements.
  */
 export class LockRetries {
   readonly #limit: number
@@ -30,7 +30,7 @@ export class LockRetries {
     this.#transactions = new Slots(Math.max(1, poolSize - Math.floor(poolSize / 4)))
   }
 
-  /** Callers that wait for a slot, and so for a connection. */
+  /** The number of callers that wait for a slot, and thus for a connection. */
   get waiting(): number {
     return this.#retries.waiting + this.#transactions.waiting
   }
@@ -46,14 +46,14 @@ export class LockRetries {
   }
 
   /**
-   * Repeats work that already met a locked row, in one of the slots for retries.
+   * Retries work that has found a locked row, in one of the slots for retries.
    * @param error is thrown if no slot becomes free within the limit
    * @throws the error of the last attempt
    */
   async again<T>(work: () => Promise<T>, error: unknown = rowsWereLocked()): Promise<T> {
     const until = performance.now() + this.#limit
     let last = error
-    // Work with fewer attempts has priority: a short wait does not queue behind a row that stays locked.
+    // Work with fewer attempts has priority, so that it does not wait for work on a row that remains locked.
     for (let attempts = 1; await this.#retries.take(attempts, until); attempts += 1) {
       try {
         return await work()
@@ -67,7 +67,7 @@ export class LockRetries {
     throw last
   }
 
-  /** Runs a whole transaction in the same way; `work` begins and ends it. */
+  /** Runs and retries a whole transaction, which `work` begins and ends. */
   transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.run(async () => {
       if (!(await this.#transactions.take(0, performance.now() + this.#connectTimeout)))

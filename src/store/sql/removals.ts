@@ -12,7 +12,7 @@ interface Target {
   readonly nullsLast: boolean
 }
 
-/** Returns where rows are removed. PostgreSQL, the only database with `locking`, sorts null values last. */
+/** Returns the target of removals. PostgreSQL, the only database with `locking`, sorts null values last. */
 export const removalTarget = ({ purge, locking }: Handle): Target => ({
   db: purge,
   nullsLast: locking,
@@ -49,7 +49,7 @@ const removeTombstones = async (
   return Number(numAffectedRows ?? 0)
 }
 
-// Deletes along an index that has exchanged tokens before their parents, so that the cascade deletes nothing.
+// Deletes in the order of an index in which exchanged tokens precede their parents, so that no deletion cascades.
 const removeTokens = async (
   { db, nullsLast }: Target,
   owner: Owner,
@@ -115,7 +115,7 @@ const removeOwnedClients = async (
   return 1
 }
 
-/** Removes about `limit` rows of a deleted user. @returns the number of removed rows; 0 when nothing is left */
+/** Deletes about `limit` rows of a deleted user. @returns the number of deleted rows; 0 if none was left */
 export const removeOfUser = async (
   target: Target,
   userId: UserId,
@@ -150,7 +150,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     async findOrphans(after, limit) {
       const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
         const name = sql.table(`oauth2server_${table}`)
-        // A recursive query jumps from one key to the next in the index, however many rows a client has.
+        // A recursive query goes from one key to the next in the index, independent of the number of rows of a client.
         const { rows } = await sql<{
           key: number
         }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(

@@ -66,7 +66,7 @@ export const sealedRows = <TableRow, Row>(
     return Number(numAffectedRows)
   }
 
-  // Never wait for a lock while holding others: a deadlock would also cancel a request.
+  // Never wait for a lock while holding others, because a deadlock would also cancel a request.
   const locked = async (
     db: Kysely<Tables>,
     rows: readonly ResealedRow[],

@@ -13,7 +13,7 @@ import type { Tables } from './tables.ts'
 import { rotationFromRow, fromRow as tokenFromRow } from './tokens/columns.ts'
 import { fromRow as userFromRow } from './users.ts'
 
-// Seals do not cover the ID of a client, since it may be reset.
+// Seals do not cover the client ID, because it may be reset.
 const withoutClientId = { client_id: '' }
 
 type TokenRow = Selectable<Tables['oauth2server_token']> & {
@@ -24,13 +24,12 @@ type TokenRow = Selectable<Tables['oauth2server_token']> & {
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
-// In the same statement as the token, so that both are read from the same snapshot.
+// Read in the statement of the token, so that both are from the same snapshot.
 const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
   (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
   (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`
 
-// Users of the application have no password in the store. The command line cannot tell which kind of users the store
-// has.
+// Users of the application have no password in the store. The command line does not know the location of the users.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
   const rows = sealedRows(handle, {
     table: 'oauth2server_user',

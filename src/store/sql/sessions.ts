@@ -19,7 +19,10 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
   seal: row.seal as Sealed,
 })
 
-/** The maximum number of sessions that end for a new one. There is more than one only after the limit was lowered. */
+/**
+ * The maximum number of sessions that are deleted for a new one. More than one exceeds the limit only after it was
+ * lowered.
+ */
 const maxEndedAtOnce = 100
 
 export const sqlSessions = (handle: Handle): SessionStore => {
@@ -132,7 +135,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         const { numDeletedRows } = await purge
           .deleteFrom('oauth2server_session')
           .where('id', 'in', ended)
-          // Check again: the session may have been used while this statement waited for the row.
+          // Check the time again, because the session may have been used while this statement waited for the row.
           .where(column, '<=', end)
           .executeTakeFirst()
         return Number(numDeletedRows)

@@ -8,8 +8,8 @@ import type { SweeperNoteKind } from '../contract/sweeper.ts'
 export type Flag = 0 | 1
 
 /**
- * The tables. Times are milliseconds since the epoch. Lists are JSON, or texts as the specification defines them. Keys
- * of users have the type of the user table.
+ * The tables. Times are milliseconds since the epoch. Lists are JSON, or text in the form of the specification. User
+ * IDs have the key type of the user table.
  */
 export interface Tables {
   oauth2server_user: {
@@ -52,7 +52,7 @@ export interface Tables {
     jwks_uri: string | null
     registration_token: string | null
     metadata: string
-    /** Tokens that the client requested for itself are invalid up to this ID. */
+    /** Tokens of `client_credentials` are invalid up to this ID. */
     own_tokens_until: number | null
   }
   oauth2server_authorization: {
@@ -80,7 +80,7 @@ export interface Tables {
     refresh_token_digest: Digest | null
     expires: number | null
     refresh_expires: number | null
-    /** The time at which neither of the two tokens is valid any more; null: never. */
+    /** The time at which both tokens have expired; null: never. */
     ends_at: number | null
     scopes: string
     is_personal: Flag
@@ -120,7 +120,7 @@ export interface Tables {
     last_seen_at: number
     seal: string
   }
-  /** Deleted clients and users, until the rows that belonged to them are removed. */
+  /** Deleted clients and users whose rows are not deleted yet. */
   oauth2server_removal: {
     kind: 'client' | 'user'
     key: number

@@ -3,8 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { UserReference } from '../handle.ts'
 
 export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
-  // No foreign key refers to a client or a built-in user: deleting one would cascade to any number of rows in one
-  // statement.
+  // No foreign key refers to a client or a built-in user. Otherwise, a deletion would cascade to any number of rows in
+  // one statement.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
     const key = foreignKeyOf(users)
     return key === null ? column : column.references(key).onDelete('cascade')
@@ -14,8 +14,8 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          // The server draws the ID at random, like the key of a client. The seal covers it, and it is never assigned
-          // to another user.
+          // The server generates a random ID, as for the key of a client, so that the seal can cover it, and it is
+          // never assigned to another user.
           .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
@@ -29,7 +29,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_client')
-        // The server draws the key at random, so that the seal can cover it before the row is inserted.
+        // The server generates a random key, so that the seal can cover it before the row is inserted.
         .addColumn('client_key', id === 'integer' ? 'integer' : 'bigint', (c) =>
           c.primaryKey().notNull(),
         )
@@ -121,7 +121,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .execute()
-      // Contains every column that decides whether a token counts, so that counting reads no other rows.
+      // Contains every column of the conditions of a count, so that a count reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
@@ -307,7 +307,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
   }
 }
 
-// PostgreSQL's type increments by itself. SQLite needs AUTOINCREMENT, or it would assign IDs of deleted rows again.
+// SQLite needs AUTOINCREMENT. Otherwise, it would assign the IDs of deleted rows again.
 const autoIncrement =
   (id: 'integer' | 'bigserial') =>
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
@@ -316,7 +316,7 @@ const autoIncrement =
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
 
-/** Creates an index. Every list has one in its own order, so that every page costs the same. */
+/** Creates an index. Every list has an index in its order, so that every page of the list has the same cost. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
@@ -324,7 +324,7 @@ const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<vo
     .columns(columns)
     .execute()
 
-/** Creates an index over the few rows that have a value in the column. */
+/** Creates an index of the few rows with a value in the column. */
 const partialIndex = (
   db: Kysely<unknown>,
   name: string,

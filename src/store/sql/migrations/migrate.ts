@@ -12,7 +12,7 @@ const table = 'oauth2server_migration'
 export interface MigrateOptions {
   readonly to?: string
   readonly dryRun?: boolean
-  /** For tests of migrations; the contract of the store does not include it. */
+  /** The migrations, which tests of migrations replace. */
   readonly migrations?: typeof migrationsFor
 }
 

@@ -4,24 +4,24 @@ import type { Migration } from 'kysely/migration'
 import { whenTablesAreFree } from '../postgres/migrate.ts'
 
 /**
- * A migration whose long work does not lock the tables. `up` is one short transaction: it adds columns and tables. `online`
- * runs after its commit, outside a transaction, while nodes of the previous version serve.
+ * A migration whose slow work does not lock the tables. `up` adds columns and tables in one short transaction. `online`
+ * runs after the commit, outside of a transaction, while nodes of the previous version handle requests.
  */
 export interface OnlineMigration extends Migration {
   /**
-   * Must be idempotent: after a crash or an error it runs again from the beginning. No `up` of a later migration may rely on
-   * its result.
+   * Must be idempotent, because it runs again from the beginning after a crash or an error. The `up` of a later
+   * migration must not depend on its result.
    */
   online?(db: Kysely<unknown>): Promise<void>
 }
 
-/** The maximum number of rows per statement, so that requests hardly wait for one of them. */
+/** The maximum number of rows per statement, so that requests do not wait long for locked rows. */
 const batchSize = 1_000
 
 /**
- * Sets a column where it is null, in batches by primary key, each in its own transaction. After each batch it pauses
- * for as long as the batch took, so that requests and replicas keep up. Rows that the previous version inserts later
- * stay null, so define a default or let readers accept null.
+ * Sets a column where it is null, in batches by primary key, each in its own transaction. After each batch, it pauses
+ * for the duration of the batch, so that requests and replicas keep up. Rows that the previous version inserts later
+ * remain null, so the column needs a default, or readers must accept null.
  */
 export const fillInBatches = async (
   db: Kysely<unknown>,
@@ -35,7 +35,7 @@ export const fillInBatches = async (
     /** The primary key: one column, a number or text. */
     readonly key?: string
     readonly column: string
-    /** An expression over the columns of the row; never null. */
+    /** An expression of the columns of the row, which is never null. */
     readonly value: RawBuilder<unknown>
   },
 ): Promise<void> => {
@@ -50,7 +50,7 @@ export const fillInBatches = async (
       where ${isRemaining} order by ${id} limit ${sql.lit(batchSize)}) as part`.execute(db)
     const last = rows[0]?.last ?? null
     if (last === null) return
-    // Requests also lock rows. A batch that meets a lock gives way and is retried.
+    // Requests also lock rows. A batch that finds a locked row is rolled back and retried.
     await whenTablesAreFree(() =>
       sql`update ${sql.table(table)} set ${sql.ref(column)} = ${value}
         where ${isRemaining} and ${id} <= ${last} and ${sql.ref(column)} is null`.execute(db),
@@ -61,7 +61,7 @@ export const fillInBatches = async (
 }
 
 /**
- * Creates an index if it is missing. On PostgreSQL it does not block requests, and replaces an invalid index of a
+ * Creates an index if it is missing. On PostgreSQL, this does not block requests, and replaces an invalid index of a
  * failed attempt.
  */
 export const createIndexOnline = async (
@@ -77,8 +77,8 @@ export const createIndexOnline = async (
     await sql`create index if not exists ${target}`.execute(db)
     return
   }
-  // Building waits until all currently open transactions have ended, without blocking others. A timeout would leave an
-  // invalid index.
+  // The statement waits until all currently open transactions have ended, without blocking others. A timeout would
+  // leave an invalid index.
   await sql`set lock_timeout = 0`.execute(db)
   try {
     await whenTablesAreFree(async () => {

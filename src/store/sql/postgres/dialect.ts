@@ -97,11 +97,12 @@ export class PostgresDialect implements Dialect {
 }
 
 /**
- * Most statements are fixed. The limit protects the memory of the server from statements with lists of varying length.
+ * The maximum number of prepared statements. Most statements are fixed, but those with lists of varying length would
+ * fill the memory of the database server.
  */
 const maxStatements = 300
 
-/** Assigns a name to each statement, and new names to all after the schema has changed. */
+/** Assigns a name to each statement, and new names to all statements after a change of the schema. */
 class StatementNames {
   readonly #prepare: boolean
   readonly #names = new Map<string, string>()
@@ -148,7 +149,7 @@ class Session implements DatabaseConnection {
     } catch (error) {
       const { lockRetries } = this.#driver
       if (this.inTransaction || !lockRetries || !isLockTimeout(error)) throw error
-      // Release the connection for others while this statement waits for its next attempt.
+      // Release the connection while this statement waits for its next attempt.
       this.release()
       const attempt = async () => {
         this.#connection = await this.#driver.connect()
@@ -263,7 +264,7 @@ class PostgresDriver implements Driver {
 
   async rollbackTransaction(session: Session): Promise<void> {
     session.inTransaction = false
-    // The server rolls back for a lost connection. An error of `rollback` would hide the original error.
+    // PostgreSQL rolls back a lost connection. An error of `rollback` would hide the original error.
     if (!session.isBroken) await session.command('rollback').catch(() => undefined)
   }
 

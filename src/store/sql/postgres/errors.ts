@@ -12,7 +12,7 @@ export const sqlStateOf = (error: unknown): string | undefined => {
  */
 const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
-/** The outages that end a statement, but not its connection: it can be rolled back and used again. */
+/** The outages that abort a statement, but not its connection, which can be rolled back and reused. */
 const keepsConnection = /^(?:40|53|55P03|57014)/
 
 /** Translates an error of the driver to an error of the store contract. */
@@ -27,7 +27,7 @@ export const asStoreError = (
       storeError: new ReferenceNotFound('A referenced row no longer exists.'),
       breaksConnection: false,
     }
-  // Without a state, the server did not answer: refused, cut off, or too slow.
+  // Without a state, the server did not respond: the connection was refused or lost, or timed out.
   if (isConnecting || state === undefined || outages.test(state) || hasChangedPlan(error)) {
     const storeError = new StoreUnavailable('The database cannot be used right now.', {
       cause: error,

@@ -20,7 +20,7 @@ export interface PostgresHotPathsOptions {
 
 /** The maximum number of rows in one statement. */
 const most = 100
-/** The number of concurrent statements of a kind. While they wait for the disk, the next batch gathers. */
+/** The maximum number of concurrent statements of a kind. While they run, calls gather for the next batch. */
 const lookupsAtOnce = 2
 const writesAtOnce = 2
 
@@ -28,9 +28,9 @@ const isUndone = (error: unknown): boolean =>
   !(error instanceof StoreUnavailable) || isRolledBack(error.cause)
 
 /**
- * The hot paths of PostgreSQL. A statement costs a round trip, and a write also a flush to the disk, so the requests of one
- * turn of the event loop share a statement. A batch of writes leaves out the items whose rows are locked. Each of these
- * then waits in a statement of its own, so that no request waits for the row of another.
+ * The hot paths of PostgreSQL. A statement costs a round trip, and a write also a disk flush, so the requests of one
+ * turn of the event loop share a statement. A batch of writes leaves out the items whose rows are locked. Each such
+ * item then runs in a statement of its own, so that no request waits for the row of another.
  */
 export const postgresHotPaths = ({
   dialect,
@@ -66,12 +66,12 @@ export const postgresHotPaths = ({
     if (!batch) return async (key) => (await dialect.run(one.sql, [key])).rows[0] as Row | undefined
     return batchedLookup(
       async (keys) => {
-        // No stored key contains NUL, and PostgreSQL would reject the whole batch for one.
+        // Leave out keys with NUL, for which PostgreSQL would reject the whole batch. No stored key contains NUL.
         const possible = keys.filter((key) => !key.includes('\0'))
         const { rows } = await dialect.run(many.sql, [possible])
         return new Map((rows as readonly Row[]).map((row) => [keyOf(row), row]))
       },
-      // A look-up waits for no lock, so a failed batch would fail for each item again if the database is unavailable.
+      // If the database is unavailable, each item would fail again, so do not retry them.
       { isUndone: (error) => !(error instanceof StoreUnavailable), most, atOnce: lookupsAtOnce },
     )
   }
@@ -97,7 +97,7 @@ export const postgresHotPaths = ({
     }),
     rotate: batched<RotationValues, boolean>({
       async run(rotations) {
-        // One statement can update a row once, so only the first rotation of each token is in the batch.
+        // A statement can update a row only once, so the batch contains only the first rotation of each token.
         const first = new Map<number, RotationValues>()
         for (const one of rotations) if (!first.has(one.id)) first.set(one.id, one)
         const done = await rotateAll(rotating.skipping, [...first.values()])
@@ -105,7 +105,8 @@ export const postgresHotPaths = ({
         return rotations.map((one) => {
           if (isDone(one)) return true
           const served = first.get(one.id)
-          // Lost to another rotation of the batch. Otherwise the row may be locked, or not match: run it alone to find out.
+          // Another rotation of the batch may have replaced the token. Otherwise, run this rotation alone: its row may
+          // be locked.
           return served && isDone(served) ? false : leftOut
         })
       },

@@ -4,14 +4,14 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { sqlStateOf } from './errors.ts'
 
 /**
- * Milliseconds that a migration waits for a table lock. Later statements queue behind the waiting migration. The timeout
- * is therefore shorter than PostgreSQL's `deadlock_timeout`, after which PostgreSQL might cancel a request.
+ * Milliseconds for which a migration waits for a table lock. Later statements queue behind the waiting migration, so
+ * the timeout is shorter than the `deadlock_timeout` of PostgreSQL, after which PostgreSQL might cancel a request.
  */
 export const tableLockTimeout = 500
 
 /**
- * Milliseconds of inactivity after which PostgreSQL ends the transaction of a migration. Otherwise a disconnected node
- * would keep the tables locked. A long statement does not count as inactivity.
+ * Milliseconds of inactivity after which PostgreSQL aborts the transaction of a migration, so that a disconnected node
+ * does not keep the tables locked. A long statement does not count as inactivity.
  */
 export const idleTimeout = 10_000
 

@@ -3,12 +3,12 @@ import type { PoolStats } from '../../store.ts'
 import { retryAfterStall, TimeoutError, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
-/** Connections of the driver `pg` in a pool. */
+/** A connection pool of the driver `pg`. */
 export interface PooledConnections extends PostgresConnections {
   stats(): PoolStats
 }
 
-/** Keeps connections open for reuse. If one does not answer in time, the whole pool is replaced. */
+/** Creates a connection pool. If a connection does not respond in time, the whole pool is replaced. */
 export const pooledConnections = (config: PoolConfig): PooledConnections => {
   let current = newPool(config)
   const renew = (used: ClientPool) => {
@@ -100,7 +100,7 @@ class PooledConnection implements PostgresConnection {
         : result)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {
-      // PostgreSQL reports statements that exceed its timeout. Without any answer, the connection is lost.
+      // PostgreSQL reports statements that exceed its timeout. Without a response, the connection is lost.
       if (error instanceof TimeoutError) this.#onTimeout()
       throw error
     }
@@ -113,8 +113,8 @@ class PooledConnection implements PostgresConnection {
 
 const bigint = 20
 
-// The 64-bit integers of the store are times and IDs far below 2^53, so they become numbers, as in SQLite. A larger
-// user key of the application stays text, because the nearest number could be the key of another user.
+// The 64-bit integers of the store are times and IDs far below 2^53, so they are converted to numbers, as in SQLite. A
+// larger user key of the application remains text, because the nearest number could be the key of another user.
 const integer = (text: string): number | string => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text

@@ -12,7 +12,7 @@ import { postgresHotPaths } from './hot-paths.ts'
 
 // The time of the call, not of the transaction, in milliseconds like the times of rows.
 const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
-// `on` in every transaction of a standby.
+// Returns `on` in every transaction of a standby.
 const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
 
 /** Builds the store on PostgreSQL, for any driver. */
@@ -40,7 +40,7 @@ export const postgresStore = (
       write: db,
       purge: db,
       users,
-      // Several transactions write concurrently, so rows that one has read must not change before it writes.
+      // Transactions write concurrently, so the rows that a transaction has read must not change before it writes.
       locking: true,
       types,
       hot: postgresHotPaths({ dialect, users, types, batch, lockRetries }),
@@ -49,7 +49,7 @@ export const postgresStore = (
       }),
     }),
   )
-  // A standby server answers queries but accepts no writes.
+  // A standby server accepts queries, but no writes.
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
     if (rows[0]?.is_read_only === 'on')

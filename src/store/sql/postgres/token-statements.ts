@@ -13,7 +13,10 @@ type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
 
 const tokenGiven: GivenColumns = tokenColumnNames.map((name) => [name, tokenColumns[name].type])
 
-/** The name of a rotated token's column among the parameters, where the token has columns of the same name. */
+/**
+ * The names of the columns of a rotated token among the parameters, which have a prefix because the token has equal
+ * ones.
+ */
 const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_${name}` }))
 
 const rotationGiven: GivenColumns = [
@@ -37,7 +40,7 @@ export const rotationParameters = ({
   return given
 }
 
-// The rows come as one JSON text: the driver takes longer to encode an array for each column.
+// The rows are passed as one JSON text, because the driver takes longer to encode an array for each column.
 const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
   const typed = columns.map(([name, type]) => `${name} ${type === 'userKey' ? userKey : type}`)
   return `given as materialized (
@@ -59,14 +62,14 @@ const referencedUser = (
 }
 
 /**
- * Returns the statements that insert tokens. `skipping` leaves out tokens whose client or user is locked, `waiting` waits
- * for the lock.
+ * Returns the statements that insert tokens. `skipping` leaves out tokens whose client or user is locked; `waiting`
+ * waits for the lock.
  */
 export const insertStatements = (types: ColumnTypes, users: Users) => {
   const given = givenRows(tokenGiven, types)
   const names = tokenColumnNames.join(', ')
   const user = referencedUser(users)
-  // The same locks that the foreign keys take afterwards.
+  // Take the same locks as the foreign keys.
   const unlocked = (
     name: string,
     table: string,
@@ -94,8 +97,8 @@ export const insertStatements = (types: ColumnTypes, users: Users) => {
 }
 
 /**
- * Returns the statements that rotate tokens. `skipping` leaves out locked rows, `waiting` waits for them. Each table has
- * only one condition that an index can serve, so that the plan does not depend on the statistics.
+ * Returns the statements that rotate tokens. `skipping` leaves out locked rows; `waiting` waits for them. For each
+ * table, only one condition can use an index, so that the plan does not depend on the statistics.
  */
 export const rotateStatements = (types: ColumnTypes) => {
   const set = replacedColumnNames.map((name) => `${name} = given.${name}`)

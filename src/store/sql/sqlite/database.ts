@@ -8,15 +8,16 @@ import {
   UniqueViolation,
 } from '../../contract/errors.ts'
 
-// Milliseconds. node:sqlite blocks the event loop during its busy timeout, so keep that short and retry asynchronously.
+// The busy timeout in milliseconds, in which node:sqlite blocks the event loop. It is short, and retries are
+// asynchronous.
 const busyTimeout = 10
 const maxWait = 2_000
 /**
- * The maximum number of bytes that the write-ahead log keeps after a checkpoint. It grows while another program reads
- * for long, and the first write after the next checkpoint truncates it. Usually it has 4 MB.
+ * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB. It grows during a
+ * long read of another program, and the first write after the next checkpoint truncates it.
  */
 const maxLogBytes = 8_388_608
-/** The maximum milliseconds between two failed attempts that count as one continuous lock. */
+/** The maximum time between two failed attempts that count as one continuous lock, in milliseconds. */
 const maxLockGap = 200
 
 const extendedCode = (error: unknown): number =>
@@ -41,7 +42,7 @@ export interface StatementResult {
 interface Prepared {
   readonly statement: StatementSync
   readonly reads: boolean
-  /** Whether integers are read as bigint, which is slower but keeps large ones exact. */
+  /** Whether integers are read as bigint, which is slower but exact for large numbers. */
   isExact: boolean
 }
 
@@ -102,7 +103,7 @@ export class SqliteDatabase {
 
   async rollback(): Promise<void> {
     this.#inTransaction = false
-    // SQLite rolls back by itself if the disk is full or broken. The caller already gets that error.
+    // If the disk is full or broken, SQLite has already rolled back, and the caller gets that error.
     if (this.#database.isTransaction) await this.run('rollback', [])
   }
 
@@ -112,7 +113,7 @@ export class SqliteDatabase {
   }
 
   #execute(sql: string, parameters: SQLInputValue[]): StatementResult {
-    // If SQLite has rolled back by itself, do not run the remaining statements outside of the transaction.
+    // If SQLite has already rolled back, do not run the remaining statements outside of the transaction.
     if (this.#inTransaction && !this.#database.isTransaction) throw unavailable()
     const prepared = this.#prepared(sql)
     const { statement, reads } = prepared
@@ -130,8 +131,7 @@ export class SqliteDatabase {
     const statement = this.#database.prepare(sql)
     const columns = statement.columns()
     const entry: Prepared = { statement, reads: columns.length > 0, isExact: false }
-    // A statement that writes cannot be repeated after a number was out of range, so read exact integers from the
-    // start.
+    // A write cannot be repeated after a number was out of range, so read exact integers immediately.
     if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
     // The statements are fixed, except for batches of varying size. The limit bounds their memory.
     if (this.#statements.size >= 500) this.#statements.clear()

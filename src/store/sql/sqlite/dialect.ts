@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import type { StatementResult } from './database.ts'
 
-/** A connection of `node:sqlite`, in this thread or another one. */
+/** A connection of `node:sqlite`, in this thread or in another thread. */
 export interface SqliteConnection {
   run(sql: string, parameters: readonly unknown[]): Promise<StatementResult>
   begin(): Promise<void>

@@ -13,13 +13,15 @@ const insertToken = `insert into oauth2server_token (${tokenColumnNames.join(', 
 export interface SqliteHotPathsOptions {
   readonly reader: SqliteDatabase
   readonly writer: SqliteDatabase
-  /** The single connection of the writer. Its holder is the only one that writes. */
+  /** The only connection that writes. */
   readonly write: Kysely<Tables>
-  /** Whether concurrent writes share a commit, and concurrent look-ups of the same key a query. */
+  /** Whether concurrent writes share a commit, and concurrent look-ups of the same key share a query. */
   readonly batch: boolean
 }
 
-/** The hot paths of SQLite. A commit costs as much as many rows, so the writes of one turn of the event loop share it. */
+/**
+ * The hot paths of SQLite. A commit costs as much as many rows, so the writes of one turn of the event loop share it.
+ */
 export const sqliteHotPaths = ({
   reader,
   writer,

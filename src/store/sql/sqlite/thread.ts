@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * A connection in a thread of its own, for background work: SQLite blocks its thread while it waits for the disk. The
- * thread starts with the first statement.
+ * A connection in a thread of its own for background work, because SQLite blocks its thread while it waits for the
+ * disk. The thread starts with the first statement.
  */
 export class SqliteThread {
   readonly #path: string
@@ -44,7 +44,7 @@ export class SqliteThread {
       this.#lastId += 1
       const request: ThreadRequest = { id: this.#lastId, sql, parameters }
       this.#waiting.set(request.id, { resolve, reject })
-      // Keeps the process alive only while a statement is waiting for its answer.
+      // Keep the process alive only while a statement waits for its result.
       worker.ref()
       worker.postMessage(request)
     })

@@ -3,7 +3,7 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { openDatabase } from './database.ts'
 import type { ThreadAnswer, ThreadRequest } from './thread.ts'
 
-// Runs in its own thread: one connection, one statement at a time.
+// Runs in its own thread with one connection, and executes one statement at a time.
 
 const database = openDatabase(workerData.path, { synchronous: workerData.synchronous })
 // Each statement reports the failure; without this, an unused worker would end the process.

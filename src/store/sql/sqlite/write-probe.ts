@@ -7,8 +7,7 @@ import { isLocked } from './database.ts'
 /** Milliseconds between two probes while writes succeed. */
 const interval = 5_000
 /**
- * Milliseconds that a caller waits for a probe. A probe that takes longer, for instance because of a lock, is not a
- * failure.
+ * Milliseconds for which a caller waits for a probe. A slower probe, for instance because of a lock, is not a failure.
  */
 const maxWait = 500
 /** The number of characters that a probe writes. */
@@ -47,8 +46,8 @@ export class SqliteWriteProbe {
   async #probe(): Promise<void> {
     const value = 'x'.repeat(this.#failure ? recoverySize : size)
     try {
-      // Use two commits: pages that are freed in the transaction that allocated them are never written. If
-      // the delete fails, the sweeper can remove the row, because its `expires_at` is 0.
+      // Use two commits, because pages that one transaction allocates and frees are never written. If the delete fails,
+      // the sweeper deletes the row, because its `expires_at` is 0.
       await sql`insert into oauth2server_transient (key, value, count, expires_at) values (${key}, ${value}, 0, 0)
         on conflict (key) do update set value = excluded.value`.execute(this.#write)
       await sql`delete from oauth2server_transient where key = ${key}`.execute(this.#write)

@@ -3,9 +3,9 @@ import { byKey, type Handle } from '../handle.ts'
 import { isThere, userSource } from '../user-source.ts'
 
 /**
- * The query that every read of tokens begins with: the tokens as `t`, with their clients as `c`, the owners of the clients
- * as `o`, and their users as `u`. It leaves out tokens of deleted clients and users, and those that a reset of the client's
- * credentials ended.
+ * The base of every query of tokens: the tokens as `t`, their clients as `c`, the owners of the clients as `o`, and the
+ * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens that were revoked with the
+ * credentials of the client.
  */
 export const liveTokens = (handle: Handle) =>
   handle.read
@@ -25,5 +25,5 @@ export const liveTokens = (handle: Handle) =>
 
 export type LiveTokens = ReturnType<typeof liveTokens>
 
-// A join by the column itself tells PostgreSQL that it is not null: the planner may then scan the whole index of those rows.
+// With the column itself, PostgreSQL would know that it is not null, and might scan the whole index of such rows.
 export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`

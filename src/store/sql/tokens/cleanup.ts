@@ -2,7 +2,7 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TokenStore } from '../../contract/tokens.ts'
 import type { Handle } from '../handle.ts'
 
-/** The deletions in batches: of expired tokens for the sweeper, and of the oldest tokens beyond a bound. */
+/** Deletes tokens in batches: expired tokens for the sweeper, and the oldest tokens beyond a bound. */
 export const tokenCleanup = ({
   read,
   purge,
@@ -29,7 +29,8 @@ export const tokenCleanup = ({
 
   return {
     async deleteExpired(now, limit) {
-      // In the order of the index, and limited before any other condition: the cost does not depend on the backlog.
+      // Limit the rows in the order of the index before any other condition, so that the cost does not depend on the
+      // backlog.
       const expired = read
         .selectFrom('oauth2server_token')
         .select(['id', 'client_key', 'is_personal'])
@@ -43,7 +44,7 @@ export const tokenCleanup = ({
         .where('expired.is_personal', '=', 1)
       const hasLiveToken = (client: string) =>
         sql<boolean>`exists (select 1 from oauth2server_token as live where live.client_key = ${sql.ref(client)} and (live.ends_at is null or live.ends_at > ${now}))`
-      // The client behind a personal token exists only for that token. Delete it first, since only the token refers to it.
+      // Delete the client of a personal token first, because only the token refers to it.
       await purge
         .deleteFrom('oauth2server_client')
         .where('is_personal', '=', 1)
@@ -57,7 +58,7 @@ export const tokenCleanup = ({
       const { numDeletedRows: tokens } = await purge
         .deleteFrom('oauth2server_token')
         .where('id', 'in', ids)
-        // Check again: the token may have been refreshed while this statement waited for its lock.
+        // Check the expiry again, because the token may have been refreshed while this statement waited for the lock.
         .where('ends_at', '<=', now)
         .executeTakeFirst()
       return Number(tokens) + children
@@ -91,7 +92,7 @@ export const tokenCleanup = ({
         .select('id')
         .where('user_id', userId === null ? 'is' : '=', userId)
         .where('client_key', '=', clientKey)
-      // Counts all tokens of the owner with this client, from the index only. Nearly all of them are the client's own.
+      // Count all tokens of the owner for this client, using only the index. Nearly all are from `client_credentials`.
       const beyond = await ofClient
         .orderBy('user_id', 'desc')
         .orderBy('client_key', 'desc')

@@ -15,7 +15,7 @@ import type { Flag, Tables } from '../tables.ts'
 type TokenTable = Selectable<Tables['oauth2server_token']>
 type RotatedTable = Selectable<Tables['oauth2server_rotated_refresh_token']>
 
-/** The columns that a record determines. The database counts the IDs, and `touch` writes the uses. */
+/** The columns that a record determines. The database assigns the ID, and `touch` writes the last use. */
 export type TokenValues = Omit<TokenTable, 'id' | 'last_used_at' | 'last_used_address'>
 export type RotatedTokenValues = RotatedTable
 
@@ -35,7 +35,7 @@ const endsAt = ({ expires, refreshExpires }: Fields): number | null =>
 const field = columnsFor<Fields>()
 const secret = columnsFor<Secrets>()
 
-// A rotation leaves the owner of a token as it is. Writing those columns again would cost their indexes and foreign keys.
+// A rotation does not write the columns of the owner, because that would also update their indexes and foreign keys.
 const fieldColumns = {
   client_key: field.plain('clientKey', 'bigint'),
   user_id: field.plain('userId', 'userKey'),
@@ -62,8 +62,8 @@ const secretColumns = {
 }
 
 /**
- * Every column of a token's row, in the order of the statements. All writers and readers derive from this table: a
- * column without an entry, and a property of the record without a column, don't compile.
+ * Every column of a token's row, in the order of the statements. All writers and readers derive from this table. A
+ * column without an entry, or a property of the record without a column, does not compile.
  */
 export const tokenColumns = { ...fieldColumns, ...secretColumns } satisfies {
   readonly [Name in keyof TokenValues]: unknown
@@ -81,7 +81,7 @@ export const rotatedTokenColumns = {
   seal: rotation.plain('seal', 'text'),
 } satisfies ColumnsOf<StoredRotation, RotatedTokenValues>
 
-// Names the property that has no column in the error of the compiler.
+// The error of the compiler contains the name of the property without a column.
 const noneLeft = <_Property extends never>(): void => undefined
 noneLeft<PropertiesWithoutColumn<Fields, typeof fieldColumns>>()
 noneLeft<PropertiesWithoutColumn<Secrets, typeof secretColumns>>()

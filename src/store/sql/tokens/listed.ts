@@ -27,7 +27,7 @@ const namedFromRow = (
   row: TokenRow & { readonly client_name: string; readonly user_email: string | null },
 ): TokenWithNames => ({ ...fromRow(row), clientName: row.client_name, userEmail: row.user_email })
 
-/** The lists of tokens: of a user's authorized applications, and of all tokens for administrators. */
+/** Lists the tokens of authorized applications of a user, and all tokens for administrators. */
 export const listedTokens = (
   handle: Handle,
   tokens: LiveTokens,
@@ -43,7 +43,7 @@ export const listedTokens = (
   return {
     async authorizedOf(userId, clientIds, now, { limit, countLimit }) {
       if (clientIds.length === 0) return []
-      // In the order of the index, and limited before the joins, so that only the listed rows are joined.
+      // Limit the rows in the order of the index before the joins, so that only the listed rows are joined.
       const live = (clientId: string, max: number) =>
         read
           .selectFrom('oauth2server_authorization')
@@ -91,7 +91,8 @@ export const listedTokens = (
         .$if(text !== '', (q) => {
           if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
           if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
-          // Built-in addresses are stored in lower case, so their index finds them. A host may store any case.
+          // Built-in e-mail addresses are stored in lower case, so that their index is used. An application may store
+          // any case.
           const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
           const named = read
             .selectFrom(userSource(handle, 's'))

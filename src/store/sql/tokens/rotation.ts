@@ -14,14 +14,14 @@ export interface RotationValues {
   readonly current: Digest
   readonly next: TokenValues
   readonly rotated: RotatedTokenValues
-  /** The earliest end of the authorization. */
+  /** The new expiry of the authorization, unless its current expiry is later. */
   readonly endsAt: number
 }
 
 /**
- * The conditions under which a rotation replaces a pair, besides an authorization that is not revoked. `current` stands
- * for the digest of the presented refresh token, other values are columns of the next pair. PostgreSQL has no index for
- * these operators, so that only the index on the ID can serve a statement, whatever the statistics say.
+ * The conditions under which a rotation replaces a pair, in addition to an authorization that is not revoked. `current`
+ * is the digest of the presented refresh token; other values are columns of the next pair. PostgreSQL has no index for
+ * these operators, so that it always uses the index of the ID, independent of the statistics.
  */
 export const rotationConditions = [
   ['refresh_token_digest', 'is not distinct from', 'current'],
@@ -29,13 +29,13 @@ export const rotationConditions = [
   ['access_token_digest', 'is distinct from', 'access_token_digest'],
 ] as const
 
-/** A statement with `?` in the place of its parameters. */
+/** A statement with `?` for each parameter. */
 export interface RotationStatement {
   readonly text: string
   readonly parametersOf: (rotation: RotationValues) => (string | number | null)[]
 }
 
-// For the same reason, `+ 0` keeps the indexes on other columns out of the plans.
+// For the same reason, `+ 0` prevents the use of indexes on other columns.
 
 /** Replaces the pair. If it changes no row, the rotation fails, and no other statement may run. */
 export const replacePair: RotationStatement = {
@@ -50,7 +50,7 @@ export const replacePair: RotationStatement = {
   ],
 }
 
-/** What follows once the pair is replaced: end the exchanged tokens, note the refresh token, extend the authorization. */
+/** The statements after the replacement: delete the exchanged tokens, store the tombstone, extend the authorization. */
 export const afterReplacement: readonly RotationStatement[] = [
   {
     text: 'delete from oauth2server_token where parent_id = ?',
@@ -75,13 +75,13 @@ const asQuery = (
   return sql(Object.assign(parts, { raw: parts }), ...parametersOf(rotation))
 }
 
-/** Rotates within a transaction. Returns false, and changes nothing, if the conditions don't hold. */
+/** Rotates within a transaction. Returns false without a change if the conditions are not met. */
 export const rotateIn = async (
   tx: Kysely<Tables>,
   rotation: RotationValues,
   locking: boolean,
 ): Promise<boolean> => {
-  // A revocation locks the authorization before its tokens: the same order avoids a deadlock.
+  // Lock the authorization before its tokens, as a revocation does, to avoid a deadlock.
   if (locking)
     await sql`select id from oauth2server_authorization
       where id = ${rotation.next.authorization_id} for no key update`.execute(tx)

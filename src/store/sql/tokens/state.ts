@@ -31,7 +31,9 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
   user: joinedUser(row),
 })
 
-/** The look-ups of the bearer check and of the refresh grant: a token with all that decides whether it is valid. */
+/**
+ * The look-ups of the bearer check and of the refresh grant: a token with the state that decides whether it is valid.
+ */
 export const tokenStates = (
   handle: Handle,
   tokens: LiveTokens,

@@ -70,7 +70,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         rotated: rotationToRow(rotated),
         endsAt,
       }
-      // The row itself holds this digest, so no unique index rejects it.
+      // The row already contains this digest, so no unique index rejects it.
       if (next.refreshDigest === rotated.digest) throw new UniqueViolation()
       const rotate = () => {
         // A statement does not see rows that were written while it waited for a lock, so a concurrent exchange would
@@ -104,7 +104,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
     },
 
     async touch(uses) {
-      // In the order of the IDs, so that two nodes don't deadlock.
+      // Update in the order of the IDs, so that two nodes do not deadlock.
       const all = [...uses].sort(([one], [other]) => one - other)
       for (let from = 0; from < all.length; from += maxUsesPerStatement) {
         const rows = all
@@ -113,7 +113,7 @@ export const sqlTokens = (handle: Handle): TokenStore => {
             ([id, { at, address }]) =>
               sql`(cast(${id} as bigint), cast(${at} as bigint), cast(${address} as text))`,
           )
-        // Skip a locked token: its use is less important than the requests that would wait.
+        // Skip a locked token, because other requests would wait for this statement.
         const free = locking
           ? sql`and oauth2server_token.id in (select t.id from oauth2server_token as t
               where t.id = any(array(select id from used)) for no key update skip locked)`
