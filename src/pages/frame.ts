@@ -2,10 +2,10 @@ import type { Html } from './html.ts'
 import type { Messages } from './messages/en.ts'
 import type { Language } from './messages/languages.ts'
 
-/** The reader of a page: the language, and the locale for dates and numbers. */
+/** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {
   readonly language: Language
-  /** The most specific requested tag of that language, since `en-GB` formats dates differently from `en-US`. */
+  /** The most specific requested tag of the language, because `en-GB` and `en-US` format dates differently. */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
 }
@@ -23,7 +23,7 @@ export interface FrameLinks {
   readonly script: string
   readonly home: string
   readonly applications: string
-  /** Null if the application has its own login, and therefore its own sessions. */
+  /** The sessions page; null if the application has its own login, and therefore its own sessions. */
   readonly sessions: string | null
   /** The activity page of the user's account. */
   readonly activity: string
@@ -33,13 +33,13 @@ export interface FrameLinks {
   readonly logout: string | null
 }
 
-/** Everything that a page shows around its own content. */
+/** The data for everything around the content of a page. */
 export interface Frame {
   readonly brand: Brand
   readonly links: FrameLinks
   readonly reader: Reader
   readonly texts: Messages
-  /** The signed-in user; null if no user is signed in, or if the page does not need one. */
+  /** The logged-in user; null if no user is logged in, or if the page does not need the user. */
   readonly user: { readonly email: string; readonly isAdmin: boolean } | null
   /** The CSRF token for the forms of the page. */
   readonly csrfToken: string
@@ -51,5 +51,5 @@ export interface Frame {
   readonly now: number
 }
 
-/** Renders one kind of page. A host may replace this pure function by one of the same type. */
+/** Renders one kind of page. An application may replace this pure function with another of the same type. */
 export type PageTemplate<View> = (view: View, frame: Frame) => Html

@@ -17,10 +17,10 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
 /** Marks text as markup without escaping, for the output of a template engine that has already escaped it. */
 export const raw = (markup: string): Html => trusted(markup)
 
-// No message and no name contains this character.
+// A placeholder, which occurs in no message and no name.
 const place = '\u0000'
 
-/** Puts an element into a message at the place of its argument, which depends on the language. */
+/** Inserts an element into a message instead of its argument, whose position depends on the language. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
   const [before = '', ...after] = text(place).split(place)
   return html`${before}${element}${after.join('')}`

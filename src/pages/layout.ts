@@ -7,7 +7,7 @@ import { header, type Place } from './parts/header.ts'
 export interface LayoutOptions {
   /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
-  /** False to hide the navigation, so that nothing distracts from a decision. */
+  /** Whether to show the navigation. Default: true. Pages with a decision hide it. */
   readonly navigation?: boolean
   /** The entry of the navigation for this page or for its section. */
   readonly place?: Place

@@ -16,7 +16,7 @@ import { loginPage } from './views/login.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { sessionsPage } from './views/sessions.ts'
 
-/** The built-in pages by name. A host may replace each of them. */
+/** The built-in pages by name. An application may replace each of them. */
 export const builtInPages = {
   login: loginPage,
   consent: consentPage,
@@ -45,5 +45,5 @@ export type PageName = keyof typeof builtInPages
 /** The view of a page: its content without the frame. */
 export type ViewOf<Name extends PageName> = Parameters<(typeof builtInPages)[Name]>[0]
 
-/** A page for each name: the built-in one, or the host's page of the same type. */
+/** A page for each name: the built-in page, or a page of the application of the same type. */
 export type Pages = { readonly [Name in PageName]: PageTemplate<ViewOf<Name>> }

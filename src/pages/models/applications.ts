@@ -33,7 +33,7 @@ export interface PersonalTokenItem {
   readonly lastUsedAddress: string | null
 }
 
-/** One authorization of an application: a device, a browser or an installation that holds tokens. */
+/** One authorization of an application: a device, a browser or an installation with tokens. */
 export interface DeviceItem {
   readonly href: string
   readonly revokeAction: string
@@ -53,9 +53,9 @@ export interface AuthorizedItem {
   /** The e-mail address of the owner; null without an owner. */
   readonly owner: string | null
   readonly isVerified: boolean
-  /** The scopes that the user agreed to. */
+  /** The scopes that the user granted. */
   readonly scopes: readonly string[]
-  /** Null if the user did not agree on the consent page. */
+  /** Null if the user did not consent on the consent page. */
   readonly grantedAt: number | null
   readonly lastUsedAt: number | null
   readonly devices: readonly DeviceItem[]

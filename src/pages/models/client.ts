@@ -27,10 +27,10 @@ export interface NewClientView {
 
 /** A client application as its owner sees, changes and deletes it. */
 export interface ClientView {
-  /** Takes the edited fields, or `delete=yes` with the name typed into `confirm_name`. */
+  /** Accepts the edited fields, or `delete=yes` with the name in `confirm_name`. */
   readonly action: string
   readonly back: string
-  /** Takes `overlap`: the seconds for which the old secret stays valid. */
+  /** Accepts `overlap`: the seconds for which the old secret remains valid. */
   readonly resetAction: string
   readonly clientId: string
   /** The stored name, which has to be typed to confirm the deletion. */
@@ -41,9 +41,9 @@ export interface ClientView {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly users: number
-  /** When the secret was revoked because it leaked; null if it was not, or if there is a new one. */
+  /** The time at which the secret was revoked because it leaked; null if the current secret did not leak. */
   readonly secretLeakedAt: number | null
-  /** Until when the former secret is valid; null if it is not. */
+  /** The expiry of the former secret; null if it is no longer valid. */
   readonly previousSecretExpires: number | null
   /** The choices for the overlap in seconds. */
   readonly overlaps: readonly number[]

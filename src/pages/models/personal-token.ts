@@ -24,10 +24,10 @@ export interface NewPersonalTokenView {
 
 /** A personal token as its user sees it. */
 export interface PersonalTokenView {
-  /** Takes `name` and `scopes`, or `delete=yes`. */
+  /** Accepts `name` and `scopes`, or `delete=yes`. */
   readonly action: string
   readonly back: string
-  /** Takes `overlap`: the seconds for which the old value stays valid. */
+  /** Accepts `overlap`: the seconds for which the old value remains valid. */
   readonly rotateAction: string
   readonly name: string
   /** Milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export interface PersonalTokenView {
   readonly isExpired: boolean
   readonly lastUsedAt: number | null
   readonly lastUsedAddress: string | null
-  /** The end of the former value, or null without one. */
+  /** The expiry of the former value; null if it is no longer valid. */
   readonly previousExpires: number | null
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>

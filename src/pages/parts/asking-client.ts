@@ -12,19 +12,20 @@ export interface AskingClient {
   readonly website: string
   readonly owner: string | undefined
   readonly isVerified: boolean
-  /** Whether the name has letters of several alphabets, which may pose as each other. */
+  /** Whether the name mixes letters of alphabets that look alike. */
   readonly mixesAlphabets: boolean
   /** The origin: registered by its owner or by itself, or described by a document at its URL. */
   readonly origin: ClientOrigin
-  /** The host of that address; undefined for every other origin. */
+  /** The host of the document; undefined for every other origin. */
   readonly describedAt: string | undefined
-  /** The URLs of its terms of use and its privacy policy; empty if there are none. */
+  /** The URLs of the terms of use and the privacy policy; empty if unknown. */
   readonly terms: string
   readonly privacy: string
 }
 
 /**
- * Renders the requesting client and whether it is verified. Its own statements are set apart from those of the server.
+ * Renders the requesting client and whether it is verified. Statements of the client are visually separated from those
+ * of the server.
  */
 export const whoAsks = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts

@@ -24,7 +24,7 @@ export interface AskedConsent {
 
 /** The parts that one of the two pages adds. */
 interface Additions {
-  /** The hidden field with the one-time ID of the stored question. The form contains nothing else of it. */
+  /** The hidden field with the one-time ID of the stored request. The form contains no other part of the request. */
   readonly hidden: { readonly name: string; readonly value: string }
   /** Shown before the client. */
   readonly before?: Html

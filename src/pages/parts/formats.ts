@@ -4,10 +4,10 @@ interface Formats {
   readonly number: Intl.NumberFormat
 }
 
-/** Readers choose their locale, so the number of entries needs a bound. */
+/** The maximum number of cached locales, because readers choose their locale. */
 const maxLocales = 100
 
-// Creating a format takes longer than rendering a page, and the result depends on the locale only.
+// Cached, because creating a format takes longer than rendering a page.
 const cache = new Map<string, Formats>()
 
 /** Returns the formats of dates and numbers for a locale. Days and minutes are in UTC. */

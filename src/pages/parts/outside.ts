@@ -3,7 +3,7 @@ import { filled, type Html, html } from '../html.ts'
 
 /** Renders a link to a URL from outside. */
 export const websiteLink = (website: string): Html => {
-  // Show the URL in its network form, which reveals look-alike letters.
+  // Show the normalized URL, in which Punycode reveals look-alike letters.
   const href = URL.canParse(website) ? new URL(website).href : website
   return html`<a href="${href}" rel="noopener noreferrer nofollow"><bdi>${href}</bdi></a>`
 }

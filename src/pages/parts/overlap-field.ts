@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 import { durationText } from './times.ts'
 
-/** Renders the choice for how long an old secret stays valid beside the new one. */
+/** Renders the choice of the time for which an old secret remains valid. */
 export const overlapField = (
   {
     label,

@@ -5,7 +5,7 @@ import { paging } from './navigation.ts'
 
 /** A section of a page with a list. */
 export interface Section<Item> {
-  /** Also the `id` of its heading. */
+  /** The `id` of the heading. */
   readonly id: string
   readonly title: string
   readonly about: string

@@ -5,7 +5,7 @@ import { copyable } from './secret.ts'
 
 /** A secret that no later page can show. */
 export interface ShownOnceView {
-  /** What was just done. */
+  /** The confirmation of the completed action. */
   readonly done: string | undefined
   /** A sentence that the secret is shown only once. */
   readonly once: string | undefined

@@ -22,7 +22,7 @@ export interface AuthorizationView {
   }
   readonly device: DeviceItem
   readonly scopes: readonly Scope[]
-  /** When its tokens expire unless they are refreshed; null for never. Milliseconds since the epoch. */
+  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null: never. */
   readonly ends: number | null
   /** Revokes the application on all devices. */
   readonly revokeAllAction: string

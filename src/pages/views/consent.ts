@@ -7,7 +7,7 @@ import { caution } from '../parts/notices.ts'
 
 /** The request of a client to a user. */
 export interface ConsentView extends AskedConsent {
-  /** The one-time ID of the stored request. The form contains nothing else of it. */
+  /** The one-time ID of the stored request. The form contains no other part of the request. */
   readonly authorizationRequest: string
   readonly client: AskingClient & { readonly redirectUri: string }
 }
@@ -24,11 +24,11 @@ ${isUnknown && isLocal(client.redirectUri) ? caution(consent.localCaution) : ''}
   return consentCard(view, { hidden, after }, frame)
 }
 
-/** Returns whether a redirect URI leads to the computer of the user who follows it. RFC 8252 §7.3. */
+/** Returns whether a redirect URI is on the computer of the user. RFC 8252 §7.3. */
 const isLocal = (redirectUri: string): boolean =>
   loopbackHosts.includes(new URL(redirectUri).hostname)
 
-/** Shows where a redirect URI leads: its host in the form that the network uses, which reveals look-alike letters. */
+/** Renders the host of a redirect URI in Punycode, which reveals look-alike letters. */
 const destination = (redirectUri: string, { texts }: Frame): Html => {
   const { protocol, host } = new URL(redirectUri)
   if (isLocal(redirectUri)) {

@@ -5,7 +5,7 @@ import { caution } from '../parts/notices.ts'
 
 /** The request of a device to a user. */
 export interface DeviceConsentView extends AskedConsent {
-  /** The one-time ID of the stored device. The form contains nothing else of it. */
+  /** The one-time ID of the stored request. The form contains no other part of the request. */
   readonly deviceConfirmation: string
   /** The user code, as the device shows it. */
   readonly userCode: string
@@ -14,7 +14,7 @@ export interface DeviceConsentView extends AskedConsent {
 /** The page on which a user decides what a device may do. */
 export const deviceConsentPage: PageTemplate<DeviceConsentView> = (view, frame) => {
   const { device } = frame.texts
-  // Show the warning first: a user who was tricked into entering an attacker's code has to notice it here (RFC 8628
+  // Show the warning first, so that a user who was tricked into entering the code of an attacker notices it (RFC 8628
   // §5.4).
   const before = html`${caution(device.warning)}
 <p class="about">${device.shows}</p>

@@ -46,7 +46,7 @@ ${textField({
   )
 }
 
-/** The page after the decision: everything else happens on the device. */
+/** The page after the decision. The user continues on the device. */
 export const deviceDonePage: PageTemplate<DeviceDoneView> = ({ client, allowed }, frame) => {
   const { device } = frame.texts
   const name = html`<bdi>${client}</bdi>`

@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 
-/** The start page needs nothing but its frame. */
+/** The view of the start page, which needs only the frame. */
 export type HomeView = Readonly<Record<never, never>>
 
 /** The start page of a standalone server. */

@@ -7,7 +7,7 @@ import { alert } from '../parts/notices.ts'
 /** The login form. */
 export interface LoginView {
   readonly action: string
-  /** Where to go after the login. */
+  /** The path to which the login redirects. */
   readonly next: string
   readonly email: string
   readonly problem: string | undefined
