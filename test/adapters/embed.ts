@@ -11,7 +11,7 @@ export interface Variant {
   readonly basePath: string
   /** Whether the application's own body parsers run before the server. */
   readonly parsesBodies: boolean
-  /** Whether the server is mounted below the prefix by a router that rewrites addresses. */
+  /** Whether a router that rewrites paths mounts the server below the prefix. */
   readonly mountsInside: boolean
 }
 
@@ -45,7 +45,7 @@ const variants: Readonly<Record<string, Variant & { readonly settings: ServerSet
   },
 }
 
-/** Runs the adapter contract over an application, embedded in the simplest and in the most complex way. */
+/** Runs the adapter contract with the simplest and the most complex embedding. */
 export const describeAdapter = (name: string, host: Host): void => {
   for (const [title, { settings, ...variant }] of Object.entries(variants))
     adapterContract(`${name}, ${title}`, () => embed(host, variant, settings))

@@ -14,8 +14,8 @@ import { type Ask, type Guarded, guardsContract, part, site } from '../contracts
 
 const { default: express4 } = (await import('express4' as string)) as { default: typeof express }
 
-// Cases that the examples do not show: guards of any scope, several guards, guards without the server, guards of a part
-// of the application, and misplaced guards.
+// Guards in cases that the examples do not contain: any of several scopes, several guards, missing REST extension, a
+// part of the application, and misplaced guards.
 
 const inExpress =
   (framework: typeof express) =>
@@ -147,7 +147,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     app.get('/any', requireApiAuth(), any, (c) => c.json({}))
     app.get('/all', requireOauthScopes('notes:read', 'notes:write'), (c) => c.json({}))
     app.get('/alone', any, (c) => c.json({}))
-    // It also matches guarded addresses, and never answers.
+    // This route also matches guarded paths, but never handles them.
     app.get('*', requireOauthScopes('notes:share'), (c) => c.json({}))
     const ask: Ask = async (path, headers = {}, method = 'GET') =>
       app.request(path, { headers, method })
@@ -157,7 +157,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
   'fetch, by itself': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onFetch
     const done = async () => Response.json({})
-    // Like the code that the language runs for a decorated method.
+    // Applies decorators like the language does for a decorated method.
     const decorated = (...decorators: onFetch.HandlerDecorator[]) =>
       decorators.reduceRight(
         (method, decorator) => decorator(method, {} as ClassMethodDecoratorContext),
@@ -191,7 +191,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     }
     const ask: Ask = async (path, headers = {}, method = 'GET') => {
       const request = new Request(`http://localhost${path}`, { headers, method })
-      // The application answers rejections.
+      // The application converts an unhandled error to a response.
       return answer(path, request).catch(() => new Response(null, { status: 500 }))
     }
     return { ask, restLooksAhead: false }
@@ -213,7 +213,7 @@ for (const [title, build] of Object.entries(apps)) guardsContract(title, build)
 
 describe('creating a guard', () => {
   test.each([onExpress, onFastify, onHono, onNode, onFetch])(
-    'throws without a scope or with an invalid one',
+    'throws without a scope or with an invalid scope',
     ({ requireOauthScopes, requireAnyOauthScope }) => {
       for (const scopes of [[], [''], [undefined], [['notes:read']]])
         for (const make of [requireOauthScopes, requireAnyOauthScope])
@@ -233,7 +233,7 @@ describe('creating a guard', () => {
 })
 
 test.each([express, express4])(
-  'Express: a REST extension on the route names its scopes to an invalid token, too',
+  'Express: a REST extension on the route lists the scopes of the route for an invalid token',
   async (framework) => {
     const { rest, requireApiAuth, requireOauthScopes } = onExpress
     const server = await createTestServer()
@@ -255,13 +255,13 @@ test.each([express, express4])(
     }
     expect(await refused('/at')).toContain('scope="user:email"')
     expect(await refused('/before')).not.toContain('scope=')
-    // No guard runs here, so the extension itself must name the scopes.
+    // No guard runs here, so the extension itself must list the scopes.
     expect(await refused('/before/open')).not.toContain('scope=')
     await server.close()
   },
 )
 
-test('Fastify: a REST extension that is not awaited guards too, and each guard names its own scopes', async () => {
+test('Fastify: without await, the REST extension refuses callers, but the challenge omits the scopes of later guards', async () => {
   const server = await createTestServer()
   const app = Fastify()
   app.register(async (api) => {

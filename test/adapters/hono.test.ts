@@ -15,7 +15,7 @@ const honoHost: Host = (server, { basePath, parsesBodies, mountsInside }) => {
   }
   if (mountsInside) {
     host.route(basePath, createApp(server))
-    // For the well-known addresses, which are at the root.
+    // Serves the well-known URLs, which are at the root.
     host.use(mount(server))
   } else createApp(server, basePath || '/', host)
   return listening(serve({ fetch: host.fetch, port: 0, hostname: '127.0.0.1' }) as Server)

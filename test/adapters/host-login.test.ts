@@ -13,7 +13,7 @@ import { beforeEach, vi } from 'vitest'
 import { hostLoginContract, type Owner, ownerIn } from '../contracts/host-login.ts'
 import { listening, portOf } from './embed.ts'
 
-// Every framework prints unhandled errors on the console.
+// Silence the console, on which every framework prints unhandled errors.
 beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue()
 })
@@ -39,7 +39,7 @@ hostLoginContract(
 
 hostLoginContract(
   'Fastify, whose hook finds the session',
-  // Fastify keeps its session on its own request object, not on Node's.
+  // The session is on Fastify's request object instead of Node's.
   (request: FastifyRequest & { readonly owner: () => Owner }) => request.owner(),
   async (server) => {
     const app = Fastify()

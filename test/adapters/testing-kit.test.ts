@@ -5,7 +5,7 @@ import { actAs, createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listening } from './embed.ts'
 
-// Functions of the testing kit besides headers, which the guard tests use in every framework.
+// Functions of the testing kit, except headers, which the guard tests use in every framework.
 
 const clock = testClock(Date.UTC(2026, 0, 1))
 let server: AuthorizationServer
@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.close()
 })
 
-test('actAs() returns a fetch with the rights of the user', async () => {
+test('actAs() returns a fetch function with the permissions of the user', async () => {
   const actor = await actAs(server, { scopes: ['notes:read'] })
   const expected = { user: actor.user.id, scopes: ['notes:read'], kind: 'personal_token' }
   expect(await (await actor.fetch(url)).json()).toEqual(expected)
@@ -35,7 +35,7 @@ test('actAs() returns a fetch with the rights of the user', async () => {
   expect(await (await actor.fetch(new Request(url, { headers }))).json()).toEqual(asked)
 })
 
-test('actAs() creates a user, or uses the one with this ID or record', async () => {
+test('actAs() creates a user, or uses an existing user with this ID or record', async () => {
   const first = await actAs(server)
   const second = await actAs(server)
   expect(second.user.id).not.toBe(first.user.id)
@@ -45,7 +45,7 @@ test('actAs() creates a user, or uses the one with this ID or record', async () 
   await expect(actAs(server, { user: 99 })).rejects.toThrow('no such user')
 })
 
-test('testClock() moves only when the test advances it', async () => {
+test('testClock() advances only when the test advances it', async () => {
   const { user } = await actAs(server)
   const options = { expiresIn: 60 }
   const { accessToken } = await server.tokens.createPersonal('Test', user.id, options)

@@ -16,7 +16,7 @@ import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listening, portOf } from './embed.ts'
 
-// Cases that only one framework can cause; the adapter contract covers cases of all of them.
+// Cases that only one framework can cause. The adapter contract covers cases of all frameworks.
 
 let server: AuthorizationServer
 let authorization: string
@@ -37,7 +37,7 @@ describe('Express', () => {
     request.resume().once('end', () => next())
   }
 
-  test('reports an error if a body was drained; passes a request without a body', async () => {
+  test('reports an error if a body was read but not stored, and accepts a request without a body', async () => {
     const failed: unknown[] = []
     const app = express().use(drain).use(onExpress.mount(server))
     app.use(((error, _request, response, _next) => {
@@ -67,7 +67,7 @@ describe('Express', () => {
     expect(await tokenStatus(parser, `${grant}&${grant}`)).toBe(400)
   })
 
-  test('keeps headers and cookies that the application has set', async () => {
+  test('preserves headers and cookies that the application has set', async () => {
     const app = express()
       .use((_req, res, next) => {
         res.cookie('theme', 'dark').set('x-host', '1')
@@ -95,7 +95,7 @@ describe('Fastify', () => {
     return app
   }
 
-  test('keeps headers and cookies that hooks of the application have set', async () => {
+  test('preserves headers and cookies that hooks of the application have set', async () => {
     const app = await built((app) =>
       app
         .addHook('onRequest', async (_request, reply) => {
@@ -115,7 +115,7 @@ describe('Fastify', () => {
     }
   })
 
-  test('serves the path of the issuer when mounted in a scope, with or without a prefix', async () => {
+  test('serves the path of the issuer after registration in a scope, with or without a prefix', async () => {
     const inShop = await createTestServer({ issuer: 'http://localhost/shop' })
     for (const prefix of ['', '/', '/shop', '/shop/']) {
       const app = await built((app) =>
@@ -133,7 +133,7 @@ describe('Fastify', () => {
     await inShop.close()
   })
 
-  test('reports an address that the application also uses at start-up', async () => {
+  test('reports a path that the application also uses at start-up', async () => {
     const app = Fastify().get('/login', async () => ({}))
     await expect(app.register(onFastify.mount(server)).ready()).rejects.toThrow('/login')
   })
@@ -183,7 +183,7 @@ describe('Hono', () => {
     expect((await token(`${grant}&${grant}`)).status).toBe(400)
   })
 
-  test('a guard knows the caller even if middleware has replaced the request', async () => {
+  test('identifies the caller in a guard even if middleware has replaced the request', async () => {
     const { headers } = await actAs(server)
     const body = new Blob(['chunked']).stream()
     const init = { method: 'POST', headers, body, duplex: 'half' }
@@ -194,7 +194,7 @@ describe('Hono', () => {
     expect([limited.status, await limited.text()]).toEqual([200, 'chunked'])
   })
 
-  test('keeps the caching headers of the application', async () => {
+  test('preserves the caching headers of the application', async () => {
     const { headers } = await actAs(server)
     const answer = await ask(async (_c, next) => next(), '/cached', { headers })
     expect(answer.headers.get('cache-control')).toBe('max-age=60')

@@ -6,7 +6,7 @@ import { ClockInDoubt } from '../../src/server/clock/server-clock.ts'
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
 
-/** A database and a machine whose clocks the test sets. */
+/** Creates a database and a machine whose clocks the test sets. */
 const setUp = async (machineAhead = 0) => {
   const log: LogEntry[] = []
   const at = { elapsed: 0, machine: start + machineAhead, database: start }
@@ -72,7 +72,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(true)
     it.pass(10 * second)
     for (let n = 0; n < 100; n += 1) it.clock.now()
-    expect(it.asked(), 'a known difference is not measured by every request').toBe(2)
+    expect(it.asked(), 'a known difference does not cause a query for every request').toBe(2)
   })
 
   test('corrects itself after the machine was suspended, which stops monotonic time', async () => {

@@ -7,7 +7,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const start = Date.UTC(2026, 0, 1)
 
-/** A machine whose clock the test sets, and the stored time of the last sweep. */
+/** Creates a machine whose clock the test sets, with the stored time of the last sweep. */
 const setUp = (kept?: number) => {
   const at = { elapsed: 0, machine: start }
   const written: number[] = []
@@ -38,7 +38,7 @@ describe('the clock of a machine with SQLite', () => {
   })
 
   test.each([day, 31_000, -day])(
-    'a jump of %i ms stops every sweep for an hour [T832]',
+    'stops every sweep for an hour after a jump of %i ms [T832]',
     async (jump) => {
       const { clock, at, pass } = setUp()
       await clock.sweepTime(scheduled)
@@ -81,7 +81,7 @@ describe('the clock of a machine with SQLite', () => {
     }
   })
 
-  test('stores the time of the last sweep every ten minutes', async () => {
+  test('is stored as the time of the last sweep every ten minutes', async () => {
     const { clock, pass, written } = setUp()
     for (let n = 0; n < 60; n += 1) {
       pass(minute)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { constantTimeEqual, digestOf, type SecretKind, sha256 } from '../../src/crypto/digest.ts'
 
-test('S.9 includes the kind in the digest, so that a code never matches as a token', () => {
+test('S.9 includes the type in the digest, so that a code is never accepted as a token', () => {
   const kinds: readonly SecretKind[] = [
     'access_token',
     'refresh_token',
@@ -17,13 +17,13 @@ test('S.9 includes the kind in the digest, so that a code never matches as a tok
   for (const digest of digests) expect(digest).toMatch(/^[A-Za-z0-9_-]{43}$/)
 })
 
-test('RFC 7636 appendix B', () => {
+test('RFC 7636 appendix B computes the code challenge of the example', () => {
   expect(sha256('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
     'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   )
 })
 
-test('compares texts by their bytes', () => {
+test('compares texts byte by byte', () => {
   expect(constantTimeEqual('', '')).toBe(true)
   expect(constantTimeEqual('Größe', 'Größe')).toBe(true)
   for (const [a, b] of [

@@ -5,7 +5,7 @@ const full = () => new Error('full')
 const stranger = (lane: string): Requester => ({ lane, isKnown: false })
 const known = (lane: string): Requester => ({ lane, isKnown: true })
 
-/** A queue of one place whose first job runs until `go` is called, and the order in which the others run. */
+/** Creates a queue whose first job runs until `go` is called, and records the order of the other jobs. */
 const held = (maxWaiting: number) => {
   const queue = new FairQueue({ maxRunning: 1, maxWaiting, full })
   const order: string[] = []
@@ -25,7 +25,7 @@ const held = (maxWaiting: number) => {
 }
 
 describe('FairQueue', () => {
-  test('lets lanes take turns independent of their number of jobs', async () => {
+  test('runs one job of each lane in rotation, independent of the number of jobs', async () => {
     const { add, order, go } = held(100)
     const all = [
       ...['a1', 'a2', 'a3'].map((name) => add(stranger('a'), name)),
@@ -37,7 +37,7 @@ describe('FairQueue', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3'])
   })
 
-  test('gives known requesters every second place while strangers wait', async () => {
+  test('alternates between known and unknown requesters', async () => {
     const { add, order, go } = held(100)
     const all = [
       ...Array.from({ length: 20 }, (_, index) => add(stranger(`s${index}`), 'stranger')),
@@ -50,7 +50,7 @@ describe('FairQueue', () => {
     expect(order).toHaveLength(23)
   })
 
-  test('refuses the latest job of the longest lane, and of no other lane', async () => {
+  test('refuses only the latest job of the longest lane', async () => {
     const { add, order, go, queue } = held(4)
     const flood = ['a1', 'a2', 'a3', 'a4'].map((name) => add(stranger('a'), name))
     const outcomes = Promise.allSettled(flood)
@@ -69,7 +69,7 @@ describe('FairQueue', () => {
     expect(order.sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1'])
   })
 
-  test('starts the next job after one that fails', async () => {
+  test('starts the next job after a job fails', async () => {
     const queue = new FairQueue({ maxRunning: 1, maxWaiting: 1, full })
     const failing = queue.run(stranger('a'), () => Promise.reject(new Error('broken')))
     const next = queue.run(stranger('a'), async () => 'done')

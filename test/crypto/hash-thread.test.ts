@@ -7,11 +7,11 @@ import { PasswordHasher } from '../../src/crypto/passwords/password.ts'
 
 const run = promisify(execFile)
 
-test('hashes passwords in a thread with lower priority, and keeps that of the process', async () => {
+test('hashes passwords in a thread with lower priority than the process', async () => {
   const before = getPriority(process.pid)
   await new PasswordHasher().check('x', undefined)
   expect(getPriority(process.pid)).toBe(before)
-  // Other systems have no priorities of threads.
+  // Other systems do not support priorities of threads.
   if (process.platform !== 'linux') return
   const threads = await readdir('/proc/self/task')
   const lowered = threads.filter(
@@ -33,7 +33,7 @@ test('hashes passwords without the permission to start threads', async () => {
   expect(stdout.trim()).toBe('true false')
 })
 
-test('a process that has hashed a password can exit', async () => {
+test('lets a process exit after it has hashed a password', async () => {
   const module = new URL('../../src/crypto/passwords/password.ts', import.meta.url)
   const program = `
     import { PasswordHasher } from ${JSON.stringify(module.href)}

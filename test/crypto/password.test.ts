@@ -4,7 +4,7 @@ import { PasswordHasher, PasswordHashingBusy } from '../../src/crypto/passwords/
 describe('passwords', () => {
   const hasher = new PasswordHasher()
 
-  test('RFC 9106 returns a PHC string of argon2id with its own salt', async () => {
+  test('RFC 9106 returns a PHC string of argon2id with a new salt', async () => {
     const [one, other] = await Promise.all([
       hasher.hash('correct horse'),
       hasher.hash('correct horse'),
@@ -17,7 +17,7 @@ describe('passwords', () => {
   })
 
   test('verifies a hash with the costs that it contains', async () => {
-    // argon2 reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
+    // Created by the reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
     const foreign =
       '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await hasher.check('password', foreign)).toBe(true)
@@ -42,7 +42,7 @@ describe('passwords', () => {
     expect(await hasher.check('password', stored)).toBe(false)
   })
 
-  test('DS: queues a bounded number of checks and rejects the others', async () => {
+  test('DS: rejects password checks beyond the maximum queue length', async () => {
     const busy = new PasswordHasher()
     const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
     const stranger = { lane: '192.0.2.0/24', isKnown: false }
@@ -53,7 +53,7 @@ describe('passwords', () => {
     expect(() => busy.requireRoom(stranger)).toThrow(PasswordHashingBusy)
     for (const other of [elsewhere, known]) busy.requireRoom({ ...stranger, ...other })
     const refused = (await outcomes).filter((result) => result.status === 'rejected')
-    // One or two run, depending on the cores of the machine, and 200 wait.
+    // One or two checks run, depending on the number of cores, and 200 wait.
     expect([3, 4]).toContain(refused.length)
     for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordHashingBusy)
     expect(await busy.check('x', cheap, stranger)).toBe(false)

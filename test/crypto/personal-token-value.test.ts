@@ -38,7 +38,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('keeps the checksum of a known token stable', () => {
+  test('computes the same checksum for a known token as earlier versions', () => {
     const made = newPersonalTokenValue('notes_', 22, (bytes) => new Uint8Array(bytes))
     expect(made).toBe(`notes_${'A'.repeat(22)}1wYS4U`)
     expect(hasBadChecksum('notes_', made)).toBe(false)
@@ -58,7 +58,7 @@ describe('the value of a personal token', () => {
       expect(hasBadChecksum('notes_', made.slice(0, length)), `${length}`).toBe(true)
   })
 
-  test('detects two swapped neighbours', () => {
+  test('detects two swapped adjacent characters', () => {
     const made = value('notes_')
     for (let at = 6; at + 1 < made.length; at += 1) {
       const [one, two] = [made[at], made[at + 1]]
@@ -68,7 +68,7 @@ describe('the value of a personal token', () => {
     }
   })
 
-  test('does not judge values without the prefix', () => {
+  test('accepts any value without the prefix', () => {
     for (const other of [
       '',
       'x',

@@ -12,7 +12,8 @@ describe('random strings', () => {
     const counts = new Map<string, number>()
     for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).toBe(62)
-    // 2000 expected, with a standard deviation of 44: a modulo bias would give some 2500 to the first eight.
+    // The expected count is 2000, with a standard deviation of 44. A modulo bias would cause about 2500 for eight of
+    // them.
     for (const [character, times] of counts) {
       expect(times, character).toBeGreaterThan(1_700)
       expect(times, character).toBeLessThan(2_300)
@@ -29,7 +30,7 @@ describe('random strings', () => {
     expect(draws).toHaveLength(0)
   })
 
-  test('contain every character of another alphabet equally often', () => {
+  test('contain every character of a custom alphabet equally often', () => {
     const text = randomString(20 * 2_000, systemRandom, 'BCDFGHJKLMNPQRSTVWXZ')
     expect(text).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]+$/)
     for (const character of new Set(text)) {
@@ -39,7 +40,7 @@ describe('random strings', () => {
     }
   })
 
-  test('do not repeat', () => {
+  test('differ in each call', () => {
     const values = Array.from({ length: 1_000 }, () => randomString(22, systemRandom))
     expect(new Set(values).size).toBe(1_000)
   })

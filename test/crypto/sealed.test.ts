@@ -13,7 +13,7 @@ describe('KeyRing', () => {
       expect(keys.open('token', keys.seal('token', text, claims), claims)).toBe(text)
   })
 
-  test('names the key of a sealed value, and none for other texts', () => {
+  test('returns the key ID of a sealed value, and undefined for other texts', () => {
     const ring = new KeyRing([second, first])
     expect(keyIdOf(ring.seal('row', '', claims))).toBe(ring.currentId)
     expect(ring.currentId).toBe(ring.ids[0])
@@ -33,8 +33,8 @@ describe('KeyRing', () => {
     ['more claims', ['access_token', 'digest', 7, null, true, null]],
     ['another order', ['digest', 'access_token', 7, null, true]],
     ['claims that run together', ['access_tokendigest', '', 7, null, true]],
-    ['none', []],
-  ])('it does not open beside %s', (_, other) => {
+    ['no claims', []],
+  ])('does not open a sealed value with different claims: %s', (_, other) => {
     expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
   })
 
@@ -62,7 +62,7 @@ describe('KeyRing', () => {
     expect(new Set(nonces).size).toBe(200)
   })
 
-  test('has a separate key for each day, which the value names [T620]', () => {
+  test('uses a separate key for each day, which the value contains [T620]', () => {
     let now = 0
     const day = 86_400_000
     const ring = new KeyRing([first], () => now)
@@ -75,10 +75,10 @@ describe('KeyRing', () => {
     expect([today, sameDay, nextDay].map((sealed) => bytesOf(sealed).readUInt16BE())).toEqual([
       0, 0, 1,
     ])
-    // Another key ring with a different clock opens all of them.
+    // A key ring with a different clock opens all sealed values.
     for (const sealed of [today, sameDay, nextDay])
       expect(keys.open('token', sealed, claims)).toBe('secret')
-    // None opens with the key of another day.
+    // A value does not open with the key of another day.
     const moved = bytesOf(today)
     moved.writeUInt16BE(1)
     expect(
@@ -86,7 +86,7 @@ describe('KeyRing', () => {
     ).toBeUndefined()
   })
 
-  test('opens values after more days than it caches keys', () => {
+  test('opens values of more days than the cache contains keys', () => {
     const sealed = keys.seal('row', 'kept', claims)
     const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
     for (let day = 0; day < 5_000; day += 1) {
@@ -96,14 +96,14 @@ describe('KeyRing', () => {
     expect(keys.open('row', sealed, claims)).toBe('kept')
   })
 
-  test('seals and opens at any clock value', () => {
+  test('seals and opens values at any clock time', () => {
     for (const now of [0, -1, 8.64e15, 2 ** 16 * 86_400_000]) {
       const ring = new KeyRing([first], () => now)
       expect(keys.open('token', ring.seal('token', 'secret', claims), claims)).toBe('secret')
     }
   })
 
-  test('verifies an audit seal only with its values, under earlier keys too, and seals differently each time', () => {
+  test('verifies an audit seal only with the sealed values, also under earlier keys, and never repeats a seal', () => {
     const values: Claims = [1, 'login.failed', null, '']
     const seal = keys.sealAudit(values)
     expect(keys.isAuditIntact(seal, values)).toBe(true)
@@ -156,7 +156,7 @@ describe('KeyRing', () => {
     expect(keys.isIntact(keys.seal('token', '', claims), claims)).toBe(false)
   })
 
-  test('reveals nothing of a secret key in its ID', () => {
+  test('uses key IDs that do not reveal the secret key', () => {
     expect(keys.ids).toEqual([expect.stringMatching(/^[0-9a-f]{8}$/)])
     expect(new KeyRing([second]).ids).not.toEqual(keys.ids)
     expect(new KeyRing([first]).ids).toEqual(keys.ids)
@@ -176,7 +176,7 @@ describe('rotation', () => {
     expect(both.ids).toEqual([...new KeyRing([second]).ids, ...old.ids])
   })
 
-  test('opens nothing with an unknown key, or with another key under the same ID', () => {
+  test('does not open values of an unknown key, or of another key with the same ID', () => {
     const sealed = old.seal('token', 'secret', claims)
     const other = new KeyRing([second])
     expect(other.open('token', sealed, claims)).toBeUndefined()
@@ -184,20 +184,20 @@ describe('rotation', () => {
     expect(other.open('token', renamed, claims)).toBeUndefined()
   })
 
-  test('accepts session keys and form tokens of earlier keys, the current one first', () => {
+  test('returns session keys and form tokens of all keys, starting with the current key', () => {
     expect(both.sessionKeys).toHaveLength(2)
     expect(both.sessionKeys[1]).toEqual(old.sessionKeys[0])
     expect(both.csrfTokens('cookie')[1]).toBe(old.csrfTokens('cookie')[0])
     expect(both.csrfTokens('cookie')).not.toEqual(both.csrfTokens('other'))
   })
 
-  test('returns keyed digests of short values, that of the current key first', () => {
+  test('returns the digests of short values under all keys, starting with the current key', () => {
     expect(both.lookupDigests('BCDFGHJK')).toEqual([
       ...new KeyRing([second]).lookupDigests('BCDFGHJK'),
       ...old.lookupDigests('BCDFGHJK'),
     ])
     expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.lookupDigests('BCDFGHJL'))
-    // Each purpose has a key of its own.
+    // Each purpose has a separate key.
     expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.csrfTokens('BCDFGHJK'))
   })
 

@@ -30,7 +30,7 @@ describe('weaknessOf', () => {
     for (let tries = 0; tries < 300; tries += 1) {
       for (const notation of ['hex', 'base64', 'base64url'] as const)
         expect(weaknessOf(randomBytes(32).toString(notation))).toBeUndefined()
-      // 128 bits are 32 characters.
+      // In hexadecimal notation, 128 bits are 32 characters.
       const short = randomBytes(16).toString('hex')
       expect(weaknessOf(short), short).toBeUndefined()
     }

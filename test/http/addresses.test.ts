@@ -5,7 +5,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** Answers as the path says. */
+/** Creates an endpoint that returns the path parameters. */
 const endpoint = (
   path: string,
   names: readonly string[],
@@ -95,7 +95,7 @@ describe('a path with parameters', () => {
     expect(app.log.filter(({ event }) => event === 'request.failed')).toEqual([])
   })
 
-  test('throws for a parameter that the pattern does not have', async () => {
+  test('throws for a parameter that the path pattern does not contain', async () => {
     expect((await send(`${root}/wrong/1/`)).status).toBe(500)
     expect(app.log.at(-1)).toMatchObject({ event: 'request.failed' })
   })
@@ -118,7 +118,7 @@ describe('a path without its slash', () => {
     }
   })
 
-  test('redirects nothing else', async () => {
+  test('does not redirect other paths', async () => {
     for (const target of ['/things', '/data', '/other', ''])
       expect((await send(`${root}${target}`)).status).toBe(404)
   })
@@ -169,7 +169,7 @@ describe('errors of pages', () => {
     expect(answer.headers.get('content-type')).toBe('application/json')
   })
 
-  test('shows the problem in the reader’s language and the protocol’s error description in English', async () => {
+  test('displays the problem in the reader’s language, and the error description of the protocol in English', async () => {
     const answer = await send(`${root}/list/`, [html], 'POST')
     expect(answer.text).toContain('What was sent cannot be read. Nothing was done.')
     expect(answer.text).toContain('The content type must be application/x-www-form-urlencoded.')
@@ -186,7 +186,7 @@ describe('errors of pages', () => {
 })
 
 describe('the paths that a host passes to the server', () => {
-  test('include everything below a directory, and nothing beside it', () => {
+  test('include everything below a directory, but no sibling of the directory', () => {
     const { handles, addresses } = app.server
     for (const path of ['/list', '/list/', '/list/more', '/things/x', '/things/x/y/z', '/data/1'])
       expect(handles(`${root}${path}`), path).toBe(true)
@@ -203,7 +203,7 @@ describe('the paths that a host passes to the server', () => {
     )
   })
 
-  test('cover each path once, and the start page only itself', () => {
+  test('contain each path once, and for the start page only the start page itself', () => {
     const { list, handles } = addressesOf(
       ['/a/', '/a/b/', '/a/:id/', '/a/b/:id', '/oauth/x', '/login', '/'],
       { root: '/', prefix: '/oauth/' },

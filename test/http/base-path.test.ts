@@ -13,7 +13,7 @@ describe('decision §2 an issuer with a path', () => {
   })
   afterAll(() => app.close())
 
-  test('RFC 8414 §3.1, RFC 9728 §3.1 serves the metadata at the root, before and after the path, and nowhere else', async () => {
+  test('RFC 8414 §3.1, RFC 9728 §3.1 serves the metadata only at the root, before and after the path', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource']) {
       const inserted = await fetch(`${origin}/.well-known/${name}/app`)
       const appended = await fetch(`${origin}/app/.well-known/${name}`)
@@ -33,7 +33,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('the metadata names URLs below the path, which exist', async () => {
+  test('lists existing URLs below the path in the metadata', async () => {
     const answer = await fetch(`${origin}/.well-known/oauth-authorization-server/app`)
     const metadata = (await answer.json()) as Record<string, string>
     expect(metadata.authorization_endpoint).toBe(`${app.issuer}/oauth/authorize`)
@@ -45,7 +45,7 @@ describe('decision §2 an issuer with a path', () => {
     expect([400, 401]).toContain(token.status)
   })
 
-  test('a challenge refers to the metadata', async () => {
+  test('refers to the metadata in a challenge', async () => {
     for (const path of ['/oauth/ping', '/oauth/info']) {
       const answer = await fetch(`${app.issuer}${path}`)
       expect(answer.status).toBe(401)
@@ -56,7 +56,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('serves nothing else at the root', async () => {
+  test('returns 404 for other paths at the root', async () => {
     for (const path of [
       '/oauth/ping',
       '/oauth/token',
@@ -73,7 +73,7 @@ describe('decision §2 an issuer with a path', () => {
     }
   })
 
-  test('keeps the whole flow below the path', async () => {
+  test('uses only URLs below the path in the whole flow', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
@@ -121,7 +121,7 @@ describe('decision §2 an issuer with a path', () => {
     )
   })
 
-  test('login, logout and errors redirect below the path', async () => {
+  test('redirects below the path after login, logout and errors', async () => {
     const agent = new UserAgent()
     const entered = await agent.logIn(app)
     expect(entered.headers.get('location')).toBe('/app/')
@@ -141,7 +141,7 @@ describe('decision §2 an issuer with a path', () => {
 })
 
 describe('other paths by settings', () => {
-  test('oauthPrefix, loginPath and logoutPath move what they name', async () => {
+  test('uses oauthPrefix, loginPath and logoutPath', async () => {
     await using app = await startServer({
       oauthPrefix: '/auth/v2',
       loginPath: '/sign-in',
@@ -184,7 +184,7 @@ describe('other paths by settings', () => {
     await expect(startServer({ oauthPrefix })).rejects.toThrow('oauthPrefix')
   })
 
-  test('uses the URLs of the issuer for an https issuer behind a proxy', async () => {
+  test('generates URLs of an https issuer behind a proxy', async () => {
     await using app = await startServer({ issuer: 'https://api.example.org/app' })
     const inserted = `${new URL(app.issuer).origin}/.well-known/oauth-authorization-server/app`
     expect(await (await fetch(inserted)).json()).toMatchObject({

@@ -53,7 +53,7 @@ const open = [
   ['/openapi.json', 'GET'],
 ] as const
 
-/** Paths for users, for pages of the server, and for other programs than web pages. */
+/** Paths for users, for pages of the server, and for programs that are not web pages. */
 const closed = [
   ['/oauth/authorize?client_id=x', 'GET'],
   ['/oauth/authorize', 'POST'],

@@ -8,13 +8,13 @@ import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 
 const directory = join(import.meta.dirname, '../../src/protocol/endpoints')
 
-/** Endpoints that the server adds only if the application has no login of its own, or that only `serve` has. */
+/** Endpoints that exist only with the built-in login, or only with `serve`. */
 const conditional = ['loginEndpoint', 'logoutEndpoint', 'sessionsPage', 'homeEndpoint']
 
 const isEndpoint = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'handle' in value && 'path' in value
 
-test('every endpoint that a file in src/protocol/endpoints exports is registered', async () => {
+test('the server registers every endpoint that a file in src/protocol/endpoints exports', async () => {
   const registered = new Set<unknown>([
     ...builtInEndpoints,
     ...settingsEndpoints,

@@ -3,7 +3,7 @@ import { StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import { startServer, type TestOptions } from '../support/server.ts'
 
-/** A server whose store and short-lived values the test can make unavailable. */
+/** Starts a server whose store and short-lived values the test can make unavailable. */
 const start = async (options: TestOptions = {}) => {
   let store: () => Promise<void> = async () => undefined
   let beside: () => Promise<void> = async () => undefined
@@ -61,7 +61,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('return 503 with Retry-After for readiness, but 200 for liveness, while the store is unavailable', async () => {
+  test('while the store is unavailable, readiness returns 503 with Retry-After and liveness returns 200', async () => {
     await using host = await start()
     host.storeDoes(fails)
     const answer = await host.get('ready')
@@ -74,7 +74,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect((await host.get('ready')).status).toBe(200)
   })
 
-  test('log the reason once for each change', async () => {
+  test('logs the reason once for each change of readiness', async () => {
     await using host = await start()
     host.storeDoes(fails)
     for (let times = 0; times < 3; times += 1) await host.get('ready')
@@ -89,7 +89,7 @@ describe('decision §2 /health/live and /health/ready', () => {
 
   test('reports the store as down if it does not respond within a second', async () => {
     await using host = await start()
-    // Longer than the delays of a busy machine.
+    // A delay of a busy machine is shorter.
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, 10_000)
     host.storeDoes(() => promise)
@@ -106,9 +106,9 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect(host.asked()).toBeLessThan(3)
   })
 
-  // Redis is unavailable for all nodes: if they were not ready, a load balancer would reject requests that work without
-  // it.
-  test('reports the short-lived store without making readiness depend on it', async () => {
+  // If nodes without Redis were not ready, a load balancer would reject all requests, even requests that work without
+  // Redis.
+  test('remains ready and reports an outage of the short-lived store', async () => {
     const nothing = async () => undefined
     let closed = 0
     await using host = await start({
@@ -157,7 +157,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect(closed).toBe(1)
   })
 
-  test('is not ready after drain(), but still serves all requests', async () => {
+  test('reports that it is not ready after drain(), but still responds to all requests', async () => {
     await using host = await start()
     const token = await host.app.personalToken()
     expect(await host.app.server.isReady()).toBe(true)

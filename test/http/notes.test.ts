@@ -31,7 +31,7 @@ const api = async (
 const bearer = async (...scopes: string[]) => `Bearer ${await app.personalToken(scopes)}`
 
 describe('decision §2 the example application', () => {
-  test('writes, lists and deletes notes, each with its scope', async () => {
+  test('requires a separate scope to write, list and delete notes', async () => {
     const [read, write] = [await bearer('notes:read'), await bearer('notes:write')]
     const created = await api('/notes', write, { method: 'POST', text: 'Buy milk' })
     expect(created).toEqual({
@@ -52,7 +52,7 @@ describe('decision §2 the example application', () => {
     expect((await api('/notes', read)).body).toEqual([])
   })
 
-  test('hides notes of other users, which scopes do not grant', async () => {
+  test('hides notes of other users, even from a token with all scopes', async () => {
     const mine = await api('/notes', await bearer('notes:write'), { method: 'POST', text: 'mine' })
     const other = await app.server.users.create({ email: 'user-b@example.org', password: null })
     const scopes = ['notes:read', 'notes:write']
@@ -68,15 +68,15 @@ describe('decision §2 the example application', () => {
     ['a text that is too long', { text: 'x'.repeat(2_001) }, 400],
     ['a number', { text: 1 }, 400],
     ['a list', { text: ['x'] }, 400],
-    ['no object', { raw: '"x"' }, 400],
-    ['no JSON', { raw: '{' }, 400],
+    ['a JSON string instead of an object', { raw: '"x"' }, 400],
+    ['invalid JSON', { raw: '{' }, 400],
     ['more than 16 kB', { text: 'x'.repeat(20_000) }, 413],
-  ])('a note with %s is refused', async (_, input, status) => {
+  ])('refuses a note with %s', async (_, input, status) => {
     const answer = await api('/notes', await bearer('notes:write'), { method: 'POST', ...input })
     expect(answer).toEqual({ status, body: { status, message: expect.any(String) } })
   })
 
-  test('/api/me shows the e-mail address with user:email, or to a session', async () => {
+  test('/api/me returns the e-mail address with the scope user:email, or for a session', async () => {
     const { id, email } = app.user
     expect((await api('/me', await bearer())).body).toEqual({ id, kind: 'personal_token' })
     expect((await api('/me', await bearer('user:email'))).body).toEqual({
@@ -89,7 +89,7 @@ describe('decision §2 the example application', () => {
     expect(await me.json()).toEqual({ id, email, kind: 'session' })
   })
 
-  test('shows the logged-in user on its page, which forbids frames', async () => {
+  test('displays the logged-in user on its page, which forbids frames', async () => {
     const page = await session.agent.fetch(`${app.issuer}/`)
     expect(await page.text()).toContain(app.user.email)
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")

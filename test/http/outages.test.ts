@@ -29,7 +29,7 @@ interface Case {
   readonly operation: string
   readonly path: () => string
   readonly init?: () => RequestInit
-  /** Returns the error in the page for people, or in JSON for programs. */
+  /** The format of the error: a page for people, or JSON for programs. */
   readonly says: 'html' | 'json'
 }
 
@@ -48,7 +48,7 @@ const cases: readonly (readonly [string, Case])[] = [
     { operation: 'tokens.findByAccess', path: () => '/api/me', init: withToken, says: 'json' },
   ],
   [
-    'a token where anonymous callers are let in',
+    'a token at a resource that accepts anonymous callers',
     { operation: 'tokens.findByAccess', path: () => '/api/public', init: withToken, says: 'json' },
   ],
   [
@@ -64,11 +64,11 @@ const cases: readonly (readonly [string, Case])[] = [
     { operation: 'sessions.find', path: () => '/api/me', init: withJwt, says: 'json' },
   ],
   [
-    'a session where anonymous callers are let in',
+    'a session at a resource that accepts anonymous callers',
     { operation: 'sessions.find', path: () => '/api/public', init: withJwt, says: 'json' },
   ],
   [
-    'a cookie alone where anonymous callers are let in',
+    'a cookie alone at a resource that accepts anonymous callers',
     {
       operation: 'sessions.find',
       path: () => '/api/public',
@@ -165,7 +165,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     else expect(text).toContain('The service is not available right now.')
   })
 
-  test('reports the error to the client after the redirect URI was verified', async () => {
+  test('redirects with the error to the client after the redirect URI was verified', async () => {
     const url = authorizeUrl(app.issuer, { client_id: clientId, scope: '' })
     const init = { headers: asSession() }
     const { answer } = await ask('sessions.find', new StoreUnavailable('gone'), {
@@ -180,7 +180,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     )
   })
 
-  test('works again afterwards: nothing was consumed and no one was logged out', async () => {
+  test('works again after the outage, without consuming codes or ending sessions', async () => {
     expect((await fetch(`${app.issuer}/api/me`, withToken())).status).toBe(200)
     expect((await fetch(`${app.issuer}/api/me`, withJwt())).status).toBe(200)
   })
@@ -205,7 +205,7 @@ describe('HT-07 an internal error', () => {
     silenced.mockRestore()
   })
 
-  test('keeps the headers of pages and of JSON', async () => {
+  test('sends the usual headers of pages and of JSON', async () => {
     const error = new Error('x')
     const page = await ask('sessions.find', error, {
       operation: '',

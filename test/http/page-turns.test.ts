@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect, test } from 'vitest'
 
-/** Requests 60 pages concurrently from one network, and something else one event-loop turn later. */
+/** Counts the pages of a burst from one network that are rendered before a later request gets its response. */
 const pagesBefore = async (path: string, remoteAddress: string): Promise<number> => {
   const server = await createTestServer()
   try {
@@ -30,14 +30,14 @@ const pagesBefore = async (path: string, remoteAddress: string): Promise<number>
   }
 }
 
-test('does not delay an API request behind a burst of pages', async () => {
+test('returns an API response before a burst of pages is rendered', async () => {
   expect(await pagesBefore('/health/live', '192.0.2.1')).toBeLessThan(20)
 })
 
-test('does not delay a browser of another network', async () => {
+test('renders a page for another network before the burst is rendered', async () => {
   expect(await pagesBefore('/login', '198.51.100.1')).toBeLessThan(20)
 })
 
-test('queues a browser of the same network', async () => {
+test('renders a page for the same network after the burst', async () => {
   expect(await pagesBefore('/login', '192.0.2.99')).toBe(60)
 })

@@ -3,7 +3,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~'
-/** The character set as the specification writes it. */
+/** The character set in the specification. */
 const specified = '=&;:%+~,*@!()/?'
 
 const bytes = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
@@ -20,7 +20,7 @@ const ask = async (server: TestServer, query: string, path = '/api/public') => {
   return { status, text }
 }
 
-/** The characters that are accepted within a query, besides `%` before two hexadecimal digits. */
+/** Returns the characters that are accepted within a query, except `%` before two hexadecimal digits. */
 const accepted = async (server: TestServer): Promise<string> => {
   const statuses = await Promise.all(bytes.map((character) => ask(server, `x=${character}1`)))
   return bytes.filter((_, code) => statuses[code]?.status === 200).join('')
@@ -29,7 +29,7 @@ const accepted = async (server: TestServer): Promise<string> => {
 const sorted = (text: string): string => [...new Set(text)].sort().join('')
 
 describe('decision §6.2 characters of a query string', () => {
-  test('accepts the unreserved and the specified characters, and no other byte [T778]', async () => {
+  test('accepts only unreserved and specified characters [T778]', async () => {
     expect(sorted(await accepted(app))).toBe(sorted(`${unreserved}${specified.replace('%', '')}`))
   })
 
@@ -96,7 +96,7 @@ describe('decision §6.2 characters of a query string', () => {
     },
   )
 
-  test('checks them before any credential, for every method and for unknown paths', async () => {
+  test('checks the query before any credential, for every method and for unknown paths', async () => {
     const token = await app.personalToken()
     for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'])
       for (const path of ['/api/me', '/api/public', '/api/absent']) {
@@ -119,12 +119,12 @@ describe('decision §6.2 characters of a query string', () => {
     expect((await rawHttp(app, { target })).status).toBe(200)
   })
 
-  test('does not check the path', async () => {
+  test('does not check the characters of the path', async () => {
     expect((await rawHttp(app, { target: '/api/[x]|{y}?a=b' })).status).toBe(404)
   })
 
   test.each(['/', '/login', '/.well-known/oauth-authorization-server', '/oauth/style.css'])(
-    'checks nothing without rest(), as at %s [T750]',
+    'does not check the query of %s, which does not use rest() [T750]',
     async (path) => {
       expect((await ask(app, 'a[]=1&b=|{}', path)).status).toBe(200)
     },
@@ -141,7 +141,7 @@ describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
     ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],
   ])('%s: accepts exactly these characters [T749]', async (_, allowedUrlencodeCharacters) => {
     await using own = await startServer({ allowedUrlencodeCharacters })
-    // The tests' own `x=` would be refused without the equals sign.
+    // The query must not contain an equals sign, because this setting does not allow it.
     const statuses = await Promise.all(bytes.map((character) => ask(own, `x${character}1`)))
     const found = bytes.filter((_, code) => statuses[code]?.status === 200).join('')
     expect(sorted(found)).toBe(

@@ -115,7 +115,7 @@ describe('decision §2 methods', () => {
     expect(removal.status).toBe(404)
   })
 
-  test('SS-02 ignores confirm in the query of a GET, and issues nothing for HEAD and other methods', async () => {
+  test('SS-02 ignores confirm in the query of a GET, and does not issue codes for HEAD and other methods', async () => {
     const { challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
       client_id: client.clientId,
@@ -127,7 +127,7 @@ describe('decision §2 methods', () => {
     const page = await session.agent.fetch(`${url}&confirm=yes&csrf_token=${session.csrfToken}`)
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('name="confirm" value="yes"')
-    // With the consent remembered, a GET would issue a code without asking.
+    // With a stored consent, a GET would issue a code without displaying the consent page.
     const granted = await session.agent.authorize(app, url)
     expect(granted.searchParams.has('code')).toBe(true)
     expect((await session.agent.fetch(url)).headers.get('location')).toContain('code=')
@@ -179,7 +179,7 @@ describe('decision §2 URLs of disabled features', () => {
     }
   })
 
-  test('are not in the metadata', async () => {
+  test('are missing in the metadata', async () => {
     const answer = await fetch(`${bare.issuer}/.well-known/oauth-authorization-server`)
     const metadata = (await answer.json()) as Record<string, unknown>
     const addresses = Object.keys(metadata).filter((name) => /_endpoint$|_uri$/.test(name))
@@ -293,7 +293,7 @@ describe('P-1 the Host header has no effect', () => {
     }
   })
 
-  test('returns 4xx or the usual response for two headers or none', async () => {
+  test('returns 4xx or the usual response for two Host headers or none', async () => {
     const { host } = new URL(app.issuer)
     const two = await send({ target: '/login', headers: [`Host: ${host}`, 'Host: evil.example'] })
     expect(two.status).toBeLessThan(500)
@@ -311,9 +311,9 @@ describe('decision §6.4 bodies', () => {
     ['/login', kib64],
     ['/logout', kib64],
     ['/oauth/token', kib64],
-    // A request in a body returns from the login in a URL.
+    // After the login, a request from a body is in the query of a URL, whose length is limited.
     ['/oauth/authorize', 16_384],
-  ])('%s: reads %i bytes, and returns 413 for one more', async (target, largest) => {
+  ])('%s reads %i bytes, and returns 413 for a larger body', async (target, largest) => {
     const headers = [urlencoded]
     const fits = await send({
       method: 'POST',
@@ -329,20 +329,20 @@ describe('decision §6.4 bodies', () => {
     expect((await send({ method: 'POST', target, headers: chunked, body: inChunks })).status).toBe(
       413,
     )
-    // The body is announced but never sent, and the server does not wait for it.
+    // The body is announced but never sent. The server must not wait for it.
     const announced = [...headers, 'Content-Length: 100000000']
     expect((await send({ method: 'POST', target, headers: announced, body: 'a=b' })).status).toBe(
       413,
     )
   })
 
-  test('rejects an endless body in small chunks when it is too large', async () => {
+  test('rejects an endless body in small chunks as soon as the maximum size is exceeded', async () => {
     const body = '400\r\n'.concat('a'.repeat(1024), '\r\n').repeat(70)
     const headers = [urlencoded, 'Transfer-Encoding: chunked']
     expect((await send({ method: 'POST', target: '/oauth/token', headers, body })).status).toBe(413)
   })
 
-  test.each(posts)('%s: rejects more than 100 parameters', async (target) => {
+  test.each(posts)('%s rejects more than 100 parameters', async (target) => {
     const body = (count: number) =>
       Array.from({ length: count }, (_, index) => `p${index}=`).join('&')
     const answer = await send({ method: 'POST', target, headers: [urlencoded], body: body(101) })
@@ -357,7 +357,7 @@ describe('decision §6.4 bodies', () => {
   })
 
   test.each(['gzip', 'deflate', 'br', 'identity'])(
-    'rejects Content-Encoding %s, so that no bomb is decompressed',
+    'rejects Content-Encoding %s, so that a decompression bomb is never decompressed',
     async (encoding) => {
       for (const target of posts) {
         const headers = [urlencoded, `Content-Encoding: ${encoding}`]
@@ -366,7 +366,7 @@ describe('decision §6.4 bodies', () => {
     },
   )
 
-  test('DS-01 returns 431 for oversize headers and URLs, and serves the next request', async () => {
+  test('DS-01 returns 431 for oversize headers and URLs, and then accepts the next request', async () => {
     const long = 'a'.repeat(17_000)
     for (const request of [
       { target: `/login?next=/${long}` },

@@ -119,7 +119,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
         const sendOther = await connection(app)
         const sends = await connections(app, burst)
         const form = { grant_type: 'client_credentials' }
-        // Connections are accepted in order: after this response, the server has accepted all others.
+        // Connections are accepted in order, so the server has accepted all others before this response.
         expect(await (await connection(app))(form, other)).toBe(200)
 
         const before = operations()
@@ -203,7 +203,7 @@ describe('a queue of token requests', () => {
     expect(begun).toBe(330)
   })
 
-  test('alternates between the requests of a busy sender and of another one', async () => {
+  test('alternates between the requests of two senders', async () => {
     const queues = new TokenQueues()
     const begun: string[] = []
     const run = (sender: string) =>
@@ -226,7 +226,7 @@ describe('a queue of token requests', () => {
     expect(await queues.run('another', async () => 'done')).toBe('done')
   })
 
-  test('continues after a request that fails', async () => {
+  test('runs the next request after a request fails', async () => {
     const queues = new TokenQueues()
     const failing = Array.from({ length: 40 }, () =>
       queues.run('sender', () => Promise.reject(new Error('It fails.'))),

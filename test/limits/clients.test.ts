@@ -95,7 +95,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations.filter((name) => name.startsWith('transients.'))).toEqual([])
   })
 
-  test('rejects a caller over the limit without a store operation', async () => {
+  test('cause 429 over the limit without a store operation', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -110,7 +110,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations).toEqual([])
   })
 
-  test('ignores X-Forwarded-For of an untrusted peer', async () => {
+  test('are counted for the peer if X-Forwarded-For is not trusted', async () => {
     await using app = await start({ limits, trustedProxies: [] })
     const client = await app.client()
     for (let guess = 0; guess < 3; guess += 1)
@@ -118,13 +118,13 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect((await ask(app, client, { address: '192.0.2.77' })).status).toBe(429)
   })
 
-  test('counts across two nodes and logs the limit once', async () => {
+  test('are counted across two nodes, and the limit is logged once', async () => {
     await using app = await start({ limits })
     await using node = await start({ beside: app, limits })
     const client = await app.client()
     for (const at of [app, node, app]) expect((await ask(at, wrong(client))).status).toBe(401)
     expect((await ask(app, client)).status).toBe(429)
-    // One more failure updates the shared counter for the other node.
+    // After one more failure, this node reads the shared counter.
     expect((await ask(node, wrong(client))).status).toBe(401)
     expect((await ask(node, client)).status).toBe(429)
     expect([...reached(app), ...reached(node)]).toEqual([['wrongSecretsOfClient', here]])
@@ -171,7 +171,7 @@ describe('invalid grants', () => {
     expect((await refresh(app, client, refreshToken, elsewhere)).status).toBe(200)
   })
 
-  test('does not count other errors', async () => {
+  test('do not include other errors', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let times = 0; times < 8; times += 1) {

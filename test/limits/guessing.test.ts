@@ -15,7 +15,7 @@ import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import { elsewhere, from, guesser, here, reached, start as startNode } from './support.ts'
 
-/** A node whose user has a password hash with low cost. */
+/** Starts a node with a user whose password hash has a low cost. */
 const start = async (options: TestOptions = {}): Promise<TestServer> => {
   const app = await startNode(options)
   const keys = new KeyRing((options.secretKeys ?? [secretKey]) as [string])
@@ -24,7 +24,7 @@ const start = async (options: TestOptions = {}): Promise<TestServer> => {
   return app
 }
 
-/** Low limits, since some hashes have full cost. */
+/** Low limits, because hashing for unknown accounts has the full cost. */
 const limits = {
   wrongPasswordsOfAccount: { points: 2, seconds: 600 },
   guessesOfAccount: { points: 3, seconds: 600 },
@@ -32,11 +32,11 @@ const limits = {
   wrongPasswordsOfNetwork: { points: 8, seconds: 600 },
 }
 
-/** Returns an address in a /48 network; each number is another /64 network. */
+/** Returns an IP address in the given /48 network. Each `number` is in a different /64 network. */
 const inNetwork = (network: number, number = 0): string =>
   `2001:db8:${network.toString(16)}:${number.toString(16)}::1`
 
-/** Guesses once from each address. @returns the statuses */
+/** Sends one wrong password from each address. @returns the statuses */
 const guessFrom = async (
   app: TestServer,
   addresses: readonly string[],
@@ -112,7 +112,7 @@ describe('password guesses at one account', () => {
     }
   })
 
-  test('are at most 96 in any hour, for every start of the hour and every distribution [T827]', async () => {
+  test('are at most 96 in any period of an hour, however they are distributed [T827]', async () => {
     await using app = await start()
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)
@@ -134,7 +134,7 @@ describe('password guesses at one account', () => {
     expect(Math.max(...guesses.map(inHourFrom))).toBeGreaterThan(80)
   })
 
-  test('are at most 100 in any hour by default, and a looser limit logs a warning [T586]', () => {
+  test('are at most 100 in any hour by default, and a higher limit logs a warning [T586]', () => {
     const { points, seconds } = limitTable.guessesOfAccount
     // Each place becomes free separately, exactly `seconds` after its guess.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
@@ -157,7 +157,7 @@ describe('password guesses at one account', () => {
     expect(reached(app)).toContainEqual(['wrongPasswordsOfNetwork', '2001:db8:7::/48'])
   })
 
-  test('at an unknown account get the same responses as at a known one [T595]', async () => {
+  test('at an unknown account receive the same responses as at a known account [T595]', async () => {
     await using app = await start({ limits })
     const addresses = [0, 0, 0, 1, 2, 3].map((network) => inNetwork(network))
     const answers = async (email: string) => {
@@ -179,7 +179,7 @@ describe('password guesses at one account', () => {
     expect(await answers('nobody@example.org')).toEqual(known)
   })
 
-  test('store rows that expire and contain neither addresses nor accounts', async () => {
+  test('cause rows that expire and contain neither IP addresses nor accounts', async () => {
     await using app = await start({ limits })
     await lock(app)
     await lock(app, 'nobody@example.org')
@@ -233,7 +233,7 @@ describe('a browser that logged in before', () => {
     expect((await known.tries(app.password)).status).toBe(303)
   })
 
-  test('gets a cookie that scripts cannot read and that reveals nothing', async () => {
+  test('receives a cookie that scripts cannot read', async () => {
     await using app = await start()
     const answer = await newBrowser(app).tries(app.password)
     const [cookie = ''] = answer.headers.getSetCookie().filter((each) => each.includes('known'))

@@ -47,7 +47,7 @@ const overSocket =
       sent.once('error', reject).end(body(clientId))
     })
 
-/** Listens on a Unix socket like an application. @returns a function that closes it */
+/** Starts an application on a Unix socket. @returns a function that stops the application */
 type Host = (server: AuthorizationServer, path: string) => Promise<() => Promise<unknown>>
 
 const listening = async (server: Server, path: string) => {
@@ -156,7 +156,7 @@ describe.each(ways)('$name', ({ open }) => {
     expect(host.warnings()).toEqual([])
   })
 
-  test('without an address, applies only the limits of accounts and clients, and warns once', async () => {
+  test('without an IP address, applies only the limits of accounts and clients, and logs one warning', async () => {
     await using host = await start([])
     const user = await host.server.users.create({ email: 'user-a@example.org', password: null })
     const { client } = await host.server.clients.create({
@@ -173,7 +173,7 @@ describe.each(ways)('$name', ({ open }) => {
 })
 
 describe('clientAddress', () => {
-  test('with `unix` reads the header from the right, up to the first address that is not trusted', () => {
+  test('with `unix`, returns the rightmost address in the header that is not trusted', () => {
     const of = clientAddress(['unix', '10.0.0.0/8'])
     expect(of(undefined, `${one}, ${two}, 10.1.2.3`)).toBe(two)
     expect(of(undefined, '10.1.2.3')).toBe('10.1.2.3')

@@ -28,14 +28,14 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('lets the user log in from another address', async () => {
+  test('do not prevent the user from logging in from another IP address', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 5; wrong += 1) await guesser(app, here)(`guess ${wrong}`)
     expect((await guesser(app, here)(app.password)).status).toBe(429)
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('counts all addresses of a /48 or a /24 together', async () => {
+  test('are counted together for all IP addresses of a /48 or /24 network', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 3; wrong += 1)
       expect((await guesser(app, `2001:db8:0:1::${wrong + 1}`)('guess')).status).toBe(403)
@@ -107,7 +107,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('returns JSON to a script', async () => {
+  test('cause a JSON response to a script', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1) await guess('wrong')
@@ -142,7 +142,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     },
   )
 
-  test('does not count a form without a CSRF token or without a password', async () => {
+  test('are not counted for a form without a CSRF token or without a password', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const body = new URLSearchParams({ email: app.user.email, password: 'wrong' })
@@ -168,7 +168,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(reached(app)).toHaveLength(3)
   })
 
-  test('removes expired counters', async () => {
+  test('are stored in counters that the sweeper removes after their expiry', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 8; wrong += 1)
       await guesser(app, here)('wrong', `user-${wrong}@example.org`)
@@ -234,7 +234,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     expect((await grant(app, app.password, other)).status).toBe(200)
   })
 
-  test('does not hash the password of a rejected request', async () => {
+  test('are not hashed if the request is rejected', async () => {
     const asked: string[] = []
     await using app = await start({
       limits,

@@ -56,7 +56,7 @@ describe('clientsPerUser', () => {
 })
 
 describe('personalTokensPerUser', () => {
-  test('shows an error at the maximum, without counting internal tokens or affecting other kinds of tokens', async () => {
+  test('displays an error at the maximum, without counting internal tokens or limiting other types of tokens', async () => {
     await using app = await startServer({ personalTokensPerUser: 2 })
     const somebody = await Person.logIn(app)
     await app.server.tokens.createPersonal('Internal', app.user.id, { isInternal: true })

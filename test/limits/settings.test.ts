@@ -38,14 +38,14 @@ describe('OAUTH2SERVER_LIMITS', () => {
   })
 })
 
-test('only dangerouslyIgnoreLimits disables all limits, with a warning at start-up', () => {
+test('dangerouslyIgnoreLimits causes a warning at start-up', () => {
   expect(looseningWarnings(parseSettings({})).join()).not.toContain('Limits')
   expect(looseningWarnings(parseSettings({ dangerouslyIgnoreLimits: true })).join()).toContain(
     'Limits',
   )
 })
 
-test('by default, every limit allows at least 20 in ten minutes, except wrong passwords of one account', () => {
+test('the default of every limit is at least 20 in ten minutes, except for wrong passwords of one account', () => {
   const ofOneAccount = /^(?:wrongPasswordsOfAccount|guessesOfAccount|wrongPasswordsOfKnownBrowser)$/
   for (const name of limitNames.filter((each) => !ofOneAccount.test(each))) {
     const { points, seconds } = limitTable[name]

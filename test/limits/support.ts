@@ -2,7 +2,7 @@ import { startServer, type TestOptions, type TestServer } from '../support/serve
 import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** Returns the header that sets the address of a request. */
+/** Settings with which the header `X-Forwarded-For` sets the IP address of a request. */
 export const behindProxy = { trustedProxies: ['127.0.0.1'] } as const
 
 export const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -12,7 +12,7 @@ export const [here, elsewhere] = ['192.0.2.1', '198.51.100.2'] as const
 export const start = (options: TestOptions = {}): Promise<TestServer> =>
   startServer({ ...behindProxy, aroundStore: (_operation, run) => run(), ...options })
 
-/** A visitor of the login page of a server. */
+/** Creates a function that tries a password at the login page. */
 export const guesser = (app: TestServer, address: string) => {
   const agent = new UserAgent({ 'user-agent': browser, ...from(address) })
   return async (password: string, email = app.user.email): Promise<Response> =>

@@ -37,7 +37,7 @@ describe('invalid tokens at a guard', () => {
     expect(reached(app)).toEqual([['wrongTokens', here]])
   })
 
-  test('lets scripts of other sites read Retry-After', async () => {
+  test('cause a Retry-After header that scripts of other sites can read', async () => {
     await using app = await start({ limits })
     for (let guess = 0; guess < 4; guess += 1) await ask(app, 'guess')
     const { headers } = await ask(app, 'guess', { headers: { origin: 'https://spa.example' } })
@@ -45,15 +45,15 @@ describe('invalid tokens at a guard', () => {
     expect(headers.get('access-control-expose-headers')).toContain('Retry-After')
   })
 
-  test.each(['misspelt', 'no token at all', 'unknown', 'in the query'])(
-    'counts a token that is %s',
+  test.each(['mistyped', 'malformed', 'unknown', 'in the query'])(
+    'are counted if the token is %s',
     async (how) => {
       await using app = await start({ limits, tokenPersonalPrefix: 'pat_' })
       const token = await app.personalToken()
       const last = token.endsWith('A') ? 'B' : 'A'
       const given = {
-        misspelt: `${token.slice(0, -1)}${last}`,
-        'no token at all': '{}',
+        mistyped: `${token.slice(0, -1)}${last}`,
+        malformed: '{}',
         unknown: 'A'.repeat(60),
         'in the query': '',
       }[how]
@@ -68,7 +68,7 @@ describe('invalid tokens at a guard', () => {
     },
   )
 
-  test('does not count expired tokens, insufficient scopes or requests without a token', async () => {
+  test('do not include expired tokens, insufficient scopes or requests without a token', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     const { clientId } = await app.client()
@@ -222,7 +222,7 @@ describe('tokenQuota', () => {
     expect(reached(app)).toEqual([['tokenQuota', null]])
   })
 
-  test('counts an exchanged token with its parent (RFC 8693)', async () => {
+  test('counts the requests of an exchanged token together with its parent (RFC 8693)', async () => {
     await using app = await start({ tokenQuota: 4, tokenExchange: true })
     const token = await app.personalToken(['notes:read'])
     const child = await postForm(`${app.issuer}/oauth/token`, {

@@ -17,18 +17,18 @@ describe('checkSecret', () => {
       of.checkSecret(secret, now),
     )
 
-  test('accepts only the current secret if there is no previous one', () => {
+  test('accepts only the current secret without a previous secret', () => {
     expect(accepted(client(), 0)).toEqual(['current'])
   })
 
-  test('accepts the previous one too, until just before its end', () => {
+  test('also accepts the previous secret until it expires', () => {
     const both = client({ previousClientSecret, previousClientSecretExpires: 10 })
     expect(accepted(both, 9)).toEqual(['current', 'former'])
     expect(accepted(both, 10)).toEqual(['current'])
     expect(accepted(both, 11)).toEqual(['current'])
   })
 
-  test('ignores a previous one without an end, or an end without a previous one', () => {
+  test('ignores a previous secret without an expiry, and an expiry without a previous secret', () => {
     expect(accepted(client({ previousClientSecret }), 0)).toEqual(['current'])
     expect(accepted(client({ previousClientSecretExpires: 10 }), 0)).toEqual(['current'])
   })

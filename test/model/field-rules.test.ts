@@ -15,14 +15,14 @@ const refused = (check: () => unknown, field: string) => {
 }
 
 describe('name', () => {
-  test('has at most 40 characters, counted as code points [T770]', () => {
+  test('accepts at most 40 characters, counted as code points [T770]', () => {
     expect(validName('x'.repeat(40))).toBe('x'.repeat(40))
     expect(validName('😀'.repeat(40))).toBe('😀'.repeat(40))
     refused(() => validName('x'.repeat(41)), 'name')
     refused(() => validName('😀'.repeat(41)), 'name')
   })
 
-  test('is normalized to NFC and trimmed before it is measured', () => {
+  test('normalizes a name to NFC and trims it before the length check', () => {
     expect(validName('  e\u0301  ')).toBe('é')
     expect(validName(`  ${'e\u0301'.repeat(40)}  `)).toBe('é'.repeat(40))
   })
@@ -64,7 +64,7 @@ describe('name', () => {
 })
 
 describe('description', () => {
-  test('is optional, may have lines, and is trimmed [T669]', () => {
+  test('accepts an empty or multi-line description, and trims it [T669]', () => {
     expect(validDescription('')).toBe('')
     expect(validDescription(' a\r\nb\tc ')).toBe('a\nb\tc')
     expect(validDescription('x'.repeat(4000))).toHaveLength(4000)
@@ -123,7 +123,7 @@ describe('user fields', () => {
       refused(() => validEmail(email), 'email')
   })
 
-  test('a password has 8 characters to 1024 bytes', () => {
+  test('accepts passwords from 8 characters to 1024 bytes', () => {
     expect(validPassword('12345678')).toBe('12345678')
     expect(validPassword('x'.repeat(1024))).toHaveLength(1024)
     refused(() => validPassword('1234567'), 'password')
@@ -132,7 +132,7 @@ describe('user fields', () => {
   })
 })
 
-test('DS-02 every rule is fast with hostile text', () => {
+test('DS-02 validates hostile text quickly with every rule', () => {
   const hostile = [
     `${'a'.repeat(100_000)}!`,
     `a${'.a'.repeat(50_000)}!`,

@@ -43,7 +43,7 @@ describe('Parameters', () => {
     expect(params.opaque('c')).toBe('a\r\nb')
   })
 
-  test('accepts at most 100', () => {
+  test('accepts at most 100 parameters', () => {
     const many = (n: number) => Array.from({ length: n }, (_, index) => `p${index}=1`).join('&')
     expect(new Parameters(many(100)).required('p99')).toBe('1')
     expect(() => new Parameters(many(101))).toThrow(invalid)

@@ -123,7 +123,7 @@ describe('matching', () => {
     }
   })
 
-  test('AZ-07 RFC 8252 §7.3 accepts any port of a loopback address for a public client, and no other difference', () => {
+  test('AZ-07 RFC 8252 §7.3 ignores only the port of a public client’s loopback URI', () => {
     expect(match('http://127.0.0.1:1/cb', true)).toBe('http://127.0.0.1/cb')
     expect(match('http://127.0.0.1:65535/cb', true)).toBe('http://127.0.0.1/cb')
     expect(match('http://[::1]:9/cb', true)).toBe('http://[::1]/cb')
@@ -144,7 +144,7 @@ describe('matching', () => {
 })
 
 describe('appending parameters', () => {
-  test('RFC 6749 §4.1.2 keeps the registered URI and appends the parameters', () => {
+  test('RFC 6749 §4.1.2 appends the parameters to the unchanged registered URI', () => {
     const more = { code: 'a b&c', state: undefined }
     expect(withQuery('https://h/cb', more)).toBe('https://h/cb?code=a%20b%26c')
     expect(withQuery('https://h/cb?', more)).toBe('https://h/cb?code=a%20b%26c')
@@ -154,12 +154,12 @@ describe('appending parameters', () => {
     expect(withFragment('https://h/cb?x=1', more)).toBe('https://h/cb?x=1#code=a%20b%26c')
   })
 
-  test('AZ-15 lets no line break and no lone surrogate into a header', () => {
+  test('AZ-15 encodes line breaks and lone surrogates, so that they cannot enter a header', () => {
     const address = withQuery('https://h/cb', { state: 'a\r\nSet-Cookie: x\ud800' })
     expect(address).toBe('https://h/cb?state=a%0D%0ASet-Cookie%3A%20x%EF%BF%BD')
   })
 
-  test('returns the origin as the source for form-action, or the scheme if there is no origin', () => {
+  test('returns the origin as the source for form-action, or the scheme if Chromium does not accept the origin', () => {
     expect(formActionSource('https://h:8443/cb?x')).toBe('https://h:8443')
     expect(formActionSource('http://[::1]:9/cb')).toBe('http:')
     expect(formActionSource('com.example.app:/cb')).toBe('com.example.app:')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isWithin, narrow, parseScope } from '../../src/model/scope.ts'
 
 describe('Scope', () => {
-  test('fields: id is required; help_text and group are empty, is_internal is false by default [T710]', () => {
+  test('has empty texts and is not internal by default [T710]', () => {
     expect({ ...new Scope('homepage:read') }).toEqual({
       id: 'homepage:read',
       helpText: '',
@@ -17,7 +17,7 @@ describe('Scope', () => {
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
   })
 
-  test('the service provides email_scope [T716]', () => {
+  test('provides the built-in scope email_scope [T716]', () => {
     expect(emailScope).toBeInstanceOf(Scope)
     expect(emailScope.id).toBe('user:email')
     expect(emailScope.isInternal).toBe(false)
@@ -67,13 +67,13 @@ describe('the texts of a scope', () => {
       expect(scope.textsFor(language)).toEqual({ helpText: 'Read', group: 'Notes' })
   })
 
-  test('keep the fields, and an empty text counts as a translation', () => {
+  test('preserve the fields of the scope, and accept an empty text as a translation', () => {
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Read', group: 'Notes', isInternal: false })
     const silent = new Scope('b', { helpText: 'Help', translations: { de: { helpText: '' } } })
     expect(silent.textsFor('de').helpText).toBe('')
   })
 
-  test('of the scope of the service exist in every language of the pages', () => {
+  test('exist for the built-in scope in every language of the pages', () => {
     const texts = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'].map((language) =>
       emailScope.textsFor(language),
     )
@@ -93,14 +93,14 @@ describe('ScopeRegistry', () => {
     new Scope('c:x', { internal: true }),
   ])
 
-  test('rejects anything but a Scope with a TypeError', () => {
+  test('throws a TypeError for a value that is not a Scope', () => {
     const lookalike = { id: 'a', helpText: '', group: '', isInternal: false }
     for (const value of [lookalike, 'a', null, undefined]) {
       expect(() => new ScopeRegistry([value as Scope])).toThrow(TypeError)
     }
   })
 
-  test('registers an ID once; the first scope stays', () => {
+  test('rejects a second scope with the same ID', () => {
     const first = new Scope('a')
     const once = new ScopeRegistry([first])
     expect(() => once.register(new Scope('a', { internal: true }))).toThrow(
@@ -109,13 +109,13 @@ describe('ScopeRegistry', () => {
     expect(once.get('a')).toBe(first)
   })
 
-  test('choices are sorted by ID and exclude internal scopes; all() includes them [T719]', () => {
+  test('choices() excludes internal scopes, all() includes them, and both sort by ID [T719]', () => {
     expect(registry.choices().map(({ id }) => id)).toEqual(['a:x', 'b:x'])
     expect(registry.all().map(({ id }) => id)).toEqual(['a:x', 'b:x', 'c:x'])
     expect(registry.requestable()).toEqual(['a:x', 'b:x'])
   })
 
-  test('validated() removes duplicates and accepts internal scopes', () => {
+  test('validated() removes duplicate scopes and accepts internal scopes', () => {
     expect(registry.validated(['b:x', 'a:x', 'b:x', 'c:x'])).toEqual(['b:x', 'a:x', 'c:x'])
     expect(registry.validated([])).toEqual([])
   })
@@ -139,14 +139,14 @@ describe('ScopeRegistry', () => {
     ])
   })
 
-  test('visible() keeps registered scopes that are not internal', () => {
+  test('visible() returns only registered scopes that are not internal', () => {
     expect(registry.visible(['c:x', 'b:x', 'gone'])).toEqual(['b:x'])
     expect(registry.registered(['c:x', 'b:x', 'gone'])).toEqual(['c:x', 'b:x'])
   })
 })
 
 describe('the scope parameter', () => {
-  test('SC-05 RFC 6749 §3.3 is a list of scope tokens between spaces; duplicates collapse', () => {
+  test('SC-05 RFC 6749 §3.3 is split at spaces into distinct scope tokens', () => {
     expect(parseScope('a b')).toEqual(['a', 'b'])
     expect(parseScope('a a b a')).toEqual(['a', 'b'])
   })
@@ -158,17 +158,17 @@ describe('the scope parameter', () => {
     },
   )
 
-  test('narrow() returns the requested scopes within the ceiling, or the default without a request', () => {
+  test('narrow() returns the requested scopes if they are allowed, or the default without a request', () => {
     const rules = { within: ['a', 'b'], otherwise: ['a'] }
     expect(narrow('b', rules)).toEqual(['b'])
     expect(narrow(undefined, rules)).toEqual(['a'])
     expect(() => narrow('a c', rules)).toThrow(OAuthError)
     expect(() => narrow('c', rules)).toThrow(expect.objectContaining({ code: 'invalid_scope' }))
-    // A default beyond the ceiling must not bypass it.
+    // A default must not exceed the allowed scopes.
     expect(() => narrow(undefined, { within: [], otherwise: ['a'] })).toThrow(OAuthError)
   })
 
-  test('isWithin() is exact set membership', () => {
+  test('isWithin() compares scopes exactly', () => {
     expect(isWithin([], [])).toBe(true)
     expect(isWithin(['a'], ['a', 'b'])).toBe(true)
     expect(isWithin(['a', 'c'], ['a', 'b'])).toBe(false)

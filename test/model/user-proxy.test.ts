@@ -22,7 +22,7 @@ const source: UserSource = {
 describe('UserProxy', () => {
   const proxy = new UserProxy(record, source)
 
-  test('passes reads of unknown attributes to the user [T721]', () => {
+  test('reads unknown attributes from the user record [T721]', () => {
     expect(proxy.email).toBe('user-a@example.org')
     expect(Reflect.get(proxy, 'nickname')).toBe('a')
     expect((proxy as unknown as typeof record).greet()).toBe('Hello user-a@example.org')
@@ -32,12 +32,12 @@ describe('UserProxy', () => {
     expect(proxy).toBeInstanceOf(UserProxy)
   })
 
-  test('has the identifier of the user as its id [T722]', () => {
+  test('returns the identifier of the user as its id [T722]', () => {
     expect(proxy.id).toBe(7)
     expect(new UserProxy({ ...record, id: 'uuid' }, source).id).toBe('uuid')
   })
 
-  test('is reduced to the user ID for storage, and rebuilt by a look-up [T723]', async () => {
+  test('is serialized as the user ID, and restored by a look-up [T723]', async () => {
     const stored = JSON.stringify({ user: proxy })
     expect(stored).toBe('{"user":7}')
     const again = await UserProxy.fromId(JSON.parse(stored).user, source)
@@ -53,7 +53,7 @@ describe('UserProxy', () => {
     expect(await checkPassword('secret')).toBe(true)
   })
 
-  test('can be awaited, returned from async functions and compared like any object', async () => {
+  test('can be awaited, returned from async functions and compared like an ordinary object', async () => {
     expect(await Promise.resolve(proxy)).toBe(proxy)
     const user: User = proxy
     expect(user.active).toBe(true)

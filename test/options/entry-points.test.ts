@@ -210,7 +210,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
 })
 
 describe('import paths', () => {
-  test('the specified default is the factory that this package exports [T781]', async () => {
+  test('resolves the specified default to the factory that this package exports [T781]', async () => {
     expect(await importPath('svc_oauth2server.utils:jwt_verify_token', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server.utils:jwtVerifyToken', root)).toBe(jwtVerifyToken)
     expect(await importPath('svc_oauth2server:Scope', root)).toBe(Scope)

@@ -70,7 +70,7 @@ console.log(dataFolder, options.store.description)`
       ])
   })
 
-  test('reads settings by their names', async () => {
+  test('reads settings from their variables', async () => {
     const { options } = await fromEnvironment({
       ...inMemory,
       OAUTH2SERVER_CLIENT_ID_SALT_LEN: '30',
@@ -124,7 +124,7 @@ console.log(dataFolder, options.store.description)`
     },
   )
 
-  test('OAUTH2_CACHE_REDIS_URL is sufficient for Redis; an explicit cache type takes precedence', async () => {
+  test('enables Redis with OAUTH2_CACHE_REDIS_URL alone, unless the cache type is set', async () => {
     const OAUTH2_CACHE_REDIS_URL = 'redis://user:s3cret@cache.example:6380/1'
     const read = async (env: Variables) => (await fromEnvironment({ ...inMemory, ...env })).options
     for (const env of [{}, { OAUTH2_CACHE_TYPE: 'redis' }]) {

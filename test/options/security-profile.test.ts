@@ -50,7 +50,7 @@ describe('a profile sets the settings that the application does not give', () =>
     acceptQueryAccessToken: false,
   }
 
-  test('specification changes nothing, and is the default', () => {
+  test('specification is the default, and does not change settings', () => {
     expect(changedBy('specification')).toEqual({})
     expect(parseSettings({}).securityProfile).toBe('specification')
   })
@@ -80,7 +80,7 @@ describe('a profile sets the settings that the application does not give', () =>
     expect(parseSettings({ securityProfile: 'fapi2', ...given })).toMatchObject(given)
   })
 
-  test('refers only to existing settings, and its own values meet its requirements', () => {
+  test('lists only existing settings, with values that meet its requirements', () => {
     const known = describeSettings().map(({ name }) => name)
     for (const requirements of Object.values(securityProfiles)) {
       for (const [name, requirement] of Object.entries(requirements)) {
@@ -194,12 +194,12 @@ describe('oauth2.1', () => {
     expect((await conf.tokens()).token_type).toBe('Bearer')
   })
 
-  test('has no implicit grant [T483]', async () => {
+  test('disables the implicit grant [T483]', async () => {
     const answer = answerTo(conf, await conf.ask({ response_type: 'token' }))
     expect(answer.error).toBe('unsupported_response_type')
   })
 
-  test('has no password grant [T532]', async () => {
+  test('disables the password grant [T532]', async () => {
     const { email: username } = app.user
     const asked = await conf.token({ grant_type: 'password', username, password: app.password })
     expect(refusal(asked)).toBe('400 unsupported_grant_type')

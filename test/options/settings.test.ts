@@ -44,7 +44,7 @@ describe('configuration variables', () => {
     expect(Reflect.get(parseSettings({}), name)).toEqual(byDefault)
   })
 
-  // Settings that the protocol decisions and the attack catalogue add.
+  // Settings that the decisions and the attack catalogue require.
   test.each([
     ['OAUTH2SERVER_DEFAULT_SCOPES', []],
     ['OAUTH2SERVER_ALLOW_PRIVATE_USE_REDIRECT_URIS', false],

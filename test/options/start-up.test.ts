@@ -64,7 +64,7 @@ describe('resources', () => {
     'https://other.example:8443/a/b/',
     'http://localhost:3000/notes',
     'http://127.0.0.1:3000',
-  ])('accepts %s, and the issuer before it', async (resource) => {
+  ])('accepts %s and lists it after the issuer', async (resource) => {
     const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
     expect(resources).toEqual([{ resource: 'https://api.example.org' }, { resource }])
   })
@@ -99,7 +99,7 @@ describe('resources', () => {
   })
 
   test.each(['caf%C3%A9', 'a%20b', ':id', 'a*', 'a//b', '/'])(
-    'RFC 9728 §3.1 rejects /%s, which cannot be served at the host of the issuer, at start-up [T439]',
+    'RFC 9728 §3.1 rejects /%s at start-up, since the issuer cannot serve metadata for this path [T439]',
     async (path) => {
       const resource = `https://api.example.org/${path}`
       expect(await problemsOf({ resources: [{ resource }] })).toEqual([
@@ -108,7 +108,7 @@ describe('resources', () => {
     },
   )
 
-  test('RFC 9728 §3.1 accepts any path on another host, which serves its metadata itself', async () => {
+  test('RFC 9728 §3.1 accepts any path on another host, because that host serves the metadata', async () => {
     const resource = 'https://other.example/caf%C3%A9/:id'
     const resources = await accepted({ resources: [{ resource }] }, (server) => server.resources)
     expect(resources).toContainEqual({ resource })
@@ -129,7 +129,7 @@ describe('resources', () => {
     expect(await problemsOf({ resources })).toEqual([])
   })
 
-  test('accepts the issuer, with more metadata', async () => {
+  test('accepts the issuer as a resource with additional metadata', async () => {
     const resources = [
       { resource: 'https://other.example' },
       { resource: 'https://api.example.org/', name: 'All' },
@@ -208,7 +208,7 @@ describe('issuer', () => {
 })
 
 describe('secret keys', () => {
-  test('requires at least 32 bytes in UTF-8, as given [T145]', async () => {
+  test('requires at least 32 bytes in UTF-8 without trimming [T145]', async () => {
     expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
     expect(await problemsOf({ secretKeys: ['äöüßéèêëçñåøæœþð'] })).toEqual([])
     for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
@@ -217,7 +217,7 @@ describe('secret keys', () => {
       ])
   })
 
-  test('rejects weak keys, the current one and previous ones, and says how to create one [T619]', async () => {
+  test('rejects weak current and previous keys, and reports how to create a strong key [T619]', async () => {
     const weak = ['0'.repeat(64), 'password'.repeat(5), 'please-change-this-secret-key-please']
     for (const secret of weak) {
       for (const secretKeys of [[secret], [key('k'), secret]])
@@ -251,7 +251,7 @@ describe('secret keys', () => {
 })
 
 describe('scopes', () => {
-  test('always registers email_scope; the same object may be passed again [T718]', async () => {
+  test('always registers email_scope, and accepts the same object as an option [T718]', async () => {
     const notes = new Scope('notes:read')
     const registered = await accepted({ scopes: [notes, emailScope, notes] }, (server) =>
       server.scopes.all(),
@@ -465,7 +465,7 @@ describe('the secret key and the database', () => {
     ).toHaveLength(2)
   })
 
-  test('clients, consents, sessions and codes stay valid under a previous key', async () => {
+  test('accepts clients, consents, sessions and codes that a previous key sealed', async () => {
     await using before = await startServer()
     const { clientId } = await before.client()
     await before.server.consents.grant(before.user.id, clientId, ['notes:read'])
@@ -515,7 +515,7 @@ describe('the secret key and the database', () => {
     expect(String(failure)).not.toContain('\n')
   })
 
-  test('opens nothing if an option is invalid', async () => {
+  test('does not open the database if an option is invalid', async () => {
     let opened = 0
     const { open, description } = sqlite(':memory:')
     const store = {

@@ -74,7 +74,7 @@ export const optionsAreKnown = () => {
   createAuthorizationServer(given)
   // @ts-expect-error the issuer is missing
   createAuthorizationServer({ secretKeys: [], store: sqlite(':memory:') })
-  // @ts-expect-error a misspelt setting
+  // @ts-expect-error a misspelled setting
   createAuthorizationServer({ ...given, allowedGrantType: [] })
   // @ts-expect-error the name of an environment variable instead of a setting
   createAuthorizationServer({ ...given, OAUTH2_CACHE_TYPE: 'memory' })
@@ -174,14 +174,14 @@ export const theSeamsAreKnown = () => {
   const opener: StoreOpener = sqlite(':memory:')
   // @ts-expect-error only the server opens a store
   void opener.clients
-  // @ts-expect-error a misspelt hook would never be called
+  // @ts-expect-error a misspelled hook
   const extension: Extension = { name: 'x', onAuthorisationRequest: () => undefined }
   // @ts-expect-error a grant must declare its parameters
   const grant: Grant = { type: 'x', redeem: async () => Promise.reject(new Error()) }
   // @ts-expect-error a string is not markup
   const page: PageTemplate<ViewOf<'problem'>> = ({ sentence }) => `<p>${sentence}</p>`
   const pages: Partial<Pages> = { problem: ({ sentence }) => html`<p>${sentence}</p>` }
-  // @ts-expect-error no page has this name
+  // @ts-expect-error an unknown page
   const misspelt: Partial<Pages> = { problems: page }
   // @ts-expect-error an error code that does not exist
   new OAuthError('invalid_tokens', 'x')

@@ -58,7 +58,7 @@ test.each([
   ['/enter?theme=dark', 'http://browser.example/enter?theme=dark'],
   ['https://login.example.org/start', 'https://login.example.org/start'],
 ])(
-  'loginUrl %s receives a return address, which is a path of this server',
+  'sends the user to the loginUrl %s with a return path on this server',
   async (loginUrl, expected) => {
     const { server, authorize } = await start({ loginUrl, issuer: 'https://app.example/shop' })
     const login = await authorize({ state: 'https://evil.example/?a=b&c', client_secret: 'hidden' })
@@ -74,7 +74,7 @@ test.each([
   },
 )
 
-test('prompt=login sends a user to log in again, but only once', async () => {
+test('prompt=login requires one new login', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const login = await authorize({ prompt: 'login' })
   expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
@@ -97,7 +97,7 @@ test('RFC 9126 §4 prompt=login of a pushed request: accepts the return from the
   await server.close()
 })
 
-test('prompt=none returns an error to the client if nobody is logged in', async () => {
+test('prompt=none redirects with an error to the client if nobody is logged in', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' })
   const answer = await authorize({ prompt: 'none' })
   expect(answer.origin + answer.pathname).toBe(redirectUri)

@@ -101,7 +101,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
       .map(({ details, ...rest }) => ({ ...rest, details: JSON.parse(String(details)) }))
   const logged = (event: string) => log.filter((entry) => entry.event === event)
 
-  test('an empty table of users deletes nothing: logs an error and an audit event once a day [T615]', async () => {
+  test('preserves all rows if the table of users is empty, and reports that once a day in log and audit log [T615]', async () => {
     await furnish(15)
     await database.run('alter table people rename to away')
     await database.run('create table people (id integer primary key, email text not null)')
@@ -127,7 +127,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     ])
   })
 
-  test('a missing user is inactive immediately, and deleted after a second miss a day later [T613]', async () => {
+  test('treats a missing user as inactive immediately, and deletes the rows after a second miss a day later [T613]', async () => {
     await furnish(3)
     await database.run('delete from people where id = 2')
     expect(await statusOf(server, tokens[1] ?? '')).toBe(401)
@@ -151,7 +151,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await eventsOf('user.vanished')).toHaveLength(1)
   })
 
-  test('a user who is found between two misses keeps everything [T614]', async () => {
+  test('preserves the rows of a user who is found between two misses [T614]', async () => {
     await furnish(2)
     const remove = () => database.run('delete from people where id = 2')
     const restore = () => database.run(`insert into people values (2, '2@example.org')`)
@@ -190,7 +190,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await usersLeft()).toEqual([near])
   })
 
-  test('a tenth of the users may be missing, and one more stops every deletion of the run [T617]', async () => {
+  test('deletes rows if a tenth of the users is missing, and preserves all rows if one more is missing [T617]', async () => {
     await furnish(110)
     await database.run('delete from people where id <= 12')
     await server.sweep()
@@ -208,7 +208,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await usersWithRows()).toHaveLength(99)
   })
 
-  test('deleted(id) deletes immediately, and forgets the miss', async () => {
+  test('deleted(id) deletes the rows of a user and the recorded miss immediately', async () => {
     await furnish(2)
     await database.run('delete from people where id = 2')
     await server.sweep()
@@ -217,7 +217,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect((await server.sweepPlan()).missingUsers).toEqual([])
   })
 
-  test('the plan lists missing users with the time of their deletion, and changes nothing [T618]', async () => {
+  test('sweepPlan() lists missing users with the time of their deletion, without deleting rows [T618]', async () => {
     await furnish(2)
     await database.run('delete from people where id = 2')
     const since = clock.now()
@@ -233,7 +233,7 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     expect(await usersWithRows()).toEqual([1, 2])
   })
 
-  test('the plan counts exactly the rows that the next run deletes', async () => {
+  test('sweepPlan() counts exactly the rows that the next run deletes', async () => {
     await furnish(3)
     await server.tokens.createPersonal('Short', 1, { expiresIn: hour })
     const [client] = await database.run('select client_key from oauth2server_client')

@@ -23,7 +23,7 @@ interface Key {
 
 const keys: readonly Key[] = [
   { keyType: 'integer', ids: [7, 2_000_000_000_000] },
-  // Values that SQLite would treat as numbers if the column were not text.
+  // SQLite would convert these IDs to numbers in a column that is not text.
   { keyType: 'text', ids: ['007', '1e5'] },
   {
     keyType: 'uuid',
@@ -44,7 +44,7 @@ interface App extends AsyncDisposable {
   readonly db: DatabaseSync
 }
 
-/** An application with two users, `a@Example.org` and `b@example.org`. */
+/** Starts an application with the users `a@Example.org` and `b@example.org`. */
 const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
   const path = join(folder, 'app.sqlite')
   const db = new DatabaseSync(path, { timeout: 2_000 })
@@ -99,7 +99,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   const { ids, foreignKeys } = given
   const [one, two] = ids
 
-  test('a user of the application is a user of the server, with an ID of its own type [T729]', async () => {
+  test('accepts users of the application, with IDs of the application’s type [T729]', async () => {
     await using app = await start(given, people(given))
     const { server } = app
     const user = {
@@ -118,7 +118,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     expect(found?.token.userId).toBe(two)
   })
 
-  test('deactivation and reactivation take effect at the very next request', async () => {
+  test('applies deactivation and reactivation to the next request', async () => {
     await using app = await start(given, people(given))
     const { server, db } = app
     const { accessToken } = await server.tokens.createPersonal('Laptop', one)
@@ -138,7 +138,7 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
     const { client } = await server.clients.create({ name: 'Client', userId: one })
     const subject = await server.users.find(two)
     if (!subject) throw new Error('The user is missing.')
-    // A token of another user for the client of the deleted one.
+    // A token of another user for the client of the deleted user.
     const issued = await server.tokens.issue({
       type: 'user',
       client,
@@ -230,14 +230,14 @@ test('a user without an e-mail address can use every page, also as an administra
   db.close()
 })
 
-test('each run of the sweep checks 200 users, and the next one continues after them', async () => {
+test('checks 200 users in each run of the sweep, and continues with the following users in the next run', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, people(given))
   const { server, db, clock } = app
   db.exec(`with recursive n(i) as (select 3 union all select i + 1 from n where i <= 500)
     insert into "app people" (pk, mail) select i, i || '@example.org' from n`)
   for (let id = 1; id <= 500; id += 1) await server.tokens.createPersonal('Laptop', id)
-  // 5 of the first 200, 5 of the next 200, 3 of the last 100.
+  // Deletes 5 of the first 200 users, 5 of the next 200 and 3 of the last 100.
   db.exec('delete from "app people" where pk % 40 = 1')
   const missingUsers = async () => (await server.sweepPlan()).missingUsers.length
   const counts: number[] = []

@@ -3,13 +3,13 @@ import { mount } from 'svc-oauth2server/express'
 import { createApp } from '../../../examples/express/src/app.ts'
 import { type Host, listening } from '../embed.ts'
 
-/** The example for Express; its tests pass each major version as `express`. */
+/** Starts the example for Express. */
 export const expressHost: Host = (server, { basePath, parsesBodies, mountsInside }) => {
   const host = express()
   if (parsesBodies) host.use(express.json(), express.urlencoded({ extended: true }))
   if (mountsInside) {
     host.use(basePath, createApp(server))
-    // For the well-known addresses, which are at the root.
+    // Serves the well-known URLs, which are at the root.
     host.use(mount(server))
   } else createApp(server, basePath || '/', host)
   return listening(host.listen(0, '127.0.0.1'))

@@ -24,7 +24,7 @@ const json = (body: (request: IncomingMessage) => unknown, status = 200): Answer
   }
 }
 
-/** Handlers for one method and path; HEAD is handled as GET. */
+/** Creates a step for one method and path. GET includes HEAD. */
 const route = (
   base: string,
   target: string,
@@ -41,7 +41,7 @@ const route = (
   }
 }
 
-/** The effect of a body parser of the application: a drained request, and the form as an object. */
+/** A body parser of the application, which reads the whole body and stores the form as an object. */
 const parseForms: Middleware = async (request, _response, next) => {
   if (!request.headers['content-type']?.startsWith('application/x-www-form')) return next()
   const body: Record<string, string | string[]> = {}

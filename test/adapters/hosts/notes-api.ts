@@ -1,7 +1,7 @@
 import { authOf, requireApiAuth, requireOauthScopes } from 'svc-oauth2server/fetch'
 import { meOf, Notes, publicOf } from './notes.ts'
 
-/** A class of handlers over `fetch`, guarded by standard decorators. */
+/** Handlers for `fetch` requests, guarded by standard decorators. */
 export class NotesApi {
   readonly #notes = new Notes()
 

@@ -1,6 +1,6 @@
 import type { Auth, PageSession } from 'svc-oauth2server'
 
-// The application of the tests without a framework: its answers, independent of the request API.
+// The responses of the test application without a framework, independent of the request API.
 
 interface Note {
   readonly id: number

@@ -107,7 +107,8 @@ class Single {
     return {}
   }
 
-  // Nest has no extension to mount here, so a guard is never misplaced; decorators that need a guard can be.
+  // Nest needs no REST extension, so a guard cannot be misplaced. This decorator is misplaced, because it needs a
+  // guard.
   @Get('misplaced') misplaced(@Auth() auth: Caller) {
     return auth
   }
@@ -130,7 +131,7 @@ const appOf = async (
   return NestFactory.create(App, adapter, { logger: false, abortOnError: false })
 }
 
-/** A filter for all exceptions: ours are Nest exceptions. */
+/** A filter for all exceptions, which also receives refusals of guards. */
 @Catch(HttpException)
 class Filter implements ExceptionFilter {
   catch(exception: HttpException, host: ArgumentsHost): void {
@@ -190,7 +191,7 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
     return Promise.all(['/class', '/both', '/any'].map(async (p) => (await ask(p, headers)).status))
   }
 
-  test('combines decorators of the class and of the method; any of the scopes is sufficient', async () => {
+  test('combines decorators of the class and of the method, and accepts any of several scopes', async () => {
     expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
     expect(await statuses(['notes:read'])).toEqual([200, 403, 200])
     expect(await statuses(['notes:write'])).toEqual([403, 403, 200])
@@ -203,13 +204,13 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
     expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="/)
   })
 
-  test('@Auth() without a guard, and pageOf() without @Page(), answer 500', async () => {
+  test('returns 500 for @Auth() without a guard, and for pageOf() without @Page()', async () => {
     const { headers } = await actAs(server)
     expect((await ask('/unguarded', headers)).status).toBe(500)
     expect((await ask('/nopage', headers)).status).toBe(500)
   })
 
-  test('@Page() extends the model of a page, keeps text bodies, and keeps cookies that are set', async () => {
+  test('@Page() extends the model of a page, and preserves text bodies and existing cookies', async () => {
     const page = await ask('/page')
     expect(await page.json()).toMatchObject({ own: 1, user: null, links: { login: '/login' } })
     expect(page.headers.get('cache-control')).toBe('no-store')
@@ -221,7 +222,7 @@ describe.each(platforms)('Nest on %s', (_, adapter) => {
   })
 })
 
-test('a decorator without a scope throws when it is applied', () => {
+test('throws when a decorator without a scope is applied', () => {
   expect(() => RequireOauthScopes()).toThrow(TypeError)
   expect(() => RequireAnyOauthScope()).toThrow(TypeError)
 })
@@ -244,7 +245,7 @@ for (const [platform, adapter] of platforms) {
   })
 }
 
-test('an application with a resource that the server does not protect does not start', async () => {
+test('does not start an application with a resource that the server does not protect', async () => {
   const server = await createTestServer()
   await expect(appOf(server, [Elsewhere], new ExpressAdapter())).rejects.toThrow(
     new TypeError(

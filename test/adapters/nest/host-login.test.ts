@@ -68,7 +68,7 @@ hostLoginContract(
     const app = await NestFactory.create<NestFastifyApplication>(appOf(server), adapter, {
       logger: false,
     })
-    // Mounted by Fastify itself, whose request carries the session.
+    // Fastify itself mounts the server, because its request contains the session.
     await app.register(mountOnFastify(server))
     return listen(app)
   },
