@@ -15,7 +15,7 @@ declare const brand: unique symbol
 /** A sealed value in the format `key id . base64url(day, nonce, ciphertext, tag)`. */
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
-/** The purpose of a sealed value. Each purpose has its own key. */
+/** The purpose of a sealed value. Each purpose has a separate key. */
 export type SealPurpose = 'token' | 'row' | 'transient'
 
 /** Returns the key ID in a sealed value; undefined for any other text. */
@@ -118,7 +118,7 @@ export class KeyRing {
     this.#current = this.#keys[0] as SecretKey
   }
 
-  /** The IDs of all keys, the current one first. An ID reveals nothing about its key. */
+  /** The IDs of all keys, starting with the current key. An ID does not reveal the key. */
   get ids(): readonly string[] {
     return this.#keys.map(({ id }) => id)
   }
@@ -128,7 +128,7 @@ export class KeyRing {
     return this.#current.id
   }
 
-  /** The keys that sign and verify session JWTs, the current one first. */
+  /** The keys that sign and verify session JWTs, starting with the current key. */
   get sessionKeys(): readonly Uint8Array[] {
     return this.#keys.map(({ session }) => session)
   }

@@ -23,7 +23,7 @@ export const auditToWire = (event: AuditRecord) => ({
   details: event.details,
 })
 
-/** Returns whether a user other than the affected one, such as an administrator, performed the action. */
+/** Returns whether another user, such as an administrator, performed the action. */
 export const isByAnother = ({ actor, actorId, userId }: AuditRecord): boolean =>
   actor === 'user' && actorId !== userId
 

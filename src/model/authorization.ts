@@ -46,7 +46,7 @@ export interface AuthorizationCode extends CodeBinding {
 
 /** A user's decision to grant scopes to a client, remembered until it is withdrawn. */
 export interface Consent {
-  /** The ID, which changes only if the user withdraws the consent and gives a new one. */
+  /** The ID, which changes only if the user withdraws the consent and consents again. */
   readonly id: string
   readonly userId: UserId
   readonly clientId: string

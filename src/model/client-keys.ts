@@ -52,8 +52,7 @@ export const publicOnly = (document: unknown): readonly UncheckedKey[] => {
   if (keys.length > maxKeys) throw refused(`There can be at most ${maxKeys} keys.`)
   const isSecret = (key: UncheckedKey) =>
     key.kty === 'oct' || secretMembers.some((name) => Object.hasOwn(key, name))
-  if (keys.some(isSecret))
-    throw refused('The keys must be public ones: there is a secret among them.')
+  if (keys.some(isSecret)) throw refused('The key set must not contain secret keys.')
   return keys
 }
 

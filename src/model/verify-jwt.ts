@@ -7,7 +7,7 @@ export interface JwtContext {
   /** The public ID of the session, which differs from the secret identifier in the cookie. */
   readonly sessionId: string
   readonly audience: string
-  /** The keys that verify a JWT. The first key also signs new ones. */
+  /** The keys that verify a JWT. The first key also signs new JWTs. */
   readonly keys: readonly Uint8Array[]
   /** Milliseconds since the epoch. */
   readonly now: number
@@ -17,5 +17,7 @@ export interface JwtContext {
   readonly headerType: string | null
 }
 
-/** Verifies the JWT in the request headers. `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` names an implementation. */
+/**
+ * Verifies the JWT in the request headers. `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` can replace the built-in function.
+ */
 export type VerifyJwt = (headers: Headers, context: JwtContext) => JWTPayload | Promise<JWTPayload>

@@ -13,7 +13,7 @@ export interface Setting<S extends z.ZodType> {
   readonly accepts: string
   /** The meaning of the setting. */
   readonly sentence: string
-  /** The environment variable, if the specification gives another name than the derived one. */
+  /** The environment variable, if the specification defines a name that differs from the derived name. */
   readonly env?: string
   /** Whether messages must not contain the value. */
   readonly isSecret?: boolean

@@ -60,7 +60,7 @@ export const settings = {
     fromText: verbatim,
     accepts: '1 to 20 letters and digits followed by an underscore, or nothing',
     sentence:
-      'The prefix of personal access tokens. With a prefix, they also end with a checksum of 6 characters.',
+      'The prefix of personal access tokens. Tokens with a prefix end with a checksum of 6 characters.',
   },
   tokenPersonalMaxExpiresIn: integer(
     0,
@@ -112,13 +112,13 @@ export const settings = {
   securityProfile: choice(
     ['specification', 'oauth2.1', 'fapi2'],
     'specification',
-    'The rules that clients have to follow: those of the specification, of OAuth 2.1 or of the FAPI 2.0 Security Profile. The profile provides the values of omitted settings, and no given setting may contradict it.',
+    'The security rules: the specification, OAuth 2.1 or the FAPI 2.0 Security Profile. A profile changes the defaults of some settings and refuses contradicting values.',
   ),
   clientAuthentication: some(authMethods, authMethods, 'Ways for clients to authenticate.'),
   revocation: flag(true, 'Whether clients can revoke tokens (RFC 7009).'),
   revokeAccessTokenAlone: flag(
     false,
-    'Whether the refresh token stays valid when its access token is revoked; otherwise the authorization ends.',
+    'Whether the refresh token remains valid after its access token is revoked; otherwise the authorization is revoked.',
   ),
   introspection: flag(true, 'Whether clients can introspect their own tokens (RFC 7662).'),
   resourceIndicators: flag(
@@ -145,12 +145,12 @@ export const settings = {
   ),
   tokenExchange: flag(
     false,
-    'Whether the holder of a token can exchange it for one with fewer scopes and an earlier expiry (RFC 8693).',
+    'Whether the holder of a token can exchange it for a token with fewer scopes and an earlier expiry (RFC 8693).',
   ),
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
     'off',
-    'Whether clients can register themselves (RFC 7591): only with the initial access token, or without one.',
+    'Whether clients can register themselves (RFC 7591), either with the initial access token or without a token.',
   ),
   initialAccessToken: {
     schema: z
@@ -168,7 +168,7 @@ export const settings = {
     0,
     31_536_000,
     604_800,
-    'Seconds after which a client that registered itself and never got a token is removed; 0: never.',
+    'Seconds after which a client that registered itself and never received a token is removed; 0: never.',
   ),
   clientIdMetadataDocuments: flag(
     false,
@@ -190,11 +190,11 @@ export const settings = {
   },
   acceptUnsignedLeakReports: flag(
     false,
-    'Whether /oauth/leaked accepts unsigned reports: anyone who holds a token can end it.',
+    'Whether /oauth/leaked accepts unsigned reports, with which anyone who has a token can revoke it.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
-    'Whether the server sends requests to private addresses that clients name. Only for tests.',
+    'Whether the server sends requests to private addresses if clients supply their URLs. Only for tests.',
   ),
   accessTokenFormat: choice(
     ['opaque', 'jwt'],
@@ -210,7 +210,7 @@ export const settings = {
     3_600,
     315_360_000,
     7_776_000,
-    'Seconds after which a new key signs; the former key stays published until its tokens have expired.',
+    'Seconds after which a new key signs. The server publishes the former key until its tokens have expired.',
   ),
   tokenExpiresIn: integer(
     1,
@@ -244,13 +244,13 @@ export const settings = {
     1,
     315_360_000,
     2_592_000,
-    'Lifetime of a refresh token, in seconds. Each use restarts it.',
+    'Lifetime of a refresh token, in seconds. Each use restarts the lifetime.',
   ),
   refreshTokenLeeway: integer(
     0,
     3_600,
     60,
-    'Seconds for which a used refresh token gets the same response again; 0: never.',
+    'Seconds for which a retry with a used refresh token returns the same response; 0: never.',
   ),
   authorizationExpiresIn: integer(
     0,
@@ -335,13 +335,13 @@ export const settings = {
     1,
     10_000,
     100,
-    'The maximum number of sessions of a user. A further login ends the oldest one.',
+    'The maximum number of sessions of a user. A further login ends the oldest session.',
   ),
   authorizationsPerApplication: integer(
     1,
     100_000,
     1_000,
-    'The maximum number of authorizations (devices) of one application for one user. A further one ends the oldest.',
+    'The maximum number of authorizations (devices) of one application for one user. A further authorization revokes the oldest.',
   ),
   tokensPerClient: integer(
     100,
@@ -386,13 +386,11 @@ export const settings = {
       .default(null),
     fromText: textOrNull,
     accepts: 'a path that starts with one /, or an https URL',
-    sentence: 'The image that the pages show beside the name of the application.',
+    sentence: 'The image that the pages display next to the name of the application.',
   },
-  accentColor: color(
-    'The colour of links and buttons. It must be readable on white, and under white text.',
-  ),
+  accentColor: color('The colour of links and buttons. It must have enough contrast to white.'),
   accentColorDark: color(
-    'The same for browsers that prefer dark pages. It must be readable on black, and under black text.',
+    'The colour of links and buttons in browsers that prefer dark pages. It must have enough contrast to black.',
   ),
   sweepInterval: integer(
     0,
@@ -408,7 +406,7 @@ export const settings = {
   ),
   auditRoutine: flag(
     true,
-    'Whether the audit log records the routine events of programs: refreshes, and tokens that clients get for themselves or narrow. Hooks receive these events in any case.',
+    'Whether the audit log records routine events: refreshes, and tokens that clients request on their own behalf or narrow. Hooks always receive these events.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -241,7 +241,7 @@ describe('client ID metadata documents §4 the document', () => {
     [{ ...right, logo_uri: 'data:image/svg+xml,x' }, 'logo_uri must be'],
     [{ ...right, tos_uri: 'http://127.0.0.1/' }, 'tos_uri must be'],
     [{ ...right, scope: ['notes:read'] }, 'scope must be'],
-    [{ ...right, jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }, 'there is a secret among them'],
+    [{ ...right, jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] } }, 'must not contain secret keys'],
     [{ ...right, jwks: 'x' }, 'jwks must be'],
   ] as const)(
     '§4 rejects the document %j with an explanation [T453]',
@@ -270,7 +270,7 @@ describe('client ID metadata documents §4 the document', () => {
     for (const method of ['none', 'private_key_jwt']) {
       const document = { ...right, token_endpoint_auth_method: method, jwks }
       expect((await errorPage(withDocument(document))).text).toContain(
-        'there is a secret among them',
+        'must not contain secret keys',
       )
     }
   })

@@ -107,8 +107,8 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
   '200 concurrent token requests of one client, on %s',
   (name) => {
     test.each([
-      ['its credentials in one spelling', () => 0],
-      ['its credentials in 200 spellings', (index: number) => index],
+      ['credentials in one spelling', () => 0],
+      ['credentials in 200 spellings', (index: number) => index],
     ] as const)(
       'all get a response, and at most a few of them run before the request of another client: %s [T582]',
       async (_, spelling) => {

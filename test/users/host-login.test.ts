@@ -74,7 +74,7 @@ test.each([
   },
 )
 
-test('prompt=login requires one new login', async () => {
+test('prompt=login requires a new login', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' }, ({ id }) => id)
   const login = await authorize({ prompt: 'login' })
   expect([login.pathname, login.searchParams.get('prompt')]).toEqual(['/enter', 'login'])

@@ -17,7 +17,7 @@ const maxRequests = 50
 const maxPerHost = 5
 
 const maxKept = 500
-/** The maximum cache lifetime in milliseconds, even if the host allows a longer one. */
+/** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
  * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login with a metadata document reads
