@@ -10,23 +10,23 @@ describe('weaknessOf', () => {
     ['seven different characters', 'abcdefgabcdgfeabcgfedbagfcdebafgcd'],
     ['a repeated word', 'password'.repeat(5)],
     ['a repeated word with a separator', 'correcthorse-'.repeat(4)],
-    ['a word that is filled up', `mysecretkey${'!'.repeat(40)}`],
-    ['a repeated piece that is cut off', 'N3v3r-G1ve-Up!N3v3r-G1ve-Up!N3v3r'],
+    ['a word with padding', `mysecretkey${'!'.repeat(40)}`],
+    ['a repeated phrase with a truncated end', 'N3v3r-G1ve-Up!N3v3r-G1ve-Up!N3v3r'],
     ['the hexadecimal digits', '0123456789abcdef'.repeat(4)],
     ['the alphabet and digits', 'abcdefghijklmnopqrstuvwxyz0123456789'],
-    ['the alphabet backwards', 'zyxwvutsrqponmlkjihgfedcba9876543210'],
+    ['the reversed alphabet', 'zyxwvutsrqponmlkjihgfedcba9876543210'],
     ['the bytes from 0 in base64', 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='],
     ['the hexadecimal digits in base64', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
     ['zeros in base64', `${'A'.repeat(43)}=`],
-    ['bytes that count on, in hexadecimal notation', '00112233445566778899aabbccddeeff'],
-    ['bytes that count down, in hexadecimal notation', '0f0e0d0c0b0a09080706050403020100'],
+    ['ascending bytes in hexadecimal notation', '00112233445566778899aabbccddeeff'],
+    ['descending bytes in hexadecimal notation', '0f0e0d0c0b0a09080706050403020100'],
     ['a placeholder', 'please-change-this-to-a-long-random-value'],
     ['another placeholder', 'YOUR_SECRET_KEY_GOES_HERE_32_BYTES_MIN'],
-  ])('recognises %s [T835]', (_, secret) => {
+  ])('returns a reason for %s [T835]', (_, secret) => {
     expect(weaknessOf(secret)).toMatch(/different characters|placeholder|repeats/)
   })
 
-  test('accepts every random key, in every usual notation', () => {
+  test('accepts random keys in every usual notation', () => {
     for (let tries = 0; tries < 300; tries += 1) {
       for (const notation of ['hex', 'base64', 'base64url'] as const)
         expect(weaknessOf(randomBytes(32).toString(notation))).toBeUndefined()

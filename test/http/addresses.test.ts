@@ -67,7 +67,7 @@ describe('a path with parameters', () => {
     ],
     ['/things/1/parts/2/?thing=3&part=4', '/things/:thing/parts/:part/', ['1', '2']],
     ['/data/5', '/data/:id', ['5']],
-  ])('%s is %s with %j', async (target, at, values) => {
+  ])('routes %s to %s with the parameters %j', async (target, at, values) => {
     const answer = await send(`${root}${target}`)
     expect(answer.status).toBe(200)
     const text = Buffer.from(answer.text, 'latin1').toString()

@@ -180,7 +180,7 @@ describe('other paths by settings', () => {
     '/o auth',
     '/oauth?x',
     '/../x'.replace('..', '%2e'),
-  ])('refuses to start with the path "%s"', async (oauthPrefix) => {
+  ])('rejects the path "%s" at start-up', async (oauthPrefix) => {
     await expect(startServer({ oauthPrefix })).rejects.toThrow('oauthPrefix')
   })
 

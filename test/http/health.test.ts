@@ -36,7 +36,7 @@ const start = async (options: TestOptions = {}) => {
 const fails = () => Promise.reject(new StoreUnavailable('The disk at /var/lib is gone.'))
 
 describe('decision §2 /health/live and /health/ready', () => {
-  test.each(['', '/auth'])('return 200 under the path %j to anyone', async (basePath) => {
+  test.each(['', '/auth'])('return 200 below the path %j without credentials', async (basePath) => {
     await using host = await start({ basePath })
     const credentials: readonly Record<string, string>[] = [
       {},

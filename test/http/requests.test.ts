@@ -163,7 +163,7 @@ describe('decision §2 URLs of disabled features', () => {
     '/oauth/leaked',
     '/account/settings/nothing/',
     '/metrics',
-  ])('%s: return 404 to anonymous callers, sessions and clients', async (target) => {
+  ])('%s returns 404 to anonymous callers, sessions and clients', async (target) => {
     const { cookie, csrfToken } = await logIn(bare)
     const { clientId, clientSecret } = await bare.client()
     const who = [
@@ -210,7 +210,7 @@ describe('HT-07 spellings of a URL', () => {
     'http://evil.example:1/oauth/token?x',
     '/oauth/token?',
     '/oauth/token??',
-  ])('%s is the token endpoint or does not exist, and is never unguarded', async (target) => {
+  ])('%s requires the client secret or returns an error', async (target) => {
     const body = (secret: string) =>
       `grant_type=client_credentials&client_id=${client.clientId}&client_secret=${secret}`
     const wrong = await send({ method: 'POST', target, headers: [urlencoded], body: body('wrong') })
@@ -273,7 +273,7 @@ describe('P-1 the Host header has no effect', () => {
     'evil.example, localhost',
     '',
   ]
-  test.each(hosts)('%j', async (host) => {
+  test.each(hosts)('returns no URL with the host %j', async (host) => {
     const targets = [
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-protected-resource',

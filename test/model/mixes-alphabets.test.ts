@@ -10,7 +10,7 @@ describe('mixesAlphabets', () => {
     'Ꭺpple', // Cherokee
     'ⲟffice', // Coptic
     'ｐаypal', // full-width Latin
-  ])('returns true for %s', (name) => {
+  ])('returns true for the mixed name %s', (name) => {
     expect(mixesAlphabets(name)).toBe(true)
   })
 

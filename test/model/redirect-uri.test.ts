@@ -39,7 +39,7 @@ describe('registration of redirect URIs', () => {
     'http://127.0.0.1:1/cb?x',
     'http://[::1]/cb',
     'http://[::1]:65535/cb',
-  ])('accepts %s: a valid URL that uses https, or http on a loopback host [T030]', (uri) => {
+  ])('accepts the https or loopback URL %s [T030]', (uri) => {
     expect(redirectUriProblem(uri, strict)).toBeUndefined()
   })
 

@@ -58,9 +58,12 @@ describe('the texts of a scope', () => {
     ['pl', { helpText: 'Read', group: 'Notes' }],
     ['en', { helpText: 'Read', group: 'Notes' }],
     ['', { helpText: 'Read', group: 'Notes' }],
-  ])('in %j are its own, with the first language as fallback', (language, texts) => {
-    expect(scope.textsFor(language)).toEqual(texts)
-  })
+  ])(
+    'are translated to the language %j, or in the default language without a translation',
+    (language, texts) => {
+      expect(scope.textsFor(language)).toEqual(texts)
+    },
+  )
 
   test('DS-06 treat names of Object.prototype as unknown languages', () => {
     for (const language of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])

@@ -179,7 +179,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'cannot be read',
     ],
     ['a package.json that is not JSON', { 'package.json': '{' }, 'cannot be read'],
-  ])('%s: the error names the package and the entry [T714]', async (_, files, what) => {
+  ])('reports %s with the package and the entry [T714]', async (_, files, what) => {
     const folder = await application(files)
     const [problem = '', ...others] = await problemsOf(folder)
     expect(others).toEqual([])

@@ -100,7 +100,7 @@ console.log(dataFolder, options.store.description)`
   })
 
   test.each(['prepare=no', 'prepare=', 'prepare=false&prepare=true'])(
-    'DATABASE_URL: rejects ?%s',
+    'rejects a DATABASE_URL with the query %s',
     async (parameters) => {
       const given = { DATABASE_URL: `postgres://localhost/x?${parameters}`, SECRET_KEY: secretKey }
       await expect(fromEnvironment(given)).rejects.toThrow(
@@ -110,7 +110,7 @@ console.log(dataFolder, options.store.description)`
   )
 
   test.each(['postgres', 'postgresql'])(
-    'DATABASE_URL=%s: requires a SECRET_KEY',
+    'requires a SECRET_KEY for a DATABASE_URL with the scheme %s',
     async (scheme) => {
       const DATABASE_URL = `${scheme}://user:s3cret@db.example/app`
       const problems = await problemsOf({ DATABASE_URL })

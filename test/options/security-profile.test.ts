@@ -118,7 +118,7 @@ describe('rejects a contradicting setting at start-up', () => {
     ['fapi2', { authorizationCodeExpiresIn: 61 }, 'authorizationCodeExpiresIn'],
     ['fapi2', { refreshTokenLeeway: 0 }, 'refreshTokenLeeway'],
     ['fapi2', { signingAlgorithm: 'RS256' }, 'signingAlgorithm'],
-  ])('%s and %j [T414]', (securityProfile, given, name) => {
+  ])('%s rejects %j [T414]', (securityProfile, given, name) => {
     const [problem = '', ...more] = problemsOf({ securityProfile, ...given })
     expect(more).toEqual([])
     const { env = '' } = describeSettings().find((setting) => setting.name === name) ?? {}

@@ -38,7 +38,7 @@ describe('configuration variables', () => {
     ['OAUTH2_CACHE_TYPE', 'cacheType', 'database'],
     ['OAUTH2_PROVIDER_ERROR_ENDPOINT', 'errorEndpoint', 'svc_oauth2server.errors'],
     ['OAUTH2_PROVIDER_TOKEN_EXPIRES_IN', 'tokenExpiresIn', 3600],
-  ])('%s is %s, %j by default [T775]', (env, name, byDefault) => {
+  ])('%s sets %s, with the default %j [T775]', (env, name, byDefault) => {
     const described = describeSettings().find((setting) => setting.env === env)
     expect(described).toMatchObject({ name, default: byDefault })
     expect(Reflect.get(parseSettings({}), name)).toEqual(byDefault)
@@ -55,7 +55,7 @@ describe('configuration variables', () => {
     ['OAUTH2SERVER_JWT_EXPIRES_IN', 86_400],
     ['OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN', true],
     ['TRUSTED_PROXIES', []],
-  ])('%s is %j by default', (env, byDefault) => {
+  ])('%s has the default %j', (env, byDefault) => {
     expect(describeSettings().find((setting) => setting.env === env)?.default).toEqual(byDefault)
   })
 
@@ -171,7 +171,7 @@ describe('values of environment variables', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', 'localhost'],
     ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
-  ])('of %s reject %j with a description', (env, text) => {
+  ])('for %s are refused with a description if invalid: %j', (env, text) => {
     const [problem, ...others] = problemsOf(() => settingsFrom({ [env]: text }))
     expect(problem).toMatch(new RegExp(`^${env} accepts .+; given was `))
     expect(others).toEqual([])
@@ -183,7 +183,7 @@ describe('values of environment variables', () => {
     'OAUTH2SERVER_',
     'OAUTH2SERVER_TOKEN_EXPIRES_IN',
     'OAUTH2SERVER_TRUSTED_PROXIES',
-  ])('of the unknown setting %s are an error', (env) => {
+  ])('for the unknown variable %s are refused', (env) => {
     expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
       `${env} is not a setting. Check its spelling.`,
     ])

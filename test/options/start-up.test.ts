@@ -170,7 +170,7 @@ describe('issuer', () => {
     ['http://localhost:3000', 'http://localhost:3000'],
     ['http://127.0.0.1:3000/app', 'http://127.0.0.1:3000/app'],
     ['http://[::1]:3000', 'http://[::1]:3000'],
-  ])('accepts %s', async (issuer, normalized) => {
+  ])('accepts the issuer %s', async (issuer, normalized) => {
     expect(await accepted({ issuer }, (server) => server.issuer)).toBe(normalized)
   })
 
@@ -195,7 +195,7 @@ describe('issuer', () => {
     'https://api.example.org/ä',
     'https://api.example.org/"',
   ])(
-    'rejects %j: it must be https, or http on a loopback host, without query, fragment and user [T018]',
+    'rejects the issuer %j, which is not a plain https URL or loopback URL [T018]',
     async (issuer) => {
       const problems = await problemsOf({ issuer })
       expect(problems).toEqual([expect.stringMatching(/^issuer \(BASE_URL\) .*; given was /)])
@@ -319,10 +319,10 @@ describe('error endpoint', () => {
 
   test.each([
     ['an unknown name', { errorEndpoint: 'host.errors' }],
-    ['a name that every object has', { errorEndpoint: 'constructor', views: {} }],
+    ['a name of Object.prototype', { errorEndpoint: 'constructor', views: {} }],
     ['a view on another host', { errorEndpoint: 'v', views: { v: '//evil.example/' } }],
     ['a view with a backslash', { errorEndpoint: 'v', views: { v: '/\\evil.example/' } }],
-    ['a view with an address', { errorEndpoint: 'v', views: { v: 'https://evil.example/' } }],
+    ['a view with an absolute URL', { errorEndpoint: 'v', views: { v: 'https://evil.example/' } }],
     ['a path on another host', { errorEndpoint: '//evil.example/' }],
   ])('rejects %s', async (_, options) => {
     expect(await problemsOf(options)).toEqual([
