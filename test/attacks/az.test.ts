@@ -603,7 +603,7 @@ describe('AZ-15 Opaque state', () => {
     ['bidi control and an emoji', '%E2%80%AE%F0%9F%98%80', '\u202e😀'],
     ['reserved characters', 'a+b%2Bc%26d%3De%23f', 'a b+c&d=e#f'],
     ['markup', '%3Cscript%3E%22%27', '<script>"\''],
-    ['NUL', '%00', '\0'],
+    ['a NUL character', '%00', '\0'],
     ['a single percent sign', '100%25', '100%'],
     ['a doubly encoded letter', '%2541', '%41'],
     ['surrounding spaces', '+x+', ' x '],

@@ -61,8 +61,8 @@ describe('BR-01 Missing, malformed, expired or revoked token', () => {
   })
 
   const worthless: Readonly<Record<string, () => Promise<string>>> = {
-    bad: async () => 'bad',
-    expired: async () => {
+    'a malformed token': async () => 'bad',
+    'an expired token': async () => {
       const { accessToken } = await attack.server.server.tokens.createPersonal(
         'Short',
         attack.users.a.user.id,
@@ -71,7 +71,7 @@ describe('BR-01 Missing, malformed, expired or revoked token', () => {
       attack.server.advance(1)
       return accessToken
     },
-    revoked: async () => {
+    'a revoked token': async () => {
       const { accessToken } = await attack.grant()
       await attack.server.server.tokens.revoke(await found(accessToken))
       return accessToken
@@ -229,8 +229,8 @@ describe('BR-06 Syntax of the Authorization header', () => {
     [...value].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('')
 
   test.each<[string, (value: string) => string]>([
-    ['bearer', (value) => `bearer ${value}`],
-    ['BEARER', (value) => `BEARER ${value}`],
+    ['the scheme in lower case', (value) => `bearer ${value}`],
+    ['the scheme in upper case', (value) => `BEARER ${value}`],
     ['two spaces', (value) => `Bearer  ${value}`],
     // Whitespace around a header value is not part of the value (RFC 9110 §5.5).
     ['a trailing space', (value) => `Bearer ${value} `],
@@ -251,9 +251,9 @@ describe('BR-06 Syntax of the Authorization header', () => {
     ['a quoted token', (value) => `Bearer "${value}"`],
     ['two credentials', (value) => `Bearer ${value},Bearer ${value}`],
     ['the scheme twice', (value) => `Bearer Bearer ${value}`],
-    ['Token', (value) => `Token ${value}`],
-    ['Basic', (value) => `Basic ${value}`],
-    ['DPoP', (value) => `DPoP ${value}`],
+    ['the scheme Token', (value) => `Token ${value}`],
+    ['the scheme Basic', (value) => `Basic ${value}`],
+    ['the scheme DPoP', (value) => `DPoP ${value}`],
     ['Bearer:', (value) => `Bearer: ${value}`],
     ['an 8-bit character', (value) => `Bearer ${value}\xE9`],
     ['a trailing colon', (value) => `Bearer ${value}:`],

@@ -92,10 +92,10 @@ describe('CA-01 Wrong secret', () => {
     ['invalid base64', 'Basic ???'],
     ['non-canonical base64', `Basic ${Buffer.from('a:b').toString('base64').replace('=', '')}`],
     ['no colon', `Basic ${Buffer.from('ab').toString('base64')}`],
-    ['nothing', 'Basic '],
+    ['no credentials', 'Basic '],
     ['only the scheme', 'Basic'],
     ['another scheme', 'Digest username="a"'],
-    ['Bearer', 'Bearer x'],
+    ['the scheme Bearer', 'Bearer x'],
     ['the URL-safe alphabet', 'Basic __--'],
     ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
   ])('rejects a malformed Authorization header: %s', async (_, authorization) => {
@@ -232,17 +232,24 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
   test.each([
     ['client_secret_post', 'basic'],
     ['client_secret_basic', 'post'],
-  ] as const)('rejects %s registered with %s used', async (tokenEndpointAuthMethod, auth) => {
-    const own = await attack.client({ tokenEndpointAuthMethod })
-    const right = auth === 'basic' ? 'post' : 'basic'
-    await expectNoChange(attack, async () => {
-      const triedBasic = auth === 'basic'
-      const wrong = await attack.token(machine, { client: own, auth })
-      expectJson(wrong, 401, 'invalid_client', { triedBasic })
-      expectJson(await attack.token(machine, { client: own, auth: 'none' }), 401, 'invalid_client')
-    })
-    expect((await attack.token(machine, { client: own, auth: right })).status).toBe(200)
-  })
+  ] as const)(
+    'requires the registered method %s, and rejects %s',
+    async (tokenEndpointAuthMethod, auth) => {
+      const own = await attack.client({ tokenEndpointAuthMethod })
+      const right = auth === 'basic' ? 'post' : 'basic'
+      await expectNoChange(attack, async () => {
+        const triedBasic = auth === 'basic'
+        const wrong = await attack.token(machine, { client: own, auth })
+        expectJson(wrong, 401, 'invalid_client', { triedBasic })
+        expectJson(
+          await attack.token(machine, { client: own, auth: 'none' }),
+          401,
+          'invalid_client',
+        )
+      })
+      expect((await attack.token(machine, { client: own, auth: right })).status).toBe(200)
+    },
+  )
 
   test('rejects a secret of a client with registered keys [T014]', async () => {
     const own = await attack.client({
@@ -321,25 +328,31 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
       400,
       'unsupported_grant_type',
     ],
-    ['implicit', { grant_type: 'implicit' }, { client: 'imp' }, 400, 'unsupported_grant_type'],
     [
-      'constructor',
+      'the grant type implicit',
+      { grant_type: 'implicit' },
+      { client: 'imp' },
+      400,
+      'unsupported_grant_type',
+    ],
+    [
+      'the grant type constructor',
       { grant_type: 'constructor' },
       { client: 'imp' },
       400,
       'unsupported_grant_type',
     ],
-    ['empty', { grant_type: '' }, {}, 400, 'invalid_request'],
-    ['missing', { grant_type: undefined }, {}, 400, 'invalid_request'],
+    ['an empty grant type', { grant_type: '' }, {}, 400, 'invalid_request'],
+    ['a missing grant type', { grant_type: undefined }, {}, 400, 'invalid_request'],
     [
-      'twice',
+      'a repeated grant type',
       { grant_type: ['client_credentials', 'client_credentials'] },
       { client: 'm2m' },
       400,
       'invalid_request',
     ],
     [
-      'in brackets',
+      'grant_type[] instead of grant_type',
       { grant_type: undefined, 'grant_type[]': 'client_credentials' },
       { client: 'm2m' },
       400,

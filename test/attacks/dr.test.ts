@@ -194,7 +194,7 @@ describe('DR-02 Metadata that claims privileges', () => {
     ['an unknown scope', { scope: 'bogus' }],
     ['the scope __proto__', { scope: '__proto__' }],
     ['the password grant', { grant_types: ['password'] }],
-    ['client_credentials', { grant_types: ['client_credentials'] }],
+    ['the client_credentials grant', { grant_types: ['client_credentials'] }],
     [
       'client_credentials of a public client',
       { token_endpoint_auth_method: 'none', grant_types: ['client_credentials'] },
@@ -270,7 +270,7 @@ describe('DR-03 Wrong types', () => {
   test.each<[string, unknown]>([
     ['null', null],
     ['a text', redirectUri],
-    ['none', []],
+    ['an empty list', []],
     ['null in a list', [null]],
     ['a number in a list', [1]],
     ['an object', {}],

@@ -449,7 +449,7 @@ describe.skipIf(withoutServices)('FT-05 Loss of Redis or of its data', () => {
       end: async () => redis.resume(),
       close: async () => undefined,
     }),
-    'disconnected without a reset': async () => {
+    disconnected: async () => {
       const cable = await newCable(redis.port)
       const redisUrl = `redis://127.0.0.1:${cable.port}`
       const of = await startSite({ count: 2, redisUrl, env: patient })

@@ -181,11 +181,11 @@ describe('JW-03 Other header parameters [T148]', () => {
     ['SQL as kid', () => ({ kid: "' or 1=1 --" })],
     ['a long kid', () => ({ kid: 'x'.repeat(8_000) })],
     ['a list as kid', () => ({ kid: ['x'] })],
-    ['jwk', () => ({ jwk: { kty: 'oct', k: base64(own) } })],
-    ['jku', () => ({ jku: url })],
+    ['a jwk', () => ({ jwk: { kty: 'oct', k: base64(own) } })],
+    ['a jku', () => ({ jku: url })],
     ['the jku of a cloud metadata service', () => ({ jku: 'http://169.254.169.254/' })],
-    ['x5u', () => ({ x5u: url })],
-    ['x5c', () => ({ x5c: [base64(own)] })],
+    ['an x5u', () => ({ x5u: url })],
+    ['an x5c', () => ({ x5c: [base64(own)] })],
   ])('rejects a JWT with %s, without fetching a key', async (_, more) => {
     const header = { ...ours, ...more() }
     for (const key of [own, '', 'null']) {
@@ -200,7 +200,7 @@ describe('JW-03 Other header parameters [T148]', () => {
     ['an unknown extension in crit', { ...ours, crit: ['x'], x: 1 }],
     ['an empty crit', { ...ours, crit: [] }],
     ['a text as crit', { ...ours, crit: 'exp' }],
-    ['b64 false', { ...ours, b64: false, crit: ['b64'] }],
+    ['b64 with the value false', { ...ours, b64: false, crit: ['b64'] }],
     ['a text instead of an object', '"HS256"'],
     ['a list instead of an object', '[{"alg":"HS256","typ":"session+jwt"}]'],
     ['a duplicate alg', '{"alg":"HS256","typ":"session+jwt","alg":"none"}'],

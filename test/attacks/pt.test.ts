@@ -291,7 +291,7 @@ describe('PT-04 Choice of scopes', () => {
     ['an unknown scope', [r, 'bogus'], 400],
     ['two scopes in one value', [`${r} ${w}`], 400],
     ['a scope in another case', [r.toUpperCase()], 400],
-    ['__proto__', ['__proto__'], 400],
+    ['the scope __proto__', ['__proto__'], 400],
     ['2,001 scopes', Array.from({ length: 2_001 }, (_, n) => `s${n}`), 400],
     ['10,000 scopes', Array.from({ length: 10_000 }, (_, n) => `s${n}`), 413],
   ])('rejects %s, and changes nothing', async (_, given, status) => {

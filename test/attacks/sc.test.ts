@@ -180,9 +180,9 @@ describe('SC-02 Additional scopes in the consent form', () => {
   test.each([
     ['a scope in the body', '&scope=r+w', ''],
     ['only another scope in the body', '&scope=rw:all', ''],
-    ['scopes[]', '&scopes[]=w&scope[]=w&scopes=w', ''],
-    ['optional_scope', '&optional_scope=w&optional_scope=rw:all', ''],
-    ['default_scopes', '&default_scopes=w', ''],
+    ['the field scopes[]', '&scopes[]=w&scope[]=w&scopes=w', ''],
+    ['the field optional_scope', '&optional_scope=w&optional_scope=rw:all', ''],
+    ['the field default_scopes', '&default_scopes=w', ''],
     ['a scope in the query', '', '?scope=r+w'],
     ['a whole request in the query', '', '?response_type=code&scope=rw:all&prompt=none'],
   ])('grants only the displayed scopes despite %s', async (_, changes, inQuery) => {
@@ -205,8 +205,8 @@ describe('SC-05 Scope syntax', () => {
   test.each([
     ['two spaces', 'r  w'],
     ['surrounding spaces', ' r w '],
-    ['duplicates', 'r r w r r'],
-    ['200 duplicates', Array(200).fill('r w').join(' ')],
+    ['duplicate scopes', 'r r w r r'],
+    ['200 duplicate scopes', Array(200).fill('r w').join(' ')],
   ])('normalizes %s', async (_, scope) => {
     expect((await attack.grant({ scope })).scope).toBe('r w')
   })
