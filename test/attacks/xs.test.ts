@@ -168,7 +168,7 @@ describe('XS-01 Stored cross-site scripting', () => {
     expect(shownText(html).filter((line) => line === email)).toHaveLength(2)
   })
 
-  test.each(hostileTexts)('sends JSON with its content type and nosniff: %s', async (text) => {
+  test.each(hostileTexts)('sends JSON as application/json with nosniff: %s', async (text) => {
     const name = [...text].slice(0, 40).join('')
     const { agent, jwt } = await attack.browser('b')
     const { clientId } = await attack.client({ name, userId: attack.users.b.user.id })

@@ -66,7 +66,7 @@ export const change = (
 }
 
 /** The response to a change without a result. */
-export const done = [200, 'The change is saved.', named('Done')] as const
+export const done = [200, 'The change was made.', named('Done')] as const
 
 /** Describes a path parameter. */
 export const inPath = (name: string, description: string, schema: Part = text): Part => ({

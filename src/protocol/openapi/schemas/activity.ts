@@ -16,8 +16,8 @@ export const ownEvent = z.strictObject({
   client_id: text.nullable(),
   token_id: id.nullable(),
   subject,
-  address: text.nullable().describe('Null if another user did it.'),
-  user_agent: text.nullable().describe('Null if another user did it.'),
+  address: text.nullable().describe('Null if another user caused the event.'),
+  user_agent: text.nullable().describe('Null if another user caused the event.'),
   details,
 })
 

@@ -40,4 +40,4 @@ export const applications = z.strictObject({
   next: z.strictObject({ clients: next, personal_tokens: next, authorized: next }),
 })
 
-export const done = z.strictObject({}).describe('The change is saved; the response has no content.')
+export const done = z.strictObject({}).describe('The change was made; the response is empty.')

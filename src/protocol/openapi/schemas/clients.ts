@@ -16,7 +16,7 @@ export const client = z.strictObject({
   client_type: z.enum(['confidential', 'public']),
   is_confidential: flag,
   redirect_uris: z.array(text).describe('The first URI is the default.'),
-  default_scopes: z.array(text).describe('The scopes of a request without the parameter `scope`.'),
+  default_scopes: z.array(text).describe('The scopes of an authorization request without `scope`.'),
   optional_scopes: z.array(text).describe('The scopes that a user may refuse individually.'),
   is_verified: flag.describe('Whether an administrator has verified the operator of the client.'),
   is_disabled: flag.describe('Whether an administrator has disabled the client.'),

@@ -27,7 +27,7 @@ const resourceMembers = {
   resource_documentation: text.optional(),
 }
 
-/** Describes members by the types of the values that this server has. */
+/** Derives the types of the members from the metadata of this server. */
 const membersOf = (metadata: Described['metadata']): Record<string, z.ZodType> =>
   Object.fromEntries(
     Object.entries(metadata).map(([name, value]) => {
