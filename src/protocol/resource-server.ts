@@ -26,12 +26,12 @@ export interface ResourceServerOptions {
   /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'consume' | 'countFailure'>
-  /** The maximum uses of a token within a minute; 0 for no maximum. */
+  /** The maximum number of uses of a token per minute; 0 for no maximum. */
   readonly tokenQuota: number
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
   /**
-   * Returns the URL of the metadata of a protected resource, from which clients discover this server. RFC 9728 §5.1.
+   * Returns the URL of the metadata of a protected resource. Clients read this metadata to find this server. RFC 9728 §5.1.
    */
   readonly resourceMetadata: (resource?: string) => string
   /** Whether tokens that are bound to keys are accepted (RFC 9449). */
@@ -40,7 +40,7 @@ export interface ResourceServerOptions {
   readonly requiresDpop: boolean
   /** The signature algorithms of proofs, separated by spaces. RFC 9449 §7.1. */
   readonly dpopAlgorithms: string
-  /** Checks a valid token for the request that presents it. @throws OAuthError */
+  /** Checks that the request may use a valid token. @throws OAuthError */
   readonly check: (presented: PresentedToken, found: FoundToken) => void | Promise<void>
 }
 
@@ -61,7 +61,7 @@ export class ResourceServer {
 
   /**
    * Reads the credential of a request.
-   * @returns anonymous without a credential
+   * @returns `anonymous` for a request without a credential
    * @throws OAuthError, JWTExtendedException for an invalid credential, or 429 if a limit is reached
    */
   async resolve(request: PresentedCredentials): Promise<AuthResult> {
@@ -75,7 +75,7 @@ export class ResourceServer {
     return presented.scheme === 'dpop' ? { auth, resource, isDpop: true } : { auth, resource }
   }
 
-  /** Returns the challenge for a request without a credential, with the required scopes. RFC 6750 §3.1. */
+  /** Returns the challenge for a request without a credential. The challenge lists the required scopes. RFC 6750 §3.1. */
   unauthenticated(operation: Operation = {}): AuthenticationRequired {
     const bearer = this.#bearer({}, operation)
     const { requiresDpop, dpopAlgorithms: algs } = this.#options
@@ -150,7 +150,7 @@ export class ResourceServer {
       throw this.#challenge('invalid_request', 'Give one credential, once.', credentials)
     }
     const [fromQuery] = inQuery
-    // Treat an empty value as an invalid token: the request must not fall back to a session or to no credential.
+    // Treat an empty value as an invalid token: the session of the request must not authenticate it instead.
     if (fromQuery !== undefined) return { scheme: 'query', accessToken: fromQuery, credentials }
     const [, scheme, value] = /^(bearer|dpop) +(.+)$/i.exec(authorization ?? '') ?? []
     if (scheme === undefined || value === undefined) return undefined

@@ -455,7 +455,7 @@ describe('the format and repetition of reports', () => {
     expect([status, (body as unknown[]).length]).toEqual([200, 250])
     expect(await report(many(251))).toMatchObject({
       status: 400,
-      body: { error_description: 'A report must not name more than 250 credentials.' },
+      body: { error_description: 'A report must not contain more than 250 credentials.' },
     })
     expect((await report(many(10_000))).status).toBe(413)
   })

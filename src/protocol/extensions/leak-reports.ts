@@ -32,7 +32,7 @@ const itemsIn = (text: string): readonly Item[] => {
     if (!success)
       throw refused('A report must be a JSON array of objects with the texts token and type.')
     if (data.length > maxItems)
-      throw refused(`A report must not name more than ${maxItems} credentials.`)
+      throw refused(`A report must not contain more than ${maxItems} credentials.`)
     return data
   } catch (error) {
     throw error instanceof SyntaxError ? refused(error.message) : error

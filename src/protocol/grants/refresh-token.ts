@@ -3,7 +3,7 @@ import { narrow, parseScope } from '../../model/scope.ts'
 import { isActive, isExpired } from '../../model/token.ts'
 import type { BuiltInGrant } from '../plug-ins.ts'
 
-/** Redeems a refresh token for an access token with the granted scopes or fewer. RFC 6749 §6. */
+/** Redeems a refresh token for an access token with some or all of the granted scopes. RFC 6749 §6. */
 export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),

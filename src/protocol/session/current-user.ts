@@ -23,7 +23,7 @@ export const currentUser = async (
       query: http.query,
       headers: () => http.headers,
     })
-    // Accept a session cookie without the JWT, because a browser opens a page without the JWT.
+    // Accept a session cookie without the JWT, because a browser cannot send the JWT when it opens a page.
     return auth.kind === 'anonymous'
       ? ((await sessions.signedIn(browserOf(http)))?.user ?? null)
       : auth.user

@@ -9,7 +9,7 @@ import { type CheckedUser, Users } from '../../records/users/users.ts'
 // Implements OWASP's "Slow Down Online Guessing Attacks with Device Cookies". A browser in which a user logged in
 // before has a separate limit of wrong passwords, so that an attacker's wrong guesses do not lock out the user.
 
-/** Seconds after the last login during which the browser is known for the account. */
+/** The time in seconds for which a browser remains known after the last login. */
 const lifetime = 90 * 86_400
 /** The maximum number of accounts of one browser, so that the cookie is smaller than 2 KiB. */
 const maxAccounts = 5
@@ -38,7 +38,7 @@ export interface KnownBrowser {
   readonly userId: UserId
 }
 
-/** Recognizes the browsers in which a user logged in before, by a sealed cookie. */
+/** Recognizes by a sealed cookie in which browsers a user logged in before. */
 export class KnownBrowsers {
   readonly #context: RecordsContext
   readonly #issuer: string
@@ -90,7 +90,7 @@ export class KnownBrowsers {
     })
   }
 
-  /** Returns the valid entries of all cookies of this name, because an attacker may have planted a second cookie. */
+  /** Returns the valid entries of all cookies of this name: a cookie that an attacker planted must not hide the others. */
   #entries(cookie: string | null): readonly Entry[] {
     const prefix = `${this.cookieName}=`
     const now = this.#context.clock()

@@ -42,7 +42,7 @@ export type ResourceOwner =
 /** Returns the user whom the application has logged in, for a request of the framework. */
 export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
 
-/** Returns the milliseconds between two updates of `lastSeenAt`: a minute, or a tenth of a shorter idle time. */
+/** Returns the milliseconds between two updates of `lastSeenAt`: a tenth of the idle time, at most a minute. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
 
 /**
@@ -172,7 +172,7 @@ export class Sessions implements SessionCheck {
     return found !== undefined && this.#isAlive(found.session)
   }
 
-  /** Lists the sessions of a user, the latest login first. */
+  /** Lists the sessions of a user, beginning with the latest login. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
     return { items: items.filter((session) => this.#isAlive(session)), next }
@@ -206,7 +206,7 @@ export class Sessions implements SessionCheck {
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
-    // Record the user of the ended session, who may differ from the user who logs in now.
+    // Record the user of the ended session. Another user may log in now.
     const email = user?.email ?? ''
     const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
@@ -281,7 +281,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Ignore two cookies of the same name: an attacker planted one of them, and the server does not know which.
+  // Ignore two cookies of the same name: an attacker may have planted one, and the server does not know which.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')
