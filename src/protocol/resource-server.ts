@@ -31,12 +31,12 @@ export interface ResourceServerOptions {
   readonly acceptQueryAccessToken: boolean
   readonly realm: string
   /**
-   * Returns the URL of the metadata of a protected resource. Clients read this metadata to find this server. RFC 9728 §5.1.
+   * Returns the URL of the metadata of a protected resource. Clients find this server in this metadata. RFC 9728 §5.1.
    */
   readonly resourceMetadata: (resource?: string) => string
   /** Whether tokens that are bound to keys are accepted (RFC 9449). */
   readonly acceptsDpop: boolean
-  /** Whether all tokens except personal ones must be bound to keys. */
+  /** Whether all tokens except personal tokens must be bound to keys. */
   readonly requiresDpop: boolean
   /** The signature algorithms of proofs, separated by spaces. RFC 9449 §7.1. */
   readonly dpopAlgorithms: string
@@ -75,7 +75,7 @@ export class ResourceServer {
     return presented.scheme === 'dpop' ? { auth, resource, isDpop: true } : { auth, resource }
   }
 
-  /** Returns the challenge for a request without a credential. The challenge lists the required scopes. RFC 6750 §3.1. */
+  /** Returns the challenge for a request without a credential, including the required scopes. RFC 6750 §3.1. */
   unauthenticated(operation: Operation = {}): AuthenticationRequired {
     const bearer = this.#bearer({}, operation)
     const { requiresDpop, dpopAlgorithms: algs } = this.#options

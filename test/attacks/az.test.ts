@@ -666,7 +666,7 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     }
   })
 
-  test('does not redirect by prompt=none to a client that registered itself [T534]', async () => {
+  test('does not redirect the error of prompt=none to a client that registered itself [T534]', async () => {
     await using open = await startAttackServer({ dynamicRegistration: 'open' })
     const { evil } = open.clients
     const none = { prompt: 'none' }
@@ -691,7 +691,7 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     expectRedirect(verified, 'login_required', { redirectUri: evilCb })
   })
 
-  test('redirects prompt=none without a login to a client that did not register itself', async () => {
+  test('redirects the error of prompt=none without a login to a client that has an owner', async () => {
     for (const name of ['conf', 'spa'] as const) {
       const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
       const { redirectUri } = attack.clients[name]

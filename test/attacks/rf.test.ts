@@ -188,7 +188,7 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
     await expectSame(attack)
   })
 
-  test('returns a successor to one request without a leeway, and revokes the family because of the others', async () => {
+  test('returns a successor to only one request without a leeway, and revokes the family because of the reuse', async () => {
     await expectOne(strict)
   })
 

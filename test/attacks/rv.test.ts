@@ -241,7 +241,7 @@ describe('RV-10 Limit of authorizations per application', () => {
     at.server.query('select id from oauth2server_authorization where revoked_at is null')
 
   test.each(['one by one', 'concurrently'])(
-    'leaves one authorization valid after ten codes are redeemed %s',
+    'retains one valid authorization after ten codes are redeemed %s',
     async (how) => {
       await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
       const codes: string[] = []

@@ -131,8 +131,8 @@ const invalidToken = ({ issuer }: Identity): OAuthError =>
   })
 
 /**
- * Returns the initial access token of the request if the settings require one. If the setting `initialAccessToken` is
- * null, the host's hook has to verify the token.
+ * Returns the initial access token of the request, or undefined if the settings do not require a token. If the setting
+ * `initialAccessToken` is null, the host's hook has to verify the token.
  */
 const checkedInitialToken = (http: HttpRequest, server: ServerContext): string | undefined => {
   const { dynamicRegistration, initialAccessToken } = server.settings
@@ -258,7 +258,7 @@ const change = async (
   }
 }
 
-// All other clients also have a stored secret, but nobody received it.
+// Returns whether the client knows its secret. The stored secret of any other client was never disclosed.
 const hasSecret = ({
   isConfidential,
   tokenEndpointAuthMethod,

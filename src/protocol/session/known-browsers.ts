@@ -90,7 +90,7 @@ export class KnownBrowsers {
     })
   }
 
-  /** Returns the valid entries of all cookies of this name: a cookie that an attacker planted must not hide the others. */
+  /** Returns the valid entries of all cookies of this name, so that a planted cookie cannot hide the real cookie. */
   #entries(cookie: string | null): readonly Entry[] {
     const prefix = `${this.cookieName}=`
     const now = this.#context.clock()
