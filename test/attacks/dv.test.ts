@@ -98,7 +98,7 @@ describe('DV-01 Polling', () => {
     expect(await pollAfter(24)).toBe('400 slow_down')
   })
 
-  test('returns access_denied, expired_token, or the tokens once', async () => {
+  test('returns access_denied after a refusal, expired_token after the expiry, and the tokens only once', async () => {
     const denied = await decided(pub, 'no')
     for (const _ of [1, 2]) expect(refusal(await pub.poll(denied))).toBe('400 access_denied')
 

@@ -332,7 +332,7 @@ describe('PT-04 Choice of scopes', () => {
     }
   })
 
-  test('does not change the value of the token or other tokens', async () => {
+  test('changes neither the value nor other tokens when the scopes of a token change', async () => {
     const who = await person()
     const [one, other] = [await attack.personalToken('a', [r, w]), await attack.personalToken('a')]
     attack.touched(one.id)

@@ -206,7 +206,7 @@ export class Sessions implements SessionCheck {
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
-    // Record the user of the ended session. Another user may log in now.
+    // Name the user of the ended session, because a login of another user may have ended it.
     const email = user?.email ?? ''
     const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
@@ -281,7 +281,7 @@ export class Sessions implements SessionCheck {
     }
   }
 
-  // Ignore two cookies of the same name: an attacker may have planted one, and the server does not know which.
+  // Ignore two cookies of the same name: an attacker may have planted one, and the server cannot know which.
   #identifier(cookie: string | null): string | undefined {
     const prefix = `${this.cookieName}=`
     const values = (cookie ?? '')

@@ -10,10 +10,7 @@ export const administrationPaths = (server: Described): Parts => ({
       summary: 'Lists all applications and tokens for administrators',
       finds: true,
       query: [
-        inQuery(
-          'client',
-          'A part of the name or id of a client, or of its owner’s e-mail address.',
-        ),
+        inQuery('client', 'A part of the name, the ID or the owner’s e-mail address of a client.'),
         inQuery('token', 'A user’s e-mail address, a client’s id or a token’s id.'),
         after('clients_after'),
         after('tokens_after'),
