@@ -32,13 +32,13 @@ export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] 
 export const administrationForm = z.looseObject({
   act: z
     .enum(clientActs, { error: `one of ${clientActs.join(', ')}` })
-    .describe('A token can only be deleted.'),
-  client_id: formText.optional().describe('The client.'),
-  token_id: formId.optional().describe('The token, instead of a client.'),
-  confirm_name: formText.optional().describe('To delete a client: its name.'),
+    .describe('The action. A token can only be deleted.'),
+  client_id: formText.optional().describe('The ID of the client.'),
+  token_id: formId.optional().describe('The ID of the token, instead of a client ID.'),
+  confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),
   seen: formText
     .optional()
     .describe(
-      'To verify a client: the digest in the form of the page. The request fails if the client changed since then.',
+      'The digest in the form of the page, to verify a client. The request fails if the client changed since then.',
     ),
 })
