@@ -62,7 +62,7 @@ Example:
 
 const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> => {
   if (head !== undefined && !/^\d{1,15}:[\w-]{43}$/.test(head))
-    throw new UsageError(`${shown(head)} is no head as printed by audit verify`)
+    throw new UsageError(`${shown(head)} is not a head that audit verify printed`)
   await withServer(async (server) => {
     const { uncovered, ...checked } = await server.activity.verify({ head, onDefect: print })
     const since = uncovered.since === null ? null : new Date(uncovered.since).toISOString()
@@ -107,6 +107,6 @@ const timeIn = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
   const at = isoTime.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(at))
-    throw new UsageError(`${shown(text)} is no time such as 2026-01-31 or 2026-01-31T12:00:00Z`)
+    throw new UsageError(`${shown(text)} is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z`)
   return at
 }

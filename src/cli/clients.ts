@@ -40,17 +40,17 @@ export const addClients = (program: Command): void => {
   clients
     .command('create')
     .description(
-      'Registers a client and prints its id and secret. The secret is shown only once. Public clients, and clients that authenticate by keys, have no secret.',
+      'Registers a client and prints its id and secret. The secret is shown only once. Public clients, and clients that authenticate with keys, have no secret.',
     )
     .addOption(required('--name <name>', 'The name that users see, at most 40 characters.'))
     .addOption(required('--user <user>', 'The owner: id or e-mail address.'))
     .addOption(
       repeated(
         '--redirect-uri <uri>',
-        'Where users are sent back to: https, or http on localhost. The first is the default.',
+        'A URI to which users return: https, or http on localhost. The first is the default.',
       ),
     )
-    .addOption(repeated('--scope <scope>', 'The scope of requests that name no scope.'))
+    .addOption(repeated('--scope <scope>', 'A scope of requests without the parameter scope.'))
     .option(
       '--public',
       'The client cannot keep a secret: an application in a browser or on a device.',
@@ -99,7 +99,7 @@ Example:
   clients
     .command('reset-secret')
     .description(
-      'Gives a client a new secret and prints it. The old one stops working immediately.',
+      'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
     )
     .addOption(clientId())
     .addHelpText('after', example('reset-secret'))
@@ -107,7 +107,9 @@ Example:
 
   clients
     .command('reset-id')
-    .description('Gives a client a new id and prints it. The secret and the tokens stay valid.')
+    .description(
+      'Replaces the id of a client and prints the new id. The secret and the tokens remain valid.',
+    )
     .addOption(clientId())
     .addHelpText('after', example('reset-id'))
     .action(resetId)
@@ -155,7 +157,7 @@ const keysIn = (file: string): string => {
   }
 }
 
-/** Converts options to the input of a client; missing options get the specified default. */
+/** Converts options to the input of a client; missing options receive the default of the specification. */
 const inputOf = (options: CreateOptions): ClientInput => ({
   name: options.name,
   isConfidential: !options.public,
@@ -179,7 +181,7 @@ const resetSecret = (options: ClientOption): Promise<void> =>
     const found = await clients.find(options.clientId)
     if (found?.isConfidential === false) throw new CommandError('A public client has no secret.')
     if (found && !usesSecret(found))
-      throw new CommandError('This client authenticates by its keys, and has no secret.')
+      throw new CommandError('This client authenticates with keys and has no secret.')
     const { client, clientSecret } = await clients.resetClientSecret(options.clientId)
     print({ client_id: client.clientId, client_secret: clientSecret })
   })

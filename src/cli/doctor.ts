@@ -56,7 +56,7 @@ const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Prom
   const skipped = count('skip')
   const untried = skipped === 0 ? '' : `; skipped: ${skipped}`
   say(`${findings.length} checks, none failed; warnings: ${count('warn')}${untried}.`)
-  if (url !== undefined && !logIn) say('No login was tried: that takes --log-in.')
+  if (url !== undefined && !logIn) say('No login was tried: add --log-in to try one.')
 }
 
 const examineServer = async (

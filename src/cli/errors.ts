@@ -40,6 +40,6 @@ const problemOf = (error: unknown): string | undefined => {
   return startProblem(error)
 }
 
-/** Returns a given text, truncated for a message. */
+/** Returns the given text in quotes, truncated to 80 characters, for a message. */
 export const shown = (text: string): string =>
   JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// No static imports: an older Node could not load them.
+// Don't import statically, because an older Node could not load the modules.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
-// 24.7 brought argon2.
+// Node 24.7 added argon2.
 if (major < 24 || (major === 24 && minor < 7)) {
   process.stderr.write(
     `error: svc-oauth2server needs Node 24.7 or newer; this is Node ${process.versions.node}.\n`,
   )
   process.exitCode = 1
 } else {
-  // A program that reads the results, such as `head`, may stop early.
+  // Ignore EPIPE: a program that reads the output, such as `head`, may exit early.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })

@@ -17,7 +17,7 @@ Environment:
   DATABASE_URL         the database: sqlite:PATH
                        (default: sqlite:./data/oauth2server.sqlite)
   SECRET_KEY           the application's secret key, at least 32 bytes
-                       (default: generated beside the SQLite database)
+                       (default: generated next to the SQLite database)
   SECRET_KEY_PREVIOUS  earlier secret keys, comma-separated
   BASE_URL             the public address (default: http://localhost:PORT)
   PORT, HOST           where serve listens (default: 3000, 127.0.0.1)

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { CommandError } from './errors.ts'
 
-/** The terminal for questions; tests pass their own. */
+/** The terminal on which commands ask questions. Tests replace it. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly output: NodeJS.WritableStream
@@ -45,7 +45,7 @@ const ask = (
       lines.close()
     })
     lines.once('close', () => {
-      // Without echo, the terminal did not show the line break either.
+      // Write the line break, which the terminal did not echo.
       if (hidden || answer === undefined) output.write('\n')
       if (answer !== undefined) resolve(answer)
       else reject(new CommandError('There was no answer; nothing was done.'))

@@ -14,7 +14,7 @@ export const environment = (): Promise<Environment> => fromEnvironment(process.e
 export const application = (): Pick<AuthorizationServerOptions, 'applicationRoot'> =>
   existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
 
-/** Runs the work of a command with a server without background tasks, and closes the server. */
+/** Creates a server without background tasks, runs the work of a command with it, and closes the server. */
 export const withServer = async (
   work: (server: AuthorizationServer) => Promise<void>,
 ): Promise<void> => {
@@ -22,12 +22,12 @@ export const withServer = async (
   const server = await createAuthorizationServer({
     ...options,
     ...application(),
-    // Commands use no short-lived values, so they work without Redis.
+    // Don't connect to Redis, because commands do not use short-lived values.
     cacheType: 'database',
     transients: undefined,
     sweepInterval: 0,
     metricsToken: null,
-    // Warnings about settings belong to the process that serves, not to a command.
+    // Omit warnings about settings: they concern the running server, not a command.
     log: ({ level, event, message }) => {
       if (event !== 'settings.loosened') say(`${level}: ${message}`)
     },

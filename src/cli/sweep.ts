@@ -31,7 +31,7 @@ const printPlan = async (server: AuthorizationServer): Promise<void> => {
   for (const { count, what, why } of rows) print(`${count} ${what}: ${why}`)
   for (const { userId, since, removedFrom } of missingUsers)
     print(
-      `user ${userId}: not found since ${time(since)}; removed from ${time(removedFrom)} on, if not found again then`,
+      `user ${userId}: not found since ${time(since)}; removed after ${time(removedFrom)} unless found by then`,
     )
   if (rows.length === 0 && missingUsers.length === 0) print('nothing')
 }

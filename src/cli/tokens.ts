@@ -98,7 +98,7 @@ const create = (options: CreateOptions): Promise<void> =>
     print(accessToken)
   })
 
-/** Parses seconds. An invalid number is rejected together with invalid lifetimes. */
+/** Parses seconds. Returns NaN for an invalid number, which is then rejected as an invalid lifetime. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
 
 /** A token to delete, and the question for the confirmation. */
@@ -127,7 +127,7 @@ const byName = async (name: string, user: string, server: AuthorizationServer): 
   const [tokenId, ...others] = await server.tokens.personalNamed(id, name)
   if (others.length > 0) {
     throw new CommandError(
-      `${email} has ${others.length + 1} personal access tokens named ${shown(name)}: say which one with --token.`,
+      `${email} has ${others.length + 1} personal access tokens named ${shown(name)}: identify one with --token.`,
     )
   }
   const token = tokenId === undefined ? undefined : await server.tokens.get(tokenId)
@@ -142,6 +142,6 @@ const byAccessToken = async (accessToken: string, server: AuthorizationServer): 
   const owner = user?.email ?? 'nobody'
   const question = token.isPersonal
     ? `Delete the personal access token ${shown(client.name)} of ${owner}?`
-    : `End what the client ${shown(client.name)} was granted by ${owner}?`
+    : `Revoke the authorization of the client ${shown(client.name)} by ${owner}?`
   return { token, question }
 }

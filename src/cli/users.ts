@@ -145,7 +145,7 @@ const onUser =
       if (!(await work(found, server))) throw noSuchUser(options.user)
     })
 
-// Letters and digits that cannot be confused with each other. 99 bits.
+// Uses letters and digits that cannot be confused with each other. The password has 99 bits of entropy.
 const newPassword = (): string => {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
   const word = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('')

@@ -36,9 +36,9 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   handles(path: string): boolean
   /** All paths of the server, for an application that routes by path. `/*` at the end matches every path below. */
   readonly addresses: readonly string[]
-  /** Returns the IP address of the client, which trusted proxies report in `X-Forwarded-For`. */
+  /** Returns the IP address of the client. If the peer is a trusted proxy, the address comes from `X-Forwarded-For`. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string
-  /** Refuses characters that a query string of the REST application must not contain. @throws OAuthError */
+  /** Checks the characters of a query string of the REST application. @throws OAuthError for a forbidden character */
   checkQuery(query: string): void
   /**
    * Refuses a request target with a dot segment or with credentials before the host.
@@ -46,17 +46,19 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws OAuthError
    */
   checkTarget(target: string): void
-  /** Returns the signed-in user, and the values that a page template of the application embeds. */
+  /** Returns the logged-in user, and the values that a page template of the application embeds. */
   pageSession(browser: BrowserCredentials): Promise<PageSession>
-  /** Returns the user of the session or token in a request; null without a valid one. */
+  /** Returns the user of the session or token in a request; null without a valid session or token. */
   currentUser(request: Request, connection?: Connection): Promise<UserProxy | null>
   /** Returns the response for an error of a guard; undefined for an error that is not a refusal. */
   refusalOf(error: unknown): Refusal | undefined
-  /** Returns the challenge for a request without a credential, or the refusal of a token without a required scope. */
+  /**
+   * Returns the error for a request without a credential or without a required scope; undefined if neither is missing.
+   */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
-   * Calls the hook after each event of this name; `*` stands for every event. Requests do not wait for the hook. If it
-   * throws, the server logs `hook.failed`.
+   * Calls the hook after each event with this name, or after every event for `*`. Requests do not wait for the hook. If
+   * the hook throws, the server logs `hook.failed`.
    * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
@@ -64,11 +66,11 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** Runs code of the application on behalf of a user. The audit log records its changes as actions of that user. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
-   * Removes expired rows. @returns the number of rows
+   * Removes expired rows. @returns the number of removed rows
    * @throws ClockInDoubt if the clock of this machine is wrong
    */
   sweep(): Promise<number>
-  /** Lists the rows that `sweep` would remove, and why. Changes nothing. */
+  /** Lists the rows that `sweep` would remove, with the reasons. Does not change the database. */
   sweepPlan(): Promise<SweepPlan>
   /** Reseals every row under the current secret key, so that earlier keys can be removed. Does not block requests. */
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>

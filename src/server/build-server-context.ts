@@ -97,7 +97,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 
-/** Returns a look-up that tries the extensions first, then the provider operation. */
+/** Returns a function that looks up a client in the extensions first, then with the provider operation. */
 const clientFinder = (
   extensions: readonly Extension[],
   provider: ProviderOperations,

@@ -14,7 +14,7 @@ import { startSweeper } from './start-sweeper.ts'
 
 /**
  * Creates an authorization server: opens and migrates the store, and checks every option.
- * @throws InvalidSettings, which lists every invalid option; StoreUnusable for a store that cannot be used
+ * @throws InvalidSettings, which lists every invalid option; StoreUnusable if the store cannot be used
  */
 export const createAuthorizationServer = async (
   options: AuthorizationServerOptions,

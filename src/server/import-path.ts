@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The modules of this package that the specification names, without their file extension. */
+/** The paths of this package's modules, without file extension, by the module names of the specification. */
 const ownModules: Readonly<Record<string, string>> = {
   svc_oauth2server: '../index',
   'svc_oauth2server.scopes': '../model/scope',

@@ -51,7 +51,7 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
     await database.migrate({ onWait })
   } catch (error) {
     if (!(error instanceof NewerSchema)) throw error
-    // During a rolling upgrade, a node of the previous version must still be able to restart.
+    // Don't throw: during a rolling upgrade, nodes of the previous version must still be able to restart.
     log({ level: 'warn', event: 'schema.newer', message: error.message })
   }
 }

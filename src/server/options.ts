@@ -24,10 +24,10 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** Stores codes and other short-lived values outside the database, such as `redis(url)`. */
   readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
-  /** The directory of the application's `package.json`. The scopes in its entry points are registered too. */
+  /** The directory of the application's `package.json`. The server also registers the scopes in its entry points. */
   readonly applicationRoot?: string
   readonly extensions?: readonly Extension[]
-  /** Maps names of error views, which `errorEndpoint` accepts, to their paths. */
+  /** Maps the names of error views to their paths. `errorEndpoint` accepts these names. */
   readonly views?: Readonly<Record<string, string>>
 
   /** The users of the application: `table(…)`, or callbacks. Default: the built-in user table. */

@@ -4,7 +4,7 @@ import type { Records } from '../records/records.ts'
 
 /** Functions of the application that replace the provider operations of the specification. */
 export interface ProviderOptions {
-  /** Replaces the specification's `get_client`. `next` is the built-in operation, here and below. */
+  /** Replaces the specification's `get_client`. In all these functions, `next` is the built-in operation. */
   readonly getClient?: (
     clientId: string,
     next: ProviderOperations['getClient'],

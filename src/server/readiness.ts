@@ -16,7 +16,7 @@ const storeTimeout = 1_000
 /** The timeout of a ping of Redis, in milliseconds. It is shorter, because a probe may wait only for one second. */
 const transientsTimeout = 500
 
-/** Calls `pings`, and logs when a result changes. */
+/** Checks the dependencies with `pings`, and logs each change of a result. */
 export const readiness = (
   pings: {
     readonly store: () => Promise<void>
@@ -41,7 +41,7 @@ export const readiness = (
         level: 'warn',
         event: 'health.unready',
         message:
-          'The server cannot serve requests: the database does not answer, or rejects writes.',
+          'The server cannot serve requests: the database does not respond, or rejects writes.',
         error,
       })
   })
@@ -50,14 +50,14 @@ export const readiness = (
       log({
         level: 'info',
         event: 'transients.back',
-        message: 'The store of short-lived values answers again.',
+        message: 'The store of short-lived values responds again.',
       })
     else
       log({
         level: 'warn',
         event: 'transients.away',
         message:
-          'The store of short-lived values does not answer: new logins to applications fail.',
+          'The store of short-lived values does not respond: new logins to applications fail.',
         error,
       })
   })

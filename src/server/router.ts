@@ -135,7 +135,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     }
   }
 
-  // JSON endpoints with an exact path, which need no router.
+  // JSON endpoints with an exact path. `direct` calls them without the router.
   const jsonEndpoints = new Map<string, Endpoint>()
   for (const { endpoint, path } of routes) {
     const isExactJson = endpoint.errors === 'json' && !path.includes(':')
@@ -203,7 +203,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { path } = partsOf(source.target)
       const endpoint = jsonEndpoints.get(path)
       const isPost = source.method === 'POST' && endpoint?.methods.includes('POST')
-      // The router adds the CORS headers of requests with an Origin header.
+      // Requests with an Origin header need the router, which adds their CORS headers.
       if (!endpoint || !isPost || source.header('origin') !== null) return undefined
       return observed(source, connection, async (matched) => {
         matched(path)

@@ -16,7 +16,7 @@ export interface StartedSweeper {
   coverAuditLog(): Promise<void>
 }
 
-/** Starts the sweeper for every kind of row that it removes. */
+/** Starts the sweeper with every kind of row that it removes. */
 export const startSweeper = (
   { options, settings, keys, users, telemetry, log }: Prepared,
   { serverClock }: OpenedStore,

@@ -160,7 +160,8 @@ const cacheProblems = (
 const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
 
-// Code and an entry point may register the same Scope object. Two Scope objects with the same ID are a mistake.
+// The options and an entry point may register the same Scope object. Two objects with the same ID remain, and are
+// refused.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/
@@ -243,8 +244,8 @@ const errorView = (
 }
 
 /**
- * Returns the function that verifies session JWTs. Loads it if the setting is an import path.
- * @throws InvalidSettings if it cannot be loaded
+ * Returns the function that verifies session JWTs. Loads the function if the setting is an import path.
+ * @throws InvalidSettings if the function cannot be loaded
  */
 export const loadVerifyJwt = async (
   { applicationRoot = '.' }: StartOptions,

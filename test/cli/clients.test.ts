@@ -48,7 +48,7 @@ describe('clients create', () => {
     const client = await place.server.clients.find(printed.client_id)
     expect(JSON.parse(client?.jwks ?? '')).toEqual({ keys: [key.jwk] })
     const reset = await place.run('clients', 'reset-secret', '--client-id', printed.client_id)
-    expect(reset).toEqual(refused('This client authenticates by its keys, and has no secret.'))
+    expect(reset).toEqual(refused('This client authenticates with keys and has no secret.'))
   })
 
   test('accepts the URL of public keys; reports a file that does not exist', async () => {

@@ -96,8 +96,8 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
         },
       },
       {
-        'cors-metadata': /answered with 405/,
-        'cors-token': /answered with 405/,
+        'cors-metadata': /returns 405/,
+        'cors-token': /returns 405/,
         'cors-revocation': all,
         'cors-pushed_authorization_request': all,
       },
@@ -130,7 +130,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
         },
       },
       {
-        metadata: /\/\.well-known\/oauth-authorization-server\/app answers 404/,
+        metadata: /\/\.well-known\/oauth-authorization-server\/app returns 404/,
         'resource-metadata': all,
         'cors-metadata': all,
         challenge: /does not describe/,
@@ -220,7 +220,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
           passing.body = '<p>Sorry</p>'
         },
       },
-      { 'token-errors': /answered with 200.*invalid_request.*no-store.*GET answers 200/ },
+      { 'token-errors': /returns 200.*invalid_request.*no-store.*GET returns 200/ },
     ],
   ])('reports %s', async (_, proxy, expected) => {
     const found = failing(await throughProxy(proxy))
@@ -267,7 +267,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
           return false
         },
       },
-      { 'challenge-invalid': all, 'flow-code': /answered with 401/ },
+      { 'challenge-invalid': all, 'flow-code': /returns 401/ },
     ],
     [
       'a response without the issuer',
@@ -353,7 +353,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
           return true
         },
       },
-      { 'flow-code': /\/login answers 404/ },
+      { 'flow-code': /\/login returns 404/ },
     ],
   ])('reports %s', async (_, proxy, expected) => {
     const found = failing(await throughProxy(proxy, { logIn: true }))

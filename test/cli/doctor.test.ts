@@ -80,7 +80,7 @@ describe('a configuration', () => {
     [
       'without the code grant',
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'client_credentials' },
-      { 'flow-code': /^Not tried: the server answers no authorization request with a code/ },
+      { 'flow-code': /^Not tried: the server does not support the response type code/ },
     ],
     [
       'without refresh tokens',
@@ -186,7 +186,7 @@ describe('a running server', () => {
       ]),
     )
     expect(findings.filter(({ check }) => check.startsWith('flow'))).toEqual([])
-    expect(stderr).toMatch(/none failed.*\nNo login was tried: that takes --log-in\.\n$/)
+    expect(stderr).toMatch(/none failed.*\nNo login was tried: add --log-in to try one\.\n$/)
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
@@ -236,7 +236,7 @@ describe('a running server', () => {
       const outcome = await place.run('doctor', '--url', server.issuer)
       expect([outcome.code, named('fail', outcome)], outcome.stdout).toEqual([0, []])
       expect(outcome.stdout).toMatch(
-        /^warn {2}powered-by +X-Powered-By says what the server runs on \(Express\)[^\n]*app\.disable\('x-powered-by'\)/m,
+        /^warn {2}powered-by +X-Powered-By reveals what the server runs on \(Express\)[^\n]*app\.disable\('x-powered-by'\)/m,
       )
       app.disable('x-powered-by')
       expect(named('ok', await place.run('doctor', '--url', server.issuer))).toContain('powered-by')
@@ -252,25 +252,25 @@ describe('a running server', () => {
       'optional for confidential clients',
       'public',
       {},
-      /^A code is given without PKCE to confidential clients/,
+      /^The server issues codes without PKCE to confidential clients/,
     ],
     [
       'optional for them, without pushed requests',
       'public',
       { pushedAuthorizationRequests: 'off' },
-      /^A code is given without PKCE to confidential clients/,
+      /^The server issues codes without PKCE to confidential clients/,
     ],
     [
       'optional for all',
       'never',
       {},
-      /^A code is given without PKCE to public and confidential clients/,
+      /^The server issues codes without PKCE to public and confidential clients/,
     ],
     [
       'optional with keys only',
       'public',
       { clientAuthentication: ['private_key_jwt'] },
-      /^A code is given without PKCE to confidential clients/,
+      /^The server issues codes without PKCE to confidential clients/,
     ],
     ['required for all', 'always', {}, undefined],
     [

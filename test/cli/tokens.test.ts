@@ -114,7 +114,7 @@ describe('tokens delete', () => {
       await tokens.createPersonal('N', userId),
     ]
     expect(await place.run('tokens', 'delete', '--name', 'N', '--user', email, '--force')).toEqual(
-      refused('me@example.org has 2 personal access tokens named "N": say which one with --token.'),
+      refused('me@example.org has 2 personal access tokens named "N": identify one with --token.'),
     )
     const stdin = `${second.accessToken}\n`
     const args = ['tokens', 'delete', '--token', '--force']
@@ -155,7 +155,7 @@ test('sweep --dry-run prints the rows to delete and changes nothing; sweep delet
   const plan = [
     '1 tokens: expired, and cannot be refreshed',
     '1 short-lived values: expired',
-    'user 5: not found since 1970-01-01T00:00:00.000Z; removed from 1970-01-02T00:00:00.000Z on, if not found again then',
+    'user 5: not found since 1970-01-01T00:00:00.000Z; removed after 1970-01-02T00:00:00.000Z unless found by then',
     '',
   ].join('\n')
   for (let time = 0; time < 2; time += 1)

@@ -29,7 +29,7 @@ const base64Inside = (text: string): string[] =>
     return padded.subarray(offset === 0 ? 0 : 3, whole).toString('base64')
   })
 
-/** Every encoding in which a secret could be stored and still be read. */
+/** Returns every encoding in which a stored secret would be readable. */
 const writings = (secret: string): readonly Buffer[] => {
   const base64 = base64Inside(secret)
   const texts = [
@@ -179,7 +179,7 @@ const useEverything = async (
   const fragment = new URL(answer.headers.get('location') ?? '').hash.slice(1)
   keep('implicit: access token', new URLSearchParams(fragment).get('access_token'))
 
-  // The JWT of the session, an invalid one, and tokens in every place where they may occur.
+  // The JWT of the session, an invalid JWT, and tokens in every part of a request where they may occur.
   const home = await (await agent.fetch(`${node.url}/`)).text()
   const jwt = keep('JWT', /name="authorized_token" value="([^"]+)"/.exec(home)?.[1])
   keep('JWT: signature', jwt?.split('.')[2])
@@ -194,7 +194,7 @@ const useEverything = async (
   expect((await use(`/api/notes?access_token=${unknown}`)).status).toBe(401)
   expect((await use('/api/notes', { authorization: `Bearer ${unknown}` })).status).toBe(401)
 
-  // Operations of the operator in another process.
+  // Actions of an operator in another process.
   const records = await openRecords({ data, issuer })
   const user = (await records.users.findByEmail(email)) as User
   const personal = await records.tokens.createPersonal('Laptop', user.id, {
@@ -295,7 +295,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
     },
   )
 
-  test('the search finds a secret in every encoding', () => {
+  test('the search of this test finds a secret in every encoding', () => {
     const secret = 'Geheim/nis+17 mit “Ä” & %'
     const blob = (text: string | Buffer) => new Map([['place', Buffer.from(text)]])
     const found = (text: string | Buffer) => leaks(blob(text), new Map([['it', secret]])).length

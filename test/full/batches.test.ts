@@ -34,7 +34,7 @@ const count = 'select count(*) as n from oauth2server_token'
 
 const withoutPostgres = await lacks('postgres')
 
-describe('I2 a process that is killed inside a batch', () => {
+describe('I2 a process that is killed during a batch', () => {
   describe('SQLite', () => {
     const run = async (moment: string) => {
       await using folder = await temporaryFolder()
@@ -68,7 +68,7 @@ describe('I2 a process that is killed inside a batch', () => {
       const database = await makeDatabase()
       try {
         const result = await inserts(moment, database.url, await prepared(postgres(database.url)))
-        // PostgreSQL completes a statement that it has received, even if the client is gone.
+        // PostgreSQL completes a statement that it has received, even if the client has disconnected.
         await expect
           .poll(() =>
             database.query(

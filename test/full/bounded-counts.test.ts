@@ -20,7 +20,7 @@ const most = 1_001
 
 interface Database {
   readonly opener: StoreOpener
-  /** A range of numbers as a table with one column `i`. */
+  /** Returns SQL for a table whose column `i` contains a range of numbers. */
   numbers(from: number, to: number): string
   execute(sql: string): Promise<unknown>
   cleanUp(): Promise<unknown>
@@ -43,7 +43,7 @@ const inPostgres = async (): Promise<Database> => {
   return {
     opener: postgres(made.url),
     numbers: (from, to) => `generate_series(${from}, ${to}) as n(i)`,
-    // The copies satisfy all foreign keys; checking them takes longer than the rows.
+    // Skip the foreign keys: the copies satisfy them, and the checks would take longer than the inserts.
     execute: (sql) => made.query(`set session_replication_role = replica; ${sql}`),
     cleanUp: () => made.drop(),
   }
@@ -71,7 +71,7 @@ describe.each([
     let store: OpenStore
     let next = 1
 
-    /** Inserts tokens without the store. */
+    /** Inserts tokens directly, without the store. */
     const tokens = async (
       howMany: number,
       clientId: string,
@@ -112,7 +112,7 @@ describe.each([
       many: () => Promise<unknown>,
       few: () => Promise<unknown>,
     ): Promise<void> => {
-      // A count of all rows takes at least 100 times as long.
+      // A count of all rows would take at least 100 times as long.
       expect(await quickest(many)).toBeLessThan(20 * ((await quickest(few)) + 0.05))
     }
 

@@ -55,7 +55,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   let client: { http: Server; port: number }
   const user = { email: 'demo@example.org', password: '' }
   const contexts: BrowserContext[] = []
-  /** Errors and violations that the pages reported since the test began. */
+  /** Errors and policy violations that the pages reported since the test began. */
   let complaints: string[] = []
 
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     return made
   }
 
-  /** Starts at the client, and redeems the code that the browser returns there. */
+  /** Starts the flow at the client, and redeems the code with which the browser returns. */
   const flow = async (input: Partial<ClientInput>, redirectUri: string) => {
     const { client: registered, clientSecret } = await register(input)
     const { verifier, challenge } = newPkce()
@@ -169,7 +169,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   }
 
   const allow = (page: Page) => page.getByRole('button', { name: 'Allow' }).click()
-  /** The browser may block the body of the response after it has read the headers. */
+  /** Waits for the end of a request. The browser may block the response body after it has read the headers. */
   const requestIsOver = (page: Page, url: string): Promise<void> =>
     new Promise((over) => {
       const look = (request: Request) => {
@@ -180,7 +180,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
 
   const callback = () => `http://127.0.0.1:${client.port}/cb`
 
-  test('logs in by keyboard only, rejects a wrong password, and logs out', async () => {
+  test('logs in with the keyboard only after a wrong password, and logs out', async () => {
     const page = await newPage()
     await page.goto(`${app.url}/`)
     await page.getByRole('link', { name: 'Log in' }).click()
@@ -199,7 +199,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(await page.getByRole('main').textContent()).toContain(user.email)
     const [cookie] = await page.context().cookies(app.url)
     expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax' })
-    // Scripts of the page cannot read it.
+    // Scripts of the page cannot read the cookie.
     expect(await page.evaluate('document.cookie')).toBe('')
 
     await page.getByRole('button', { name: 'Log out' }).click()
@@ -306,11 +306,11 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Refuse' }).click()
     await arrives(page)
     await page.goBack()
-    // The page is not cached: the browser requests it again.
+    // The browser did not cache the page, and requests it again.
     expect(await page.getByRole('main').innerHTML()).not.toBe(first)
   })
 
-  test('RFC 8252 §7.3 a redirect to [::1]', async ({ skip }) => {
+  test('RFC 8252 §7.3 redirects to a client at [::1]', async ({ skip }) => {
     const ipv6 = await startClient('::1')
     if (!ipv6) {
       console.warn('SKIPPED: this machine has no address ::1')

@@ -18,7 +18,7 @@ const runner = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/i
 const listed = execFileSync(process.execPath, [runner, 'list', '--authorization'], {
   encoding: 'utf8',
 })
-/** Each scenario with its versions of the specification. */
+/** Each scenario with the versions of the specification to which it applies. */
 const scenarios = [...listed.matchAll(/^ *- (\S+) \[(.+)\]$/gm)].map(
   ([, name = '', versions = '']) => ({ name, versions: versions.split(',') }),
 )
@@ -76,7 +76,7 @@ const allPass = (version: string) => ({
   }),
 })
 
-test('the runner has scenarios and versions', () => {
+test('the runner lists scenarios and versions', () => {
   expect(scenarios.map(({ name }) => name)).toContain('authorization-code-grant')
   expect(versions.length).toBeGreaterThanOrEqual(4)
 })

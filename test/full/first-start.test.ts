@@ -138,27 +138,30 @@ describe('a later start', () => {
 })
 
 describe('two concurrent first starts', () => {
-  test.each([1, 2, 3])('create one demo user, and both serve (round %i)', async () => {
-    await using folder = await temporaryFolder()
-    const [left, right] = await Promise.all([
-      startNotes({ data: folder.path }),
-      startNotes({ data: folder.path }),
-    ])
-    await using _left = left
-    await using _right = right
-    const told = [left, right].filter(({ program }) => program.stdout.includes('password   '))
-    expect(told).toHaveLength(1)
-    const { token } = greetingIn(told[0]?.program.stdout ?? '')
-    expect(await me(left.url, token)).toBe(200)
-    expect(await me(right.url, token)).toBe(200)
-    expect([left, right].map(({ program }) => complaints(program))).toEqual([[], []])
+  test.each([1, 2, 3])(
+    'create one demo user, and both processes serve requests (round %i)',
+    async () => {
+      await using folder = await temporaryFolder()
+      const [left, right] = await Promise.all([
+        startNotes({ data: folder.path }),
+        startNotes({ data: folder.path }),
+      ])
+      await using _left = left
+      await using _right = right
+      const told = [left, right].filter(({ program }) => program.stdout.includes('password   '))
+      expect(told).toHaveLength(1)
+      const { token } = greetingIn(told[0]?.program.stdout ?? '')
+      expect(await me(left.url, token)).toBe(200)
+      expect(await me(right.url, token)).toBe(200)
+      expect([left, right].map(({ program }) => complaints(program))).toEqual([[], []])
 
-    using database = new DatabaseSync(join(folder.path, 'oauth2server.sqlite'))
-    const count = (table: string) => database.prepare(`select count(*) as n from ${table}`).get()
-    expect(count('oauth2server_user')).toEqual({ n: 1 })
-    expect(count('oauth2server_token')).toEqual({ n: 1 })
-    expect(count('oauth2server_secret_key')).toEqual({ n: 1 })
-  })
+      using database = new DatabaseSync(join(folder.path, 'oauth2server.sqlite'))
+      const count = (table: string) => database.prepare(`select count(*) as n from ${table}`).get()
+      expect(count('oauth2server_user')).toEqual({ n: 1 })
+      expect(count('oauth2server_token')).toEqual({ n: 1 })
+      expect(count('oauth2server_secret_key')).toEqual({ n: 1 })
+    },
+  )
 })
 
 /** Runs a start that must fail, and returns its result. */
@@ -198,7 +201,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     }
   })
 
-  test('if the data folder is not writable', async () => {
+  test('the data folder is not writable', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
     await writeFile(file, '')

@@ -12,13 +12,13 @@ import {
 /** `NODES=whole npm run test:full` installs all packages. */
 const isWhole = process.env.NODES === 'whole'
 
-/** The PATH of a user with Node and npm from the system, whatever their version. */
+/** The PATH of a user with the system's Node and npm of any version. */
 const systemPath = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => folder !== '' && !folder.includes('node_modules'))
   .join(':')
 
-/** Copies the files of a clone: every file that Git tracks or would add. */
+/** Copies every file that Git tracks or would add, as in a clone. */
 const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
@@ -78,10 +78,10 @@ describe('in a fresh clone, with the system’s own Node first in the PATH', () 
     await clone?.[Symbol.asyncDispose]()
   })
 
-  test('§1 npm ci builds, npm start starts, and the printed curl line works', async () => {
+  test('§1 npm ci builds the package, npm start starts the server, and the printed curl line works', async () => {
     await stat(join(clone.path, 'dist/index.js'))
     const app = await npmStart()
-    // `npm ci` has built it already.
+    // `npm ci` has already built the package.
     expect(app.stderr).not.toContain('building')
     const [line = ''] = app.stdout.split('\n').filter((text) => text.includes('curl'))
     const curl = run('sh', ['-c', `${line} -i -s`])

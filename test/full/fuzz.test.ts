@@ -15,5 +15,5 @@ test(
     expect(Math.max(...served)).toBeGreaterThan(50)
     expect([...tally.endpoints.keys()].length).toBeGreaterThan(50)
   },
-  longest,
+  timeout,
 )

@@ -20,7 +20,7 @@ import {
 import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
-/** Rows of each large table; one client owns nearly all of them. */
+/** Rows of each large table. One client owns nearly all rows. */
 const many = 2_000
 /** The number of rows and index entries that one operation may read, independent of the size of the tables. */
 const bound = 60
@@ -371,7 +371,7 @@ describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows'
       for (const [form, rows] of Object.entries(each)) found[`${name}, ${form}`] = rows
     }
     expect(Object.entries(found).filter(([, rows]) => rows > bound)).toEqual([])
-    // Without any counted read, the test would prove nothing.
+    // If no read was counted, the test would prove nothing.
     expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
   }
 

@@ -21,7 +21,7 @@ import { temporaryFolder } from '../support/processes.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** Milliseconds: dozens of restarts are slow on a busy machine. */
+/** In milliseconds. Dozens of restarts are slow on a busy machine. */
 const timeout = 240_000
 
 /** Creates a folder with a database that has a user and a client, and that no process has open. */
@@ -118,7 +118,7 @@ const expectConsistentCode = async (
   expect([redeemed, untouched]).toContainEqual(family)
   const retry = await send(client.redemption(node, code))
   if (family?.families === 1) {
-    // The response was lost; the retry of the client looks like a replay, and revokes the token family.
+    // The response was lost. The client's retry looks like a replay, and revokes the token family.
     expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
     expect(familyOf(data, code)).toEqual(revoked)
     return 'redeemed'
@@ -170,7 +170,9 @@ const distinct = (moments: readonly Fault[]): readonly Fault[] =>
 const rounds = isWhole ? 30 : 5
 
 describe('FT-01 kill -9 around the redemption of a code', () => {
-  test(`I2 at ${rounds} random moments`, { timeout: timeout }, async () => {
+  test(`I2 redeems the code completely or not at all, if killed at ${rounds} random moments`, {
+    timeout: timeout,
+  }, async () => {
     await using it = await furnished()
     const ends: Record<string, number> = {}
     let node = await startNode(it)
@@ -186,13 +188,13 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
       await node.program.crash()
     }
     console.log('killed at random around a code:', ends)
-    // Each code has one token family in every case.
+    // Each code has exactly one token family.
     expect(query(it.data, 'select count(*) as n from oauth2server_authorization')).toEqual([
       { n: rounds },
     ])
   })
 
-  test('I2 before and after every store operation of the exchange [T562]', {
+  test('I2 redeems the code completely or not at all, if killed before or after any store operation [T562]', {
     timeout: timeout,
   }, async () => {
     await using it = await furnished()
@@ -248,7 +250,7 @@ describe('FT-01 kill -9 around a refresh', () => {
   ): Promise<Answer['body']> => {
     expectIntact(data)
     const rotations = rotationsOf(data, before.refresh_token)
-    // The old token is used if and only if its successor exists.
+    // The old token is marked as used if and only if its successor exists.
     expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
     expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
     if (answer) expect(rotations).toHaveLength(1)
@@ -261,7 +263,7 @@ describe('FT-01 kill -9 around a refresh', () => {
     return retry.body
   }
 
-  test(`I2 at ${rounds} random moments, and before and after every store operation`, {
+  test(`I2 rotates the token completely or not at all, if killed at ${rounds} random moments or at any store operation`, {
     timeout: timeout,
   }, async () => {
     await using it = await furnished()

@@ -19,7 +19,7 @@ const run = async (
   args: readonly string[],
   options: ProgramOptions = {},
 ): Promise<{ stdout: string; stderr: string }> => {
-  // Users who install the package have the Node that it requires.
+  // Use the Node that the package requires, as its users do.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
   const { code } = await program.exited
@@ -53,7 +53,7 @@ const versionOf = async (name: string): Promise<string> => {
 }
 
 describe('the packed package', () => {
-  test('contains the necessary files, and no others', async () => {
+  test('contains exactly the necessary files', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
@@ -66,7 +66,7 @@ describe('the packed package', () => {
       'package/SECURITY.md',
       'package/package.json',
     ])
-    // The README of the package links to pages that exist.
+    // The README of the package links to this page.
     expect(files).toContain('package/docs/getting-started.md')
     expect(files).toContain('package/dist/pages/pages.css')
     const dist = files.filter((file) => file.startsWith('package/dist/'))
@@ -104,7 +104,7 @@ describe('installed in an empty folder', () => {
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('needs no Express if none is used', async () => {
+  test('works without Express if the application does not use it', async () => {
     await expect(stat(inFolder('node_modules/express'))).rejects.toThrow('ENOENT')
     const program = `import { createAuthorizationServer } from 'svc-oauth2server'
       import { sqlite } from 'svc-oauth2server/sqlite'
@@ -181,8 +181,8 @@ describe('installed in an empty folder', () => {
 
   test('require() loads every export of the package', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
-    // Parts that need Nest or a driver are loaded in the tests of the examples and of the how-to pages, which install
-    // them.
+    // Skip exports that need Nest or a driver. The tests of the examples and how-to pages install these and load the
+    // exports.
     const parts = Object.keys(exports as object)
       .filter((path) => !['./nest', './postgres', './redis'].includes(path))
       .map((path) => `svc-oauth2server${path.slice(1)}`)

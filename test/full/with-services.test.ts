@@ -12,7 +12,7 @@ interface Addresses {
   readonly redis: string
 }
 
-/** `NODES=whole npm run test:full` sends more signals. */
+/** `NODES=whole npm run test:full` tests more signals. */
 const isWhole = process.env.NODES === 'whole'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))

@@ -96,7 +96,7 @@ describe('logLevel', () => {
       {
         level: 'debug',
         event: 'http.request',
-        message: 'A request was answered.',
+        message: 'A request was processed.',
         method: 'GET',
         route: '/account/settings/applications/clients/:client_id/',
         status: 303,

@@ -5,7 +5,7 @@ import type { Answer } from './ask.ts'
 import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 
-/** The redirect URI of the test application. Nothing requests it. */
+/** The redirect URI of the test application. No request is sent to it. */
 export const callback = `${stranger}/callback`
 
 const random = (): string => randomBytes(32).toString('base64url')
@@ -80,7 +80,10 @@ export class Application {
     return { verifier, state, params }
   }
 
-  /** Returns the URL of an authorization request, which is pushed if the server supports that; a text for a refusal. */
+  /**
+   * Returns the URL of an authorization request. Pushes the request if the server supports it. If the server refuses
+   * the pushed request, returns a text instead.
+   */
   async address({ params }: AuthorizationRequest): Promise<URL | string> {
     const address = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
     const push = endpointOf(this.#examination, 'pushed_authorization_request_endpoint')
@@ -90,7 +93,7 @@ export class Application {
     }
     const { status, json } = await this.#post(push, params)
     if (status !== 201)
-      return `the pushed request is answered with ${status} ${json?.error ?? ''}`.trim()
+      return `the response to the pushed request is ${status} ${json?.error ?? ''}`.trim()
     address.search = new URLSearchParams({
       client_id: this.#registered.clientId,
       request_uri: String(json?.request_uri),
@@ -187,7 +190,7 @@ export class Application {
     const { key } = this.#registered
     const { kid: _kid, ...jwk } = key.jwk
     const { issuer, metadata } = this.#examination
-    // Use the issuer's URL, which may differ from the URL by which the server is reached.
+    // Use the issuer's URL, which may differ from the URL at which this program reaches the server.
     const htu = url.replace(issuer, String(metadata.issuer))
     const claims = {
       htm: method,

@@ -13,11 +13,11 @@ export interface Answer {
 export type Ask = (url: string, init?: RequestInit) => Promise<Answer>
 
 /** The timeout of a response in milliseconds. */
-const patience = 10_000
+const timeout = 10_000
 /** The maximum number of characters of a response that are read. */
 const maxCharacters = 500_000
 
-/** The error if no server answers at a URL. */
+/** The error if no server responds at a URL. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
@@ -25,7 +25,7 @@ export class Unreachable extends Error {
 export const asking =
   (send: Send): Ask =>
   async (url, init = {}) => {
-    const signal = AbortSignal.timeout(patience)
+    const signal = AbortSignal.timeout(timeout)
     try {
       const response = await send(new Request(url, { redirect: 'manual', signal, ...init }))
       const text = (await response.text()).slice(0, maxCharacters)
@@ -50,7 +50,7 @@ const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined =
   }
 }
 
-// The error of `fetch` says little; its cause has the reason.
+// `fetch` stores the reason in the cause of its error.
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

@@ -7,9 +7,9 @@ import type { Metadata } from './metadata.ts'
 interface Practice {
   readonly check: string
   readonly advice: string
-  /** Returns whether the metadata shows that it is ignored. */
+  /** Returns whether the server ignores the recommendation, according to its metadata. */
   readonly inMetadata?: (metadata: Metadata) => boolean
-  /** Returns whether the configuration ignores it; only the server's own command line knows the configuration. */
+  /** Returns whether the server ignores the recommendation, according to its settings. */
   readonly inSettings?: (settings: Settings) => boolean
 }
 
@@ -26,7 +26,7 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'password-grant',
-    advice: `The password grant is on: clients see passwords (RFC 9700 §2.4). Take password out of ${setting('allowedGrantTypes', 'authorization_code,refresh_token,client_credentials')}`,
+    advice: `The password grant is on: clients see passwords (RFC 9700 §2.4). Remove password from ${setting('allowedGrantTypes', 'authorization_code,refresh_token,client_credentials')}`,
     inMetadata: (metadata) => lists(metadata, 'grant_types_supported', 'password'),
   },
   {
@@ -50,7 +50,7 @@ const practices: readonly Practice[] = [
   {
     check: 'issuer-in-answer',
     advice:
-      'Authorization responses do not name the issuer: clients of several servers are open to mix-up attacks (RFC 9700 §4.4.2).',
+      'Authorization responses do not contain the issuer: clients of several servers are open to mix-up attacks (RFC 9700 §4.4.2).',
     inMetadata: (metadata) => metadata.authorization_response_iss_parameter_supported !== true,
   },
   {
@@ -65,7 +65,7 @@ const practices: readonly Practice[] = [
   },
   {
     check: 'client-keys',
-    advice: `Clients cannot authenticate by a key, only by a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
+    advice: `Clients cannot authenticate with a key, but only with a secret that both sides store (RFC 9700 §2.5). Add private_key_jwt to ${setting('clientAuthentication', '…')}`,
     inMetadata: (metadata) =>
       !lists(metadata, 'token_endpoint_auth_methods_supported', 'private_key_jwt'),
   },
@@ -109,7 +109,7 @@ const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
 /** Checks the address from which the server saw the examiner's login. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
-  // On one machine, as in development, a proxy and its users have the same address.
+  // Skip the check on one machine, as in development: a proxy and its users have the same address.
   if (seen === '' || isLoopback(reachedAt)) return []
   const advised = setting('trustedProxies', '…')
   // A request to a network address never comes from loopback, so a proxy is in between.

@@ -1,7 +1,7 @@
 import type { Answer, Ask } from './ask.ts'
 import { cookieProblems } from './pages.ts'
 
-/** A minimal browser that logs in and agrees on the built-in pages. */
+/** A minimal browser that logs in and consents on the built-in pages. */
 export class Browser {
   readonly #ask: Ask
   readonly #issuer: string
@@ -20,11 +20,14 @@ export class Browser {
     this.#account = account
   }
 
-  /** Follows an authorization request until it redirects away from the server; returns a text if it does not. */
+  /**
+   * Follows an authorization request until a redirect leads away from the server, and returns the target. If none does,
+   * returns a text with the problem.
+   */
   async authorize(url: string): Promise<URL | string> {
     let address = url
     let answer = await this.#fetch(address)
-    // Enough for a login and a consent with their redirects.
+    // Ten steps are enough for a login and a consent with their redirects.
     for (let steps = 0; steps < 10; steps += 1) {
       const location = answer.headers.get('location')
       if (location !== null) {
@@ -35,14 +38,14 @@ export class Browser {
         continue
       }
       const form = answer.status === 200 ? formIn(answer.text) : undefined
-      if (!form) return `${pathOf(address)} answers ${answer.status}`
+      if (!form) return `${pathOf(address)} returns ${answer.status}`
       const { email, password } = this.#account
       const own = form.asksForPassword ? { email, password } : { confirm: 'yes' }
       address = new URL(form.action, address).href
       const body = new URLSearchParams({ ...form.hidden, ...own })
       answer = await this.#fetch(address, { method: 'POST', body })
       if (answer.status < 300 || answer.status > 399)
-        return `the form at ${pathOf(address)} is answered with ${answer.status}`
+        return `sending the form at ${pathOf(address)} returns ${answer.status}`
     }
     return 'login and consent redirect in a loop'
   }

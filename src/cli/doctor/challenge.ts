@@ -21,29 +21,29 @@ export const challenges = async (examination: Examination): Promise<readonly Fin
     unless(
       'challenge',
       [
-        bare.status !== 401 && `${url} without a token answers ${bare.status} instead of 401`,
+        bare.status !== 401 && `${url} without a token returns ${bare.status} instead of 401`,
         !/\b(?:Bearer|DPoP) /.test(challenge) && 'The response has no WWW-Authenticate for a token',
         bare.status === 401 &&
           !led &&
           `resource_metadata is ${address ?? 'missing'}; expected a URL at ${new URL(issuer).origin}`,
         led && led.json?.resource !== issuer && `${address} does not describe ${issuer}`,
       ],
-      'Clients cannot find the login from the API: let 401 answers pass the proxy unchanged, and set BASE_URL to the public address.',
+      'Clients cannot find the login from the API: let 401 responses pass the proxy unchanged, and set BASE_URL to the public address.',
     ),
     unless(
       'challenge-invalid',
       [
         (wrong.status !== 401 ||
           !/error="invalid_token"/.test(wrong.headers.get('www-authenticate') ?? '')) &&
-          `A wrong token is answered with ${wrong.status} instead of 401 and error="invalid_token"`,
+          `${url} with an invalid token returns ${wrong.status} instead of 401 and error="invalid_token"`,
       ],
-      'Clients do not learn that they need a new token: let the Authorization header, and 401 answers, pass the proxy.',
+      'Clients do not learn that they need a new token: let the Authorization header and 401 responses pass the proxy.',
     ),
     unless(
       'cors-challenge',
       [
         !bare.headers.has('access-control-allow-origin') &&
-          'The 401 answer has no Access-Control-Allow-Origin',
+          'The 401 response has no Access-Control-Allow-Origin',
         !/www-authenticate/i.test(exposed) && 'The response does not expose WWW-Authenticate',
       ],
       'Applications in a browser cannot read the challenge: let headers that begin with Access-Control- pass the proxy.',

@@ -25,7 +25,7 @@ const lists = (header: string | null, wanted: string): boolean =>
     .includes(wanted) ??
     false)
 
-/** Checks that scripts of every site may send requests without credentials of the browser. */
+/** Checks that scripts of every site may send requests without the browser's credentials. */
 const isOpen = async (
   name: string,
   url: string,
@@ -44,11 +44,11 @@ const isOpen = async (
     `cors-${name}`,
     [
       (preflight.status < 200 || preflight.status > 299) &&
-        `The preflight request (OPTIONS) is answered with ${preflight.status}`,
-      ...problemsOf(preflight, 'The answer to OPTIONS'),
+        `The preflight request (OPTIONS) returns ${preflight.status}`,
+      ...problemsOf(preflight, 'The response to OPTIONS'),
       ['authorization', 'content-type'].some((header) => !lists(allowed, header)) &&
-        'The answer to OPTIONS does not allow the headers Authorization and Content-Type',
-      ...problemsOf(answer, `The answer to ${method}`),
+        'The response to OPTIONS does not allow the headers Authorization and Content-Type',
+      ...problemsOf(answer, `The response to ${method}`),
     ],
     advice,
   )
@@ -69,7 +69,7 @@ const isClosed = async (name: string, url: string, { ask }: Examination): Promis
   )
 }
 
-/** Checks that scripts of other sites can use the endpoints for clients, but not those for users. */
+/** Checks that scripts of other sites can use the endpoints for clients, but not the pages for users. */
 export const crossOrigin = async (examination: Examination): Promise<readonly Finding[]> => {
   const { issuer, settings } = examination
   const endpoints = [

@@ -13,8 +13,8 @@ export interface Examination {
 }
 
 /**
- * Returns the URL of an advertised endpoint on the examined host. An advertised endpoint on another host is reported
- * once.
+ * Returns the URL of an advertised endpoint, with the host replaced by the examined host. The check `addresses` reports
+ * URLs on other hosts.
  */
 export const endpointOf = (
   { issuer, metadata }: Examination,

@@ -92,7 +92,7 @@ const withActors = async (
 const whyNoFlow = (metadata: Metadata, method: string | undefined): string | undefined => {
   const types = metadata.response_types_supported
   if (!Array.isArray(types) || !types.includes('code'))
-    return 'the server answers no authorization request with a code'
+    return 'the server does not support the response type code'
   if (method === undefined) {
     const offered = JSON.stringify(metadata.token_endpoint_auth_methods_supported) ?? 'none'
     return `the server offers no client authentication method that this program supports (${offered})`

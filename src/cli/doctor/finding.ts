@@ -1,8 +1,8 @@
 /** The result of a check. */
 export interface Finding {
   /**
-   * `warn`: it works, but could be safer or support more clients. `fail`: it is broken or unsafe. `skip`: it could not
-   * be checked, for the reason in the advice.
+   * `warn`: the feature works, but could be safer or support more clients. `fail`: the feature is broken or unsafe.
+   * `skip`: the check was not possible; the advice has the reason.
    */
   readonly state: 'ok' | 'warn' | 'fail' | 'skip'
   /** A stable name for scripts. */

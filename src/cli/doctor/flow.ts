@@ -19,7 +19,7 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** The error of an incomplete flow; the message says where it stopped. */
+/** The error of an incomplete flow. The message says which step failed. */
 class Stopped extends Error {}
 
 /** Runs the whole flow of a client: code with PKCE, refresh, revocation, and requests that must be refused. */
@@ -53,7 +53,7 @@ export const flow = async (
     'flow-revocation': revocation,
   }
   for (const [check, step] of Object.entries(steps)) {
-    // The other steps depend on the first one.
+    // All other steps depend on the first step.
     if (findings[0]?.state === 'fail') findings.push(skip(check, 'flow-code fails.'))
     else await attempt(check, () => step({ check, examination, ...actors }))
   }
@@ -67,7 +67,7 @@ interface Scene extends Actors {
 }
 type Step = (scene: Scene) => Promise<Finding>
 
-/** Returns the redirect of an authorization request, or a text with the reason for its failure. */
+/** Returns the target of the redirect that ends an authorization request, or a text with the reason for a failure. */
 const outcomeOf = async (
   { application, browser }: Actors,
   request: AuthorizationRequest,
@@ -97,7 +97,7 @@ const granted = async (actors: Actors): Promise<Granted> => {
 const tokensIn = ({ status, json }: Answer): Tokens => {
   const { access_token: access, refresh_token: refreshToken } = json ?? {}
   if (status !== 200 || typeof access !== 'string')
-    throw new Stopped(`The token request is answered with ${status} ${json?.error ?? ''}`.trim())
+    throw new Stopped(`The token request returns ${status} ${json?.error ?? ''}`.trim())
   return { access, refresh: typeof refreshToken === 'string' ? refreshToken : '' }
 }
 
@@ -128,11 +128,12 @@ const code: Step = async (scene) => {
     [
       `${answer.origin}${answer.pathname}` !== callback && `The user is sent to ${answer.origin}`,
       !is('state', request.state) && 'The state of the response differs from that of the request',
-      !is('iss', examination.metadata.issuer) && 'The response does not name the issuer (RFC 9207)',
+      !is('iss', examination.metadata.issuer) &&
+        'The response does not contain the issuer (RFC 9207)',
       !/\bno-store\b/.test(redeemed.headers.get('cache-control') ?? '') &&
         'Caches may store the token response (RFC 6749 §5.1)',
       status !== 200 &&
-        `A request with a new token is answered with ${status}, perhaps because the proxy removes the Authorization header`,
+        `A request with a new token returns ${status}, perhaps because the proxy removes the Authorization header`,
     ],
     'Clients rely on this.',
   )
@@ -162,7 +163,7 @@ const getsCode = async (scene: Scene, given: Parameters<Application['newRequest'
   return typeof answer !== 'string' && answer.searchParams.has('code')
 }
 
-// RFC 9700 §2.1.1. A deliberate setting is not an error.
+// RFC 9700 §2.1.1. Only warn, because the setting may be deliberate.
 const withoutChallenge: Step = async (scene) => {
   const { application, confidential, check } = scene
   const without = { code_challenge: undefined, code_challenge_method: undefined }
@@ -179,7 +180,7 @@ const withoutChallenge: Step = async (scene) => {
     ? ok(check)
     : warn(
         check,
-        `A code is given without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
+        `The server issues codes without PKCE to ${served.join(' and ')} clients: a stolen or injected code can be redeemed (RFC 9700 §2.1.1). ${setting('requirePkce', 'always')}`,
       )
 }
 
@@ -238,7 +239,7 @@ const refresh: Step = async (scene) => {
   )
 }
 
-// The successor was used, so the first token must be a copy. RFC 9700 §4.14.2
+// The client has used the successor, so only a thief would send the first token. RFC 9700 §4.14.2
 const refreshReuse: Step = async (scene) => {
   const { application, check } = scene
   const first = await newTokens(scene)
@@ -266,7 +267,7 @@ const revocation: Step = async (scene) => {
   return unless(
     check,
     [
-      answer.status !== 200 && `Revocation is answered with ${answer.status}`,
+      answer.status !== 200 && `The revocation request returns ${answer.status}`,
       await isUseless(scene, access, 'An access token that was revoked'),
       refreshToken !== '' &&
         (await application.refresh(refreshToken)).status === 200 &&

@@ -41,13 +41,13 @@ const resourceMetadata: Document = {
 }
 
 const problemOf = ({ status, headers, json }: Answer, url: string): string | undefined => {
-  if (status !== 200) return `${url} answers ${status}`
+  if (status !== 200) return `${url} returns ${status}`
   const type = headers.get('content-type') ?? 'no type'
   if (!/^application\/json\b/i.test(type)) return `${url} is ${type}, and not application/json`
   return json ? undefined : `${url} is not a JSON object`
 }
 
-/** Fetches a document from all URLs that clients try; returns undefined if none has it. */
+/** Fetches a document from all URLs that clients try; `found` is undefined if no URL returns it. */
 const documentAt = async (
   { check, path, identifiedBy }: Document,
   identifier: string,
@@ -83,8 +83,12 @@ const documentAt = async (
 
 const headAt = async (url: string, check: string, ask: Ask): Promise<Finding> => {
   const { status, text } = await ask(url, { method: 'HEAD' })
-  const problem = status === 200 && text === '' ? undefined : `HEAD answers ${status}`
-  return unless(check, [problem], 'The server must answer HEAD like GET, without the body.')
+  const problem = status === 200 && text === '' ? undefined : `HEAD returns ${status}`
+  return unless(
+    check,
+    [problem],
+    'The response to HEAD must equal the response to GET, without the body.',
+  )
 }
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'nothing'
@@ -128,7 +132,7 @@ const transport = (issuer: string): Finding =>
         'The server uses http, which is only suitable for development on one machine. Otherwise it needs https (RFC 6749 §3.1, RFC 9700 §2.6).',
       )
 
-// The URLs are wrong if the server does not know its URL behind the proxy.
+// Behind a proxy, the URLs are wrong if BASE_URL is not the public URL.
 const addresses = (issuer: string, metadata: Metadata): Finding => {
   const { origin } = new URL(issuer)
   const elsewhere = Object.entries(metadata).filter(

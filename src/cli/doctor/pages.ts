@@ -75,8 +75,8 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
       unless('login-cookies', cookieProblems(page, issuer), cookieAdvice),
       unless(
         'login-head',
-        [(head.status !== 200 || head.text !== '') && `HEAD answers ${head.status}`],
-        'The server must answer HEAD like GET, without the body.',
+        [(head.status !== 200 || head.text !== '') && `HEAD returns ${head.status}`],
+        'The response to HEAD must equal the response to GET, without the body.',
       ),
     )
   }
@@ -95,14 +95,14 @@ const errorPage = async (authorize: string, { ask, issuer }: Examination): Promi
   return target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
 }
 
-// The application or the proxy adds this header. It is not unsafe by itself.
+// Only warn: the application or the proxy adds this header, which is not unsafe by itself.
 const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
   const named = answers.flatMap((answer) => answer?.headers.get('x-powered-by') ?? [])
   return named.length === 0
     ? ok('powered-by')
     : warn(
         'powered-by',
-        `X-Powered-By says what the server runs on (${named[0]}), which helps attackers to find known vulnerabilities. In Express: app.disable('x-powered-by'); elsewhere, let the proxy remove the header.`,
+        `X-Powered-By reveals what the server runs on (${named[0]}), which helps attackers to find known vulnerabilities. In Express: app.disable('x-powered-by'); elsewhere, let the proxy remove the header.`,
       )
 }
 

@@ -3,7 +3,7 @@ import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
 
-/** Checks how both endpoints refuse a request of an unknown client. RFC 6749 §4.1.2.1, §5.2. */
+/** Checks how the authorization and token endpoints refuse an unknown client. RFC 6749 §4.1.2.1, §5.2. */
 export const refusals = async (examination: Examination): Promise<readonly Finding[]> => {
   const { ask } = examination
   const findings: Finding[] = []
@@ -21,7 +21,7 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
         'unknown-client',
         [
           isSent && 'The browser is redirected to a URI that no client has registered',
-          status >= 500 && `The endpoint answers ${status}`,
+          status >= 500 && `The endpoint returns ${status}`,
         ],
         'This is an open redirector (RFC 9700 §4.11.2): check whether another server answers here.',
       ),
@@ -47,10 +47,10 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
             'invalid_request',
             'invalid_client',
           ]),
-          ...errorProblems(nobody, 'An unknown client', 401, ['invalid_client']),
-          get.status !== 405 && `GET answers ${get.status} instead of 405`,
+          ...errorProblems(nobody, 'A request of an unknown client', 401, ['invalid_client']),
+          get.status !== 405 && `GET returns ${get.status} instead of 405`,
         ],
-        'Clients do not learn what is wrong (RFC 6749 §5.2): let error answers pass the proxy unchanged.',
+        'Clients do not learn what is wrong (RFC 6749 §5.2): let error responses pass the proxy unchanged.',
       ),
     )
   }
@@ -63,8 +63,7 @@ const errorProblems = (
   expected: number,
   codes: readonly string[],
 ): readonly (string | false)[] => [
-  !(status === expected || status === 401) &&
-    `${who} is answered with ${status} instead of ${expected}`,
+  !(status === expected || status === 401) && `${who} returns ${status} instead of ${expected}`,
   !codes.includes(String(json?.error)) && `${who} does not get the error ${codes[0]}`,
   !/\bno-store\b/.test(headers.get('cache-control') ?? '') &&
     `${who} gets a response without Cache-Control: no-store`,

@@ -8,7 +8,7 @@ const wait = 3_600_000
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** The time at which a scheduled run was last allowed. It is stored, so that it survives a restart. */
+  /** The time of the last scheduled run that was allowed, stored so that a restart does not lose it. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>

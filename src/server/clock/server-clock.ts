@@ -8,12 +8,12 @@ export interface ServerClock {
    * @throws ClockInDoubt if this clock is not reliable enough for deletions
    */
   sweepTime(isScheduled: boolean): Promise<number>
-  /** Returns whether the node must not serve requests because its clock is wrong. */
+  /** Returns whether the clock is so wrong that the node must not receive requests. */
   isWrong(): Promise<boolean>
   stop(): void
 }
 
-/** The clock is not reliable enough for deletions. The message explains why to the operator. */
+/** The error if the clock is not reliable enough for deletions. The message gives the operator the reason. */
 export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
@@ -30,7 +30,7 @@ export const hostClock = (now: () => number): ServerClock => ({
 export interface TimeSources {
   /** Returns the time of this machine, in milliseconds since the epoch. It may be wrong, and may jump. */
   readonly machine: () => number
-  /** Returns milliseconds that never jump, such as `performance.now`. */
+  /** Returns the time of a monotonic clock in milliseconds, such as `performance.now`. */
   readonly monotonic: () => number
 }
 

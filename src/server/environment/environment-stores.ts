@@ -8,7 +8,7 @@ import type { StoreOpener } from '../../store/store.ts'
 /** The database of a `DATABASE_URL`. */
 export interface Database {
   readonly store: StoreOpener
-  /** The directory of the database file; undefined in memory and with PostgreSQL. */
+  /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
   /** Whether other machines may use the database, which could not read a secret key file of this machine. */
   readonly isShared: boolean

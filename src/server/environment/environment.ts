@@ -24,7 +24,7 @@ export interface Environment {
     readonly store: StoreOpener
     readonly transients?: TransientsOpener
   }
-  /** The directory of the database file; undefined in memory and with PostgreSQL. */
+  /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
 }
 
@@ -86,7 +86,7 @@ const portFrom = (text: string): number => {
   ])
 }
 
-/** The server cannot listen on the host and port. The message says what to do. */
+/** The error if the server cannot listen on the host and port. The message says what to do. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen'
 }
@@ -139,7 +139,7 @@ const keepAlivePeriod = 1_000
  * 2. After a second, it closes idle connections.
  * 3. At the latest ten seconds after the signal, it closes all connections, runs `close` and ends the process.
  *
- * A second signal ends the process immediately.
+ * A second signal terminates the process immediately.
  */
 export const closeOnSignal = (
   server: Server,
@@ -175,7 +175,7 @@ export const closeOnSignal = (
 const stopListening = (server: Server): Promise<void> =>
   new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 
-// A keep-alive connection would delay the shutdown for seconds after its last response.
+// Otherwise, idle keep-alive connections would delay the shutdown for seconds.
 const endConnection = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }

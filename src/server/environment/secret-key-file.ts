@@ -32,9 +32,10 @@ const read = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Write a temporary file and link it: if two processes start concurrently, one key wins, and no reader sees a partial key.
+// Write a temporary file and link it: if two processes start concurrently, only one can create the link, and readers
+// never see a partial key.
 const create = async (file: string): Promise<string> => {
-  // Random, because the process ID is not unique: in two containers that share the directory, both are process 1.
+  // Use a random name: process IDs are not unique if two containers, each with a process 1, share the directory.
   const temporary = `${file}.${randomBytes(8).toString('hex')}`
   await writeFile(temporary, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
   try {

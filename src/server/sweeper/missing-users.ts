@@ -52,7 +52,7 @@ export class MissingUsers {
     this.#options = options
   }
 
-  /** Returns the sweeper task that checks a bounded number of users. The next run continues where this one ends. */
+  /** Returns the sweeper task that checks a bounded number of users. The next run continues with the next user. */
   kind(now: number): SweeperKind {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: MissingUser[] | undefined
@@ -117,7 +117,7 @@ export class MissingUsers {
       if (!noted.has(key)) await sweeperNotes.put('missing user', { key, at: now })
     const vanished: MissingUser[] = []
     for (const { key, at } of await sweeperNotes.until('missing user', now - missingFor, max)) {
-      // An ID beyond 2^53 stays text: rounded to a number, it would be the ID of another user.
+      // Keep an ID beyond 2^53 as text: as a number, it would be rounded to the ID of another user.
       const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
       const id = isNumber ? Number(key) : key
       if (await users.find(id)) await sweeperNotes.delete('missing user', [key])

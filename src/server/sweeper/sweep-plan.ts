@@ -32,7 +32,7 @@ export interface SweepPlanOptions {
   readonly signingKeys: { retired(): Promise<readonly unknown[]> }
 }
 
-/** Lists the rows that the sweeper would remove. Changes nothing. */
+/** Lists the rows that the sweeper would remove. Does not change the database. */
 export const sweepPlan = async ({
   store,
   settings,
@@ -54,7 +54,7 @@ export const sweepPlan = async ({
   const missing = await store.sweeperNotes.until('missing user', times.now, maxListed)
   const rows = [
     { what: 'tokens', why: 'expired, and cannot be refreshed', count: expired.tokens },
-    { what: 'authorizations', why: 'their last token has ended', count: expired.authorizations },
+    { what: 'authorizations', why: 'their last token has expired', count: expired.authorizations },
     { what: 'sessions', why: 'expired, or not used for long', count: expired.sessions },
     { what: 'short-lived values', why: 'expired', count: expired.transients },
     { what: 'audit events', why: 'older than auditExpiresIn', count: expired.auditEvents },

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 export interface SweeperKind {
   readonly name: string
   /**
-   * Removes about `limit` rows, few enough that requests are not delayed.
+   * Removes about `limit` rows.
    * @returns the number of removed rows; null if nothing is left to do in this run
    */
   removeSome(limit: number): Promise<number | null>
@@ -28,7 +28,7 @@ export interface KindsOptions {
   readonly removals: { kind(): SweeperKind; orphans(): SweeperKind }
 }
 
-/** Returns the times before which each kind of row has expired, for a run at the time `now`. */
+/** Returns the times by which a run at the time `now` decides which rows have expired. */
 export const sweepTimes = (settings: Settings, now: number): SweepTimes => {
   const { auditExpiresIn, unusedClientExpiresIn, sessionIdleExpiresIn } = settings
   return {
@@ -78,7 +78,7 @@ export const sweeperKinds = (
   ]
 }
 
-// A batch below the limit does not mean the end: it may end early to keep rows that depend on each other together.
+// Continue after a batch below the limit: a batch may be smaller so that dependent rows are deleted together.
 const untilNone = (name: string, remove: (limit: number) => Promise<number>): SweeperKind => ({
   name,
   removeSome: async (limit) => (await remove(limit)) || null,

@@ -46,7 +46,7 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  /** Stops a run after its current batch, and ends the schedule. */
+  /** Stops the current run after its batch, and cancels scheduled runs. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort()
@@ -76,7 +76,7 @@ export class Sweeper {
   async #turn(): Promise<void> {
     const { transients, settings } = this.#options
     const clock = this.#options.clock.now
-    // Check the clock before taking the lease: a node that must not sweep would block the others.
+    // Check the clock before taking the lease: otherwise, a node that must not sweep would block the other nodes.
     const time = await this.#timeOfTurn()
     if (time === undefined) return
     const length = settings.sweepInterval * 1000 * leaseShare
@@ -97,7 +97,7 @@ export class Sweeper {
     }
   }
 
-  /** Returns the time for a scheduled run; undefined if the clock is in doubt, which is logged once. */
+  /** Returns the time for a scheduled run; undefined if the clock is not reliable, which is logged once. */
   async #timeOfTurn(): Promise<number | undefined> {
     try {
       const time = await this.#options.clock.sweepTime(true)

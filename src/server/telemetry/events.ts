@@ -10,12 +10,12 @@ const outage = 'The store, Redis or password hashing is overloaded or unavailabl
 const tampered =
   'The row was changed in the database without this server, or a secret key is missing. The row is refused.'
 
-/** Every log event. The reference is generated from it, and the counter of each event starts at 0. */
+/** Every log event. The reference is generated from this table, and the counter of each event starts at 0. */
 export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address are off. `trustedProxies` accepts `unix`.',
+      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. `trustedProxies` accepts `unix`.',
   },
   'audit.lost': {
     levels: ['warn'],
@@ -30,7 +30,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'authorization_code.reused': {
     levels: ['warn'],
     sentence:
-      'A code was stolen, or a client sends codes twice. The tokens issued for the code are revoked.',
+      'A code was stolen, or a client sent a code twice. The tokens issued for the code are revoked.',
   },
   'clock.agrees': {
     levels: ['info'],
@@ -43,7 +43,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'clock.wrong': {
     levels: ['error'],
     sentence:
-      "The clock of this machine differs by more than 30 s from the database's: `/health/ready` answers 503, and this node removes nothing.",
+      "The clock of this machine differs by more than 30 s from the database's: `/health/ready` responds with 503, and this node does not sweep.",
   },
   'client.tampered': { levels: ['error'], sentence: tampered },
   'consent.tampered': { levels: ['error'], sentence: tampered },
@@ -55,12 +55,13 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'device_code.reused': {
     levels: ['warn'],
     sentence:
-      'A device code was stolen, or a device sends it twice. The tokens issued for it are revoked.',
+      'A device code was stolen, or a device sent it twice. The tokens issued for the code are revoked.',
   },
-  'health.ready': { levels: ['info'], sentence: '`/health/ready` answers 200 again.' },
+  'health.ready': { levels: ['info'], sentence: '`/health/ready` responds with 200 again.' },
   'health.unready': {
     levels: ['warn'],
-    sentence: '`/health/ready` answers 503: the database does not answer, or rejects writes.',
+    sentence:
+      '`/health/ready` responds with 503: the database does not respond, or rejects writes.',
   },
   'hook.failed': {
     levels: ['error'],
@@ -69,7 +70,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'http.request': {
     levels: ['debug'],
     sentence:
-      'One entry for each request to an address of the server. The events metric does not count it.',
+      'One entry for each request that the server handles. The events metric does not count these entries.',
   },
   'leak_hook.failed': {
     levels: ['error'],
@@ -79,12 +80,12 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'limit.reached': {
     levels: ['warn'],
     sentence:
-      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` names the limit, `address` the sender. If that is the address of a proxy, add it to `trustedProxies`.',
+      'Somebody guesses credentials or floods the server, or a program retries in a loop. Further requests get 429. `limit` identifies the limit, and `address` the sender. If the sender is a proxy, add its address to `trustedProxies`.',
   },
   'login.guessed': {
     levels: ['warn'],
     sentence:
-      'Within an hour, 20 logins of one user failed in this process: somebody may be guessing the password. `userId` names the user.',
+      'Within an hour, 20 logins of one user failed in this process: somebody may be guessing the password. `userId` identifies the user.',
   },
   'migration.waiting': {
     levels: ['info'],
@@ -94,7 +95,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:
-      'A refresh token was stolen, or a client uses old ones. Its authorization is revoked.',
+      'A refresh token was stolen, or a client sent an old one. The authorization is revoked.',
   },
   'registration.full': {
     levels: ['warn'],
@@ -105,12 +106,19 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn', 'error'],
     sentence: 'Rows of a deleted client or user were not removed. The sweeper tries again.',
   },
-  'request.failed': { levels: ['error'], sentence: 'A bug of the server, which answered 500.' },
+  'request.failed': {
+    levels: ['error'],
+    sentence: 'A bug of the server. The response had the status 500.',
+  },
   'request.refused': {
     levels: ['info'],
-    sentence: 'A request was refused. The entry has the reason, which the answer does not reveal.',
+    sentence:
+      'A request was refused. The entry has the reason, which the response does not reveal.',
   },
-  'request.unavailable': { levels: ['warn'], sentence: `${outage} The server answered 503.` },
+  'request.unavailable': {
+    levels: ['warn'],
+    sentence: `${outage} The response had the status 503.`,
+  },
   'schema.newer': {
     levels: ['warn'],
     sentence:
@@ -119,7 +127,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'secret_key.not_noted': {
     levels: ['warn', 'error'],
     sentence:
-      'The node could not record which secret key it uses, or read those of other nodes. It tries again within a minute.',
+      'The node could not record which secret key it uses, or read which keys other nodes use. It tries again within a minute.',
   },
   'secret_key.unreadable_rows': {
     levels: ['error'],
@@ -128,13 +136,14 @@ export const events: Readonly<Record<string, LogEvent>> = {
   },
   'session.moved': {
     levels: ['warn'],
-    sentence: 'A session cookie came from another machine or browser: stolen, or the user moved.',
+    sentence:
+      'A session cookie came from another network or browser, and was refused. It was stolen, or the user changed networks or updated the browser.',
   },
   'session.tampered': { levels: ['error'], sentence: tampered },
   'settings.loosened': {
     levels: ['warn'],
     sentence:
-      'At start-up: a setting makes the server less strict than it can be. The implicit grant and tokens in the query are reported too, although both are on by default.',
+      'At start-up: a setting makes the server less strict than it can be. The implicit grant and tokens in the query are reported too, although both are enabled by default.',
   },
   'signing_key.tampered': { levels: ['error'], sentence: tampered },
   'sweeper.failed': {
@@ -144,15 +153,15 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'sweeper.held': {
     levels: ['warn'],
     sentence:
-      'The sweeper is paused, because the clock of this machine differs from that of the database, or has jumped.',
+      'The sweeper is paused, because the clock of this machine jumped, or differs from the clock of the database.',
   },
   'token.tampered': { levels: ['error'], sentence: tampered },
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not answer. Requests that need it get 503. The level is error if Redis has not answered since start-up: check its address.',
+      'Redis does not respond. Requests that need it fail with 503. The level is error if Redis has not responded since start-up: check its address.',
   },
-  'transients.back': { levels: ['info'], sentence: 'Redis answers again.' },
+  'transients.back': { levels: ['info'], sentence: 'Redis responds again.' },
   'token_uses.lost': {
     levels: ['warn'],
     sentence: 'The last uses of tokens could not be written. No request is affected.',

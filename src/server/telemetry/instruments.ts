@@ -28,11 +28,11 @@ export const instruments = {
     name: 'oauth2server.request.duration',
     kind: 'histogram',
     unit: 's',
-    sentence: "Duration of requests to the server's own addresses.",
+    sentence: 'Duration of the requests that the server handles.',
     attributes: {
       'http.request.method': 'the method; `_OTHER` for a method that HTTP does not define',
       'http.route':
-        'the pattern of the address, such as `/oauth/token`; absent if no endpoint has the address',
+        'the pattern of the path, such as `/oauth/token`; absent if no endpoint has the path',
       'http.response.status_code': 'the status',
     },
     boundaries: requestBoundaries,
@@ -44,9 +44,9 @@ export const instruments = {
     sentence: 'Token requests that were granted or refused.',
     attributes: {
       'oauth2server.grant_type':
-        'the `grant_type`; `implicit` at the authorization endpoint; `_OTHER` for an unknown one',
+        'the `grant_type`; `implicit` at the authorization endpoint; `_OTHER` for an unknown grant type',
       'oauth2server.outcome':
-        '`ok`, or the error code of the answer, such as `invalid_grant`; `server_error` for a bug of the server',
+        '`ok`, or the error code of the response, such as `invalid_grant`; `server_error` for a bug of the server',
     },
   },
   tokenLookups: {
@@ -108,7 +108,7 @@ export const instruments = {
     kind: 'counter',
     unit: '{event}',
     sentence:
-      'Log entries of level `info` and above, whether or not `logLevel` lets them be written.',
+      'Log entries of level `info` and above, including entries that `logLevel` suppresses.',
     attributes: {
       'oauth2server.event': 'the event, such as `token.tampered`',
       'oauth2server.level': '`info`, `warn` or `error`',

@@ -14,7 +14,10 @@ export const logTo =
     logger[level](Object.fromEntries(plain), message)
   }
 
-/** Returns a log sink that writes JSON lines to stderr. It writes synchronously, so that a crash loses no entry. */
+/**
+ * Returns a log sink that writes JSON lines to stderr. The sink writes synchronously, so that a crash does not lose
+ * entries.
+ */
 export const logToStderr = (): LogSink =>
   logTo(
     pino(

@@ -42,7 +42,7 @@ export const observeRequests =
         log({
           level: 'debug',
           event: 'http.request',
-          message: 'A request was answered.',
+          message: 'A request was processed.',
           method,
           route,
           status,
@@ -53,7 +53,7 @@ export const observeRequests =
     )
   }
 
-// A client can send any word as a method, and each value would create a time series.
+// All other methods are recorded as `_OTHER`: a client can send any word, and each value would create a time series.
 const methods = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
 ])

@@ -52,7 +52,7 @@ export const createTelemetry = (meters: Meters): Telemetry => {
   }
 }
 
-// Start at 0: an alert on an increase would miss a time series whose first value is 1.
+// Start each counter at 0: an alert on an increase would miss a time series whose first value is 1.
 const eventCounter = (meters: Meters): Telemetry['event'] => {
   const count = recorder(meters, instruments.events)
   for (const [event, { levels }] of Object.entries(events))

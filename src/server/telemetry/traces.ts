@@ -16,7 +16,7 @@ import { scopeName } from './meters.ts'
 export interface Traces {
   /** Runs in a span for a request to an endpoint of the server. */
   request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T>
-  /** Runs in a span for a step of a request, if the request is traced. */
+  /** Runs `run` in a span for a step of a request, if the request is traced. */
   step<T>(name: string, run: () => Promise<T>): Promise<T>
 }
 
@@ -55,7 +55,7 @@ export const createTraces = (): Traces => {
 
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
 
-// Checked per request, because the application may start tracing at any time.
+// Check this for each request, because the application may start tracing at any time.
 const isTraced = (): boolean => {
   const provider = trace.getTracerProvider()
   return (

@@ -39,7 +39,7 @@ interface Around {
  * Makes a backup during traffic, and returns the credentials for which docs/operations.md describes the effect of a
  * restore.
  */
-const backUpBesideTraffic = async (site: Site, copy: () => Promise<void>): Promise<Around> => {
+const backUpDuringTraffic = async (site: Site, copy: () => Promise<void>): Promise<Around> => {
   const { client, agent } = site
   const first = await startTraffic(site)
   await first.flow(1_000)
@@ -134,7 +134,7 @@ describe('a backup of SQLite during traffic', () => {
       }
       const site = await open(folder.path)
       const file = databaseIn(restored.path)
-      const around = await backUpBesideTraffic(site, () => copy(databaseIn(folder.path), file))
+      const around = await backUpDuringTraffic(site, () => copy(databaseIn(folder.path), file))
       await site[Symbol.asyncDispose]()
       await using again = await open(restored.path, site)
       await expectRestored(again, around)
@@ -151,7 +151,7 @@ describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
     await using other = await startPostgres()
     const file = join(folder.path, 'dump')
     const site = await startSite({ database: await makeDatabase(own.url), env: longLeeway })
-    const around = await backUpBesideTraffic(site, async () => {
+    const around = await backUpDuringTraffic(site, async () => {
       const dump = ['--format=custom', `--file=${file}`, site.database.url]
       await run(join(postgresPrograms, 'pg_dump'), dump)
     })

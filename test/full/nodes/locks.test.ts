@@ -112,7 +112,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       })
     ).client
 
-  /** Runs one function, and another while the first is paused after an operation. */
+  /** Runs one function, and runs another function while the first is paused after an operation. */
   const runInterleaved = async (
     one: () => Promise<unknown>,
     operation: string,
@@ -182,7 +182,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
   const isAlive = async (issued: unknown) =>
     (await fast.tokens.find({ accessToken: (issued as IssuedToken).accessToken })) !== undefined
 
-  describe('I3 a revocation during the redemption of a code leaves no valid token', () => {
+  describe('I3 no token is valid after a revocation during the redemption of a code', () => {
     const ends: Record<string, (of: Awaited<ReturnType<typeof grantedCode>>) => Promise<unknown>> =
       {
         'the application is revoked': ({ granting, client }) =>
@@ -320,7 +320,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('concurrent consents for different scopes are all remembered, in one row', async () => {
+  test('concurrent consents for different scopes are all stored in one row', async () => {
     const scopes = Array.from({ length: 8 }, (_, index) => `scope-${index}`)
     for (let round = 0; round < 20; round += 1) {
       const [granting, client] = [await newUser(), await newClient()]
@@ -390,7 +390,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       (await fast.tokens.find({ accessToken })) !== undefined
 
     test.each([0, 60])(
-      'ten concurrent rotations with an overlap of %i s leave one current value',
+      'have one current value after ten concurrent rotations with an overlap of %i s',
       async (overlap) => {
         for (let round = 0; round < 5; round += 1) {
           const first = await fast.tokens.createPersonal('Laptop', user.id)
@@ -430,7 +430,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('a password change during a login with the old one leaves no session', async () => {
+  test('no session exists after a password change during a login with the old password', async () => {
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'a browser', raw: undefined }
     await everywhere(async () => {
       made += 1
@@ -450,7 +450,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('nodes that record uses of the same tokens in different order cause no deadlock', async () => {
+  test('two nodes can record uses of the same tokens in different order without a deadlock', async () => {
     const ids: number[] = []
     for (let count = 0; count < 40; count += 1)
       ids.push((await fast.tokens.createPersonal('Laptop', user.id)).id)

@@ -136,7 +136,7 @@ describe.skipIf(isLacking).each([
 })
 
 describe.skipIf(isLacking)('three nodes with the leeway', () => {
-  test(`rotate each of ${many} refresh tokens once and repeat the answer if each is presented ${times} times concurrently [T564]`, {
+  test(`rotate each of ${many} refresh tokens once and repeat the response if each is presented ${times} times concurrently [T564]`, {
     timeout,
   }, async () => {
     await using site = await startSite({ redisUrl: sharedRedis })
@@ -159,7 +159,7 @@ describe.skipIf(isLacking)('three nodes with the leeway', () => {
   })
 })
 
-/** The final state of refresh tokens: how many were rotated, and how many of their authorizations are live. */
+/** Returns how many refresh tokens were rotated, and how many of their authorizations are valid. */
 const rotationsOf = async ({ database }: Site, tokens: readonly string[]) => {
   const [row] = await database.query(
     `select count(*) as rotations, count(a.revoked_at) as revoked, count(t.id) as alive

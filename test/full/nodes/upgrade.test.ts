@@ -94,7 +94,7 @@ describe.skipIf(isLacking)(
 
       // An open transaction delays the index, which remains invalid until the transaction ends.
       const open = new Client({ connectionString: database.url })
-      // The database is dropped if the test fails before this ends.
+      // Ignore the error that occurs if the test fails and the database is dropped before this connection closes.
       open.on('error', () => undefined)
       await open.connect()
       await open.query(

@@ -78,7 +78,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       await ada.open(applications)
       await press(page.getByRole('link', { name: 'Photo Print' }))
       await page.getByRole('heading', { name: 'Photo Print' }).waitFor()
-      // Shown once.
+      // The page shows the secret only once.
       expect(await page.locator('#client-secret').count()).toBe(0)
       expect(await page.content()).not.toContain(secret)
       await type(page.getByLabel('Name', { exact: true }), 'Photo Book')

@@ -11,7 +11,7 @@ import { selfSigned } from './self-signed.ts'
 export interface ClientSite {
   readonly clientId: string
   readonly name: string
-  /** Its start page, with a link that begins the flow. */
+  /** The start page, with a link that begins the flow. */
   readonly url: string
   readonly host: string
   /** The results of the completed authorizations. */

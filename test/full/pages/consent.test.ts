@@ -9,7 +9,7 @@ import { isWhole, ways } from './ways.ts'
 /** Returns the result on the client's page. */
 const result = ({ page }: Person) => page.getByRole('status').textContent()
 
-describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client', () => {
+describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth client', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('consent, begun by a real OAuth client'
         expect(await result(ada)).toBe('notes:read user:email')
         expect(await ping(site.app, client.tokens[0]?.access_token ?? '')).toBe(200)
 
-        // The consent is remembered: the next flow needs no page.
+        // The consent is remembered, so the next flow shows no consent page.
         await begin(ada, client)
         await arrives(ada, client)
         expect(client.tokens).toHaveLength(2)

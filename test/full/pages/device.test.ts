@@ -96,7 +96,7 @@ describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
         ] as const)
       : []),
   ] as const)('in %s (%s), %i pixels wide', (_, locale, width) => {
-    test('pass axe in light and dark, and fit the window', async () => {
+    test('pass axe in light and dark mode, and fit the window', async () => {
       const somebody = await site.person(usual)
       const ada = await somebody.elsewhere({ locale, viewport: { width, height: 800 } })
       const { page } = ada

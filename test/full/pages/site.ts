@@ -86,7 +86,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     const context = await browser.newContext({
       locale: 'en-GB',
       ignoreHTTPSErrors: true,
-      // Focused elements scroll into view without an animation.
+      // Disable animations when focused elements scroll into view.
       reducedMotion: 'reduce',
       ...contextOptions,
     })
