@@ -1,6 +1,6 @@
 /**
  * Updates the tables of docs/performance.md and the charts from the results in bench/results: `node bench/chart.ts`.
- * Every measured figure is generated between markers, so none is typed by hand.
+ * Every measured figure is generated between markers, so that no figure is typed manually.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import {
@@ -50,7 +50,7 @@ const fillMarkers = (page: string, texts: Readonly<Record<string, string>>): str
   )
 
 interface Documents {
-  /** docs/performance.md with the tables of the results. */
+  /** The text of docs/performance.md with the tables of the results. */
   readonly page: string
   /** The charts by name, if there are results for them. */
   readonly charts: Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 /**
- * Measures how long each page takes while other users have 1,000 applications and 10,000 tokens. `node bench/pages.ts
- * [requests per page]` prints a table in milliseconds.
+ * Measures the duration of a request for each page, while other users have 1,000 applications and 10,000 tokens. `node
+ * bench/pages.ts [requests per page]` prints a table in milliseconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -110,7 +110,7 @@ for (const page of pages) {
     await answer.text()
     times.push(performance.now() - begin)
     const expected = page.startsWith('/oauth/errors') ? 400 : 200
-    if (answer.status !== expected) throw new Error(`${page} answered ${answer.status}.`)
+    if (answer.status !== expected) throw new Error(`${page} returned ${answer.status}.`)
   }
   times.sort((a, b) => a - b)
   const shown = page.replace(own.client.clientId, '{client_id}').replace(/\?response_type.*/, '')

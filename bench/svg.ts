@@ -7,7 +7,7 @@ import {
 } from './support/results.ts'
 import { countsOf, medianOf, pointOf, twoDigits, whole } from './tables.ts'
 
-// The charts have their own background, so that they are readable in every theme.
+// Set a background, so that the charts are readable in every theme.
 const style = `
   .back { fill: #ffffff; stroke: #d0d7de } text { font: 11px system-ui, sans-serif; fill: #1f2328 }
   .head { font-size: 14px; font-weight: 600 } .faint { fill: #59636e } .end { text-anchor: end } .mid { text-anchor: middle }

@@ -17,7 +17,9 @@ import { type WorkName, workNames } from './support/works.ts'
 
 type Rows = readonly (readonly string[])[]
 
-/** Formats a Markdown table with aligned columns. The first `words` columns contain text, the others figures. */
+/**
+ * Formats a Markdown table with aligned columns. The first `words` columns contain text, and all other columns figures.
+ */
 export const table = (rows: Rows, { words = 1 } = {}): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
@@ -90,7 +92,7 @@ export const aimsTable = (results: StoreResults): string => {
     targetOf(results, name),
   )
   const works = worksOf(results)
-  // A server that keeps its data in memory is not a peer on the same store.
+  // Exclude servers that store their data in memory, because they do not use the same store.
   const peers = results.targets.filter(
     ({ name, role }) => role === 'peer' && name !== 'oidc-provider-memory',
   )
@@ -190,7 +192,7 @@ export const pointOf = (
   count: number,
 ): GrowthPoint | undefined => points.find((point) => point.of === of && point.count === count)
 
-/** The assumed kinds of a hundred requests, as in docs/operations.md; codes count as refreshes. */
+/** The assumed mix of a hundred requests, as in docs/operations.md. Redemptions of codes are counted as refreshes. */
 const mix = { resource: 90, refresh: 9, token: 1 } as const
 const loads = [1_000, 10_000, 100_000]
 /** The planned share of a core's time. */

@@ -6,11 +6,11 @@ export interface Definition {
   /** The name in the tables of the results. */
   readonly title: string
   readonly file: string
-  /** A floor only responds; it does not check credentials. */
+  /** A floor responds without checking credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
   readonly environment?: Readonly<Record<string, string>>
-  /** The installed packages of the server, whose version is that of the first one. */
+  /** The installed packages of the server. The version of the first package is the version of the server. */
   readonly packages?: readonly string[]
 }
 

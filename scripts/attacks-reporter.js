@@ -1,15 +1,15 @@
 /**
  * A vitest reporter that writes test/attacks/results.json: the numbers of passed and failed tests of each case of the
- * catalogue, by project. Results of cases that a run did not include are kept.
+ * catalogue, by project. Results of cases outside the run are retained.
  *
- *     npm run attacks
+ * npm run attacks
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 const file = resolve(import.meta.dirname, '../test/attacks/results.json')
 
-/** Returns the case of a test, from its own title or that of an enclosing block. @param {string} fullName */
+/** Returns the case of a test, from the title of the test or of an enclosing block. @param {string} fullName */
 export const caseOf = (fullName) => /(?:^|> )([A-Z]{2}-\d{2})\b/.exec(fullName)?.[1]
 
 // biome-ignore lint/style/noDefaultExport: vitest requires a default export

@@ -21,8 +21,8 @@ export const catalogue = () => JSON.parse(read('test/attacks/catalogue.json'))
 export const results = () => JSON.parse(read('test/attacks/results.json'))
 
 /**
- * Finds the files with tests of a case, whose title begins with its name. @returns {(name: string) => readonly
- * string[]}
+ * Returns a function that finds the test files of a case. The titles of its tests begin with the name of the case.
+ * @returns {(name: string) => readonly string[]}
  */
 export const filesOfCases = () => {
   const files = globSync('test/attacks/*.test.ts', { cwd: root }).sort()

@@ -1,11 +1,10 @@
 /**
- * Builds `dist` from `src` in a temporary directory, which then replaces `dist` by a rename. A failed build changes
- * nothing.
+ * Builds `dist` from `src` in a temporary directory, which then replaces `dist` by a rename. A failed build does not
+ * change `dist`.
  *
- *     node scripts/build.js             builds
- *     node scripts/build.js --if-stale  builds only if a source is newer than the last build
+ * node scripts/build.js builds node scripts/build.js --if-stale builds only if a source is newer than the last build
  *
- * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. A build that has waited only runs if
+ * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. After waiting, a build runs only if
  * `dist` is still stale.
  */
 import { spawn } from 'node:child_process'
@@ -34,10 +33,10 @@ const stamp = join(dist, '.built')
 const temporary = join(root, `.dist-${process.pid}`)
 const lock = join(root, '.dist-lock')
 
-/** A build is stale if one of these is newer. */
+/** The build is stale if one of these inputs is newer. */
 const inputs = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts/build.js']
 
-/** Files from other packages, and their places in `dist`. */
+/** Files from other packages, and their paths in `dist`. */
 /** @type {{ from: string, to: string }[]} */
 const assets = []
 
@@ -90,8 +89,8 @@ const isOlderThan = async (path, milliseconds) => {
 }
 
 /**
- * Removes an abandoned lock. Renames it first, so that only one of several waiting builds removes it, and then checks
- * its age again, so that a lock that was taken in between is given back.
+ * Removes an abandoned lock. Renames the lock first, so that only one of several waiting builds removes it. Then checks
+ * its age again, and restores the lock if another build acquired it in between.
  */
 const takeOver = async () => {
   const moved = `${temporary}-lock`
@@ -186,7 +185,7 @@ const build = async () => {
   await compile()
   await copyAssets()
   for (const path of executables) await ifExists(chmod(join(temporary, path), 0o755))
-  // Use the time of the start, so that a source that changed during the build makes it stale.
+  // Use the start time, so that the build is stale if a source changed during the build.
   await writeFile(join(temporary, '.built'), '')
   await utimes(join(temporary, '.built'), startedAt, startedAt)
   await swapIn()

@@ -1,9 +1,9 @@
 /**
- * Writes docs/reference/settings.md from the declarations in src/settings/settings.ts, metrics.md and log.md from those
- * in src/server/telemetry, and audit.md from those in src/model/audit-event.ts. Also updates the table of attacks in
+ * Writes the pages of docs/reference: settings.md from src/settings/settings.ts, metrics.md and log.md from
+ * src/server/telemetry, and audit.md from src/model/audit-event.ts. Also updates the table of attacks in
  * docs/security.md and the table of neighbours in docs/operations.md.
  *
- *     npm run reference
+ * npm run reference
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -49,9 +49,9 @@ const programVariables = [
   ['HOST', 'an address of this machine', '`127.0.0.1`', 'Address to listen on.'],
   [
     'BASE_URL',
-    'an https address; http for localhost, 127.0.0.1 and [::1]',
+    'an https URL; http for localhost, 127.0.0.1 and [::1]',
     '`http://localhost:` and the port',
-    'The public address of the application, and the issuer. Every address that the server generates begins with it.',
+    'The public URL of the application, which is also the issuer. Every URL that the server generates begins with it.',
   ],
   [
     'DATABASE_URL',

@@ -33,7 +33,7 @@ const variants: Readonly<Record<string, BrowserContextOptions>> = {
   rtl: { ...desktop, locale: 'ar' },
 }
 
-/** The names in docs/images of the selected screenshots, by picture and variant. */
+/** The file names in docs/images of the selected screenshots, by picture and variant. */
 const selected: Readonly<Record<string, string>> = {
   'applications light': 'applications',
   'application-new-secret light': 'application',
@@ -52,7 +52,7 @@ const address = '203.0.113.24'
 
 type Cookie = ReturnType<typeof asBrowserCookie>
 
-/** Opens a page in a browser that is logged in with the cookie, or logged out without one. */
+/** Opens a page in a browser. The browser is logged in if a cookie is given. */
 const pageOf = async (
   browser: Browser,
   cookie: Cookie | undefined,

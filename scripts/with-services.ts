@@ -1,11 +1,11 @@
 /**
- * Runs a command with its own PostgreSQL cluster and Redis, and removes both when the command ends:
+ * Runs a command with a new PostgreSQL cluster and Redis, and removes both when the command exits:
  *
- *     npm run with-services -- npm run bench
+ * npm run with-services -- npm run bench
  *
- * The command finds them at TEST_POSTGRES_URL and TEST_REDIS_URL. A service is not started if its address is already
- * set, or if its programs are not installed. `npm test` does not need this script, because vitest starts the services
- * itself.
+ * The variables TEST_POSTGRES_URL and TEST_REDIS_URL contain the URLs of the services. A service is not started if its
+ * URL is already set, or if its programs are not installed. `npm test` does not need this script, because vitest starts
+ * the services itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,8 @@ let running: ChildProcess | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     interrupted = signal
-    // The terminal sends SIGINT to the command too. A second SIGINT would interrupt its own clean-up.
+    // Don't forward SIGINT, which the terminal also sends to the command. A second SIGINT would interrupt the clean-up
+    // of the command.
     if (signal !== 'SIGINT') running?.kill(signal)
   })
 

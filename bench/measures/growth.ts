@@ -16,7 +16,7 @@ const works = ['token', 'resources', 'refresh'] as const
 const rounds = 3
 const seconds = 4
 const connections = 32
-/** The bytes that a token needs with its authorization and all indexes, and for building those. */
+/** The bytes that a token needs, including its authorization, all indexes, and space to build the indexes. */
 const bytesPerToken = 1_800
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`)
@@ -57,7 +57,7 @@ const start = (
   return Target.start('ours', file, environment, cores)
 }
 
-/** Issues one real token, and fills the tables with copies of it that have digests of their own. */
+/** Issues one real token, and fills the tables with copies of the token that have different digests. */
 const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): Promise<void> => {
   const server = await createAuthorizationServer({
     store: database.opener,

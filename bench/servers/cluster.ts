@@ -1,4 +1,4 @@
-// Several processes of this server on one port with node:cluster, whose first process distributes the connections.
+// Runs several processes of this server on one port with node:cluster. The first process distributes the connections.
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { announce, isSeeded } from '../support/serve.ts'

@@ -1,5 +1,5 @@
-// The floor with the same statements as this server: bare node:http that runs them one after the other. It records the
-// statements of one request of each kind to this server, with batches off, and repeats them.
+// A floor with the same statements as this server: bare node:http that runs them one after another. It records the
+// statements of one request of each kind to this server, with batches disabled, and repeats the statements.
 import { hash, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -9,7 +9,7 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { SqliteDatabase } from '../../dist/store/sql/sqlite/database.js'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 
-// The same copy of the driver that this server uses.
+// Load the copy of the driver that this server uses.
 const pg = createRequire(new URL('../../dist/index.js', import.meta.url))('pg')
 
 interface RecordedStatement {
@@ -60,7 +60,7 @@ interface Session {
   run(statement: RecordedStatement): Promise<readonly Row[]> | readonly Row[]
   end(): void
 }
-/** Opens a session for statements; a transaction has its own connection. */
+/** Opens a session for statements. Each transaction uses a separate connection. */
 type Open = (isTransaction: boolean) => Promise<Session> | Session
 
 const inSqlite = (): Open => {
@@ -71,7 +71,7 @@ const inSqlite = (): Open => {
   })
   return (isTransaction) => ({
     run({ sql, parameters }) {
-      // Like this server: reads outside of transactions do not use the connection that writes.
+      // As in this server, reads outside transactions do not use the connection for writes.
       const isRead = /^select/i.test(sql) && !isTransaction
       const { database, statements } = connections[isRead ? 0 : 1] as (typeof connections)[0]
       let statement = statements.get(sql)
@@ -158,7 +158,10 @@ const twice = async (once: () => Promise<unknown>) => {
   return plan(first, [...recorded])
 }
 
-/** The statements of the second request, and the values that differed in the first one and are new in each request. */
+/**
+ * The statements of the second request, and the values to replace in each request: the values in which the first two
+ * requests differed.
+ */
 interface Plan {
   readonly statements: readonly RecordedStatement[]
   readonly changing: ReadonlySet<unknown>
@@ -173,7 +176,7 @@ const plan = (first: readonly RecordedStatement[], second: readonly RecordedStat
   return { statements, changing: new Set(changing) }
 }
 
-/** Rows that one statement receives as JSON text. */
+/** The rows that one statement receives as JSON text. */
 class Rows {
   readonly rows: readonly Row[]
 
@@ -220,8 +223,8 @@ const digests = await execute(
 const random = (length: number) => randomBytes(length).toString('base64url').slice(0, length)
 
 /**
- * Runs the statements of a plan with new values, and with the presented value of this request. @returns the value to
- * present next
+ * Runs the statements of a plan with new values and the value that this request presents. @returns the value that the
+ * next request must present
  */
 const replay = async ({ statements, changing }: Plan, now?: string): Promise<string> => {
   const session = await open(statements.some(({ sql }) => /^begin/.test(sql)))

@@ -31,8 +31,8 @@ const expect = ({ status }: Answer, expected: number, what: string): void =>
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })
 
 /**
- * Checks that a server does the work that it is measured for: it responds, stores the tokens that it issues, and
- * refuses invalid requests.
+ * Checks that a server does the measured work: it must respond, store the tokens that it issues, and refuse invalid
+ * requests.
  * @throws Error with the actual behaviour
  */
 export const check = async (target: Target): Promise<void> => {
@@ -84,7 +84,7 @@ const checkIntrospection = async (target: Target, call: Call, issued: string): P
 }
 
 const checkRefresh = async (target: Target, call: Call, resource: Call): Promise<void> => {
-  // This refresh token is only used here: some servers end all tokens of its user when it is reused.
+  // Remove the token, so that only this check uses it: after a reuse, some servers revoke all tokens of the user.
   const [refreshToken] = call.refreshTokens?.splice(0, 1) ?? []
   const body = `${call.body}${refreshToken}`
   await refused(target, { ...call, body }, 'refresh')

@@ -70,7 +70,7 @@ export class Compared {
       const variables = {
         BENCH_STORE: store,
         BENCH_DATABASE: at,
-        // Only the check uses refresh tokens then, so do not spend time on creating many.
+        // Create few refresh tokens if only the check uses them.
         ...(!this.#comparison.works.includes('refresh') && { BENCH_REFRESH_TOKENS: '2' }),
         ...environment,
       }
@@ -84,12 +84,12 @@ export class Compared {
   }
 
   /**
-   * Measures all servers in turns for each kind of request, so that disturbances of the machine affect all of them.
-   * Round 0 warms up.
+   * Measures the servers alternately for each kind of request, so that other load on the machine affects all servers.
+   * Round 0 is a warm-up.
    */
   async #round(round: number, seconds: number): Promise<void> {
     const { connections } = this.#comparison
-    // Each round begins with another server, so that none always follows the same neighbour.
+    // Start each round with a different server, so that the first place changes.
     const first = round % Math.max(1, this.#running.length)
     const inRotation = [...this.#running.slice(first), ...this.#running.slice(0, first)]
     for (const work of workNames.filter((name) => this.#comparison.works.includes(name))) {

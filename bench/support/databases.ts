@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { StoreKind } from '../targets.ts'
 
-/** The address of a PostgreSQL server on which this user can create databases; empty without one. */
+/** The URL of a PostgreSQL server on which this user can create databases; empty if no server is configured. */
 export const server = process.env.TEST_POSTGRES_URL ?? ''
 
-/** Runs one statement in the database at the address. */
+/** Runs one statement in the database at the URL. */
 export const query = async (
   statement: string,
   at = server,
@@ -33,11 +33,11 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** The databases of one run, one for each server. They are removed at the end, even after a failure. */
+/** The databases of one run, one for each server. The databases are removed at the end, even after a failure. */
 export class Databases {
   readonly #removals: (() => Promise<unknown>)[] = []
 
-  /** Creates a database. @returns its path or address */
+  /** Creates a database. @returns the path or URL of the database */
   async make(kind: StoreKind): Promise<string> {
     if (kind === 'sqlite') {
       const folder = await mkdtemp(join(tmpdir(), 'oauth2server-bench-'))

@@ -20,7 +20,7 @@ export interface Measured {
   readonly p99: number
   /** Microseconds of CPU time in the server, per request. */
   readonly cpu: number
-  /** Bytes, at the end. */
+  /** Bytes at the end of the load. */
   readonly memory: number
   readonly requests: number
 }
@@ -36,13 +36,13 @@ export const load = async (
   process.once('exit', remove)
   try {
     const script = join(folder, 'call.lua')
-    // A refresh token that was sent once cannot be used again.
+    // Remove the tokens, because a refresh token can be sent only once.
     const refreshTokens = call.refreshTokens?.splice(0, connections + spare)
     await writeFile(script, scriptOf({ ...call, ...(refreshTokens && { refreshTokens }) }))
     const before = await target.usage()
     const { stdout } = await run('taskset', [
       ...['-c', '1', 'wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency'],
-      // A slow response is visible in the p99, and does not count as a failure.
+      // Set a long timeout, so that a slow response appears in the p99 instead of as a failure.
       ...['--timeout', '30s'],
       ...['-s', script, target.origin],
     ])
@@ -50,7 +50,7 @@ export const load = async (
     const [, json = ''] = /RESULT (.*)/.exec(stdout) ?? []
     const { requests, microseconds, p99, failed } = JSON.parse(json)
     if (failed > 0)
-      throw new Error(`${failed} of ${requests} answers of ${target.name} failed:\n${stdout}`)
+      throw new Error(`${failed} of ${requests} requests to ${target.name} failed:\n${stdout}`)
     return {
       requestsPerSecond: requests / (microseconds / 1e6),
       p99: p99 / 1000,
@@ -85,7 +85,7 @@ function done(summary, latency)
 end
 `
 
-// Each connection has a request in flight, so there are more tokens than connections.
+// Use more tokens than connections, because each connection has a request in flight.
 const rotating = (tokens: readonly string[]): string => `
 local tokens = {${tokens.map(luaString).join(',')}}
 local first, last = 1, #tokens
@@ -105,7 +105,7 @@ function response(status, headers, body)
 end
 `
 
-// The requests are built before the measurement, so that sending several costs as little as sending one.
+// Build the requests before the measurement, so that alternating between them takes no extra time.
 const takingTurns = (tokens: readonly string[]): string => `
 local requests, turn = {}, 0
 function init()

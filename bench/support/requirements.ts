@@ -15,7 +15,7 @@ const runs = (command: string, args: readonly string[], expected: number): boole
 
 /** Installs the peers and builds the package if necessary. @throws Error in one line if a program is missing */
 export const meetRequirements = (): void => {
-  // wrk exits with status 1 after showing its version.
+  // Don't check the exit status of wrk: it exits with 1 after printing its version.
   const missing = [
     ...(runs('wrk', ['--version'], 1) ? [] : ['wrk']),
     ...(runs('taskset', ['--version'], 0) ? [] : ['util-linux']),

@@ -27,7 +27,7 @@ export interface TargetResults extends Described {
   readonly works: Partial<Record<WorkName, readonly Round[]>>
 }
 
-/** When, how and where the figures of a file were measured. */
+/** The time, command and machine of the measurement. */
 export interface Run {
   readonly date: string
   readonly command: string
@@ -40,11 +40,11 @@ export interface StoreResults extends Run {
   readonly connections: number
   readonly seconds: number
   readonly targets: readonly TargetResults[]
-  /** Servers that failed their check and were not measured, with the reason. */
+  /** Servers that were not measured because they failed the check, with the reason. */
   readonly leftOut: readonly string[]
 }
 
-/** The footprint of each server, on each kind of database that it was measured on. */
+/** The footprint of each server on each measured kind of database. */
 export interface FootprintResults extends Run {
   readonly footprints: readonly Footprint[]
   readonly leftOut: readonly string[]
@@ -110,8 +110,8 @@ export const spread = (values: readonly number[]): Spread => {
 }
 
 /**
- * Returns the requests per second relative to another server, compared round by round, so that disturbances of the
- * machine affect both.
+ * Returns the requests per second relative to another server. Compares each round separately, so that other load on the
+ * machine affects both servers.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

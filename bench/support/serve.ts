@@ -5,17 +5,17 @@ import type { Ready, Usage, Works } from './works.ts'
 /** The database of a server, which the parent process selects. */
 export const place = {
   kind: process.env.BENCH_STORE === 'postgres' ? 'postgres' : 'sqlite',
-  /** A path, or an address. */
+  /** A path or a URL. */
   at: process.env.BENCH_DATABASE ?? ':memory:',
 } as const
 
-// Ends the server when the measurement is stopped, even during its start.
+// Exit when the measurement stops, even during the start of the server.
 process.on('disconnect', () => process.exit())
 
-/** The number of refresh tokens to create beforehand. There have to be more than concurrent connections. */
+/** The number of refresh tokens to create beforehand. More tokens than concurrent connections are required. */
 export const refreshTokenCount = Number(process.env.BENCH_REFRESH_TOKENS ?? 1100)
 
-/** Whether to create clients and tokens in the database. Not necessary to measure only the start-up. */
+/** Whether to create clients and tokens in the database. A measurement of the start-up does not need them. */
 export const isSeeded = process.env.BENCH_SEED !== 'off'
 
 /** Starts to listen, creates the objects that the requests need, and reports both to the parent process. */
@@ -29,7 +29,7 @@ export const serve = async (
   announce(port, isSeeded ? await works() : {})
 }
 
-/** Reports a server that listens on its own, or has several processes. */
+/** Reports a server that is already listening, or has several processes, to the parent process. */
 export const announce = (
   port: number,
   works: Works,

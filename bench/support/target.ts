@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Ready, Usage, Works } from './works.ts'
 
-/** A measured server in its own process, by default on the first core. */
+/** A measured server in a separate process, by default on the first core. */
 export class Target {
   readonly name: string
   readonly origin: string
@@ -52,11 +52,11 @@ const answerOf = <T>(child: ChildProcess, name: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const ended = () => {
       clearTimeout(late)
-      reject(new Error(`${name} has ended.`))
+      reject(new Error(`${name} exited.`))
     }
     const late = setTimeout(() => {
       child.kill()
-      reject(new Error(`${name} does not answer.`))
+      reject(new Error(`${name} does not respond.`))
     }, startTimeout)
     child.once('exit', ended)
     child.once('message', (message) => {

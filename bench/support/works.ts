@@ -4,17 +4,17 @@ export interface Call {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** The initial refresh tokens. Each response contains the next one. They are appended to the body. */
+  /** The initial refresh tokens. Each request appends one to its body, and each response contains the next. */
   readonly refreshTokens?: string[]
-  /** Bearer tokens that are used in turns. */
+  /** Bearer tokens. The requests alternate between them. */
   readonly tokens?: readonly string[]
-  /** Headers with unknown credentials, which have to be refused with 401. */
+  /** Headers with unknown credentials, which the server must refuse with 401. */
   readonly unknown?: Readonly<Record<string, string>>
-  /** Headers with a token without the scope, which has to be refused with 403. */
+  /** Headers with a token without the scope, which the server must refuse with 403. */
   readonly withoutScope?: Readonly<Record<string, string>>
 }
 
-/** `resources` is `resource` with a thousand tokens in turns, so that caching one token gives no advantage. */
+/** `resources` alternates between a thousand tokens, so that a cache of one token is no advantage. */
 export const workNames = ['token', 'resource', 'resources', 'introspect', 'refresh', 'key'] as const
 export type WorkName = (typeof workNames)[number]
 export type Works = Partial<Record<WorkName, Call>>

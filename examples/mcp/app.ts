@@ -20,8 +20,8 @@ export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express
   app.disable('x-powered-by')
   app.all(
     new URL(resource).pathname,
-    // As the MCP specification requires, refuses tokens that were not issued for this resource. Challenges link to its
-    // metadata.
+    // Refuse tokens that were not issued for this resource, as the MCP specification requires. Challenges link to the
+    // metadata of the resource.
     rest(server, { resource, requireAudience: true }),
     requireApiAuth(),
     requireOauthScopes('notes:read'),
@@ -33,12 +33,12 @@ export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express
 }
 
 const toMcp = (resource: URL, notes: Notes): RequestHandler => {
-  // One MCP server per request, so that each one belongs to the user of the request.
+  // Create one MCP server per request, so that its tools use the notes of the user who sent the request.
   const mcp = createMcpHandler(({ authInfo }) => notesTools(notes, String(authInfo?.extra?.owner)))
   return (req, res) => {
     const { user, client, scopes } = req.auth
     const authInfo: AuthInfo = {
-      // No tool needs the token, so none can leak it.
+      // Omit the token, which no tool needs, so that no tool can leak it.
       token: '',
       clientId: client?.clientId ?? '',
       // Scopes do not limit a session, so they are null.

@@ -2,15 +2,19 @@ import type { AuthorizationServerOptions } from 'svc-oauth2server'
 
 const scopes = ['notes:read', 'notes:write']
 
-/** Returns the address of the MCP server, which is also the audience of its tokens. */
+/** Returns the URL of the MCP server, which is also the audience of its tokens. */
 export const mcpAddress = (issuer: string): string => `${issuer.replace(/\/$/, '')}/mcp`
 
-/** Lets unregistered AI clients in: they discover the MCP server as a resource, and register themselves. */
+/**
+ * Returns options that admit unregistered AI clients, which discover the MCP server as a resource and register
+ * themselves.
+ */
 export const mcpOptions = (issuer: string) =>
   ({
     resources: [{ resource: mcpAddress(issuer), name: 'Notes', scopes }],
     clientIdMetadataDocuments: true,
     dynamicRegistration: 'open',
-    // The MCP SDK registers with the scopes of the first challenge, and requests others once a tool needs them.
+    // Register clients for all scopes: the MCP SDK sends only the scopes of the first challenge, but requests more
+    // later.
     registerClient: () => ({ scope: scopes.join(' ') }),
   }) satisfies Partial<AuthorizationServerOptions>

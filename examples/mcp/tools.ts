@@ -15,7 +15,7 @@ export const notesTools = (notes: Notes, owner: string): McpServer => {
     {
       description: 'Adds a note.',
       inputSchema: z.object({ text: z.string().trim().min(1).max(2_000) }),
-      // This call needs more scopes than the address. The challenge names all of them, so that the user is asked only
+      // This tool needs more scopes than the endpoint. The challenge lists all of them, so that the user consents only
       // once.
       scopeChallenge: requireScopes('notes:read', 'notes:write'),
     },

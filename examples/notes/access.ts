@@ -7,12 +7,12 @@ type Action = 'read' | 'create' | 'delete'
 type Ability = MongoAbility<[Action, 'Note' | StoredNote]>
 
 /**
- * Returns what a user may do with which notes. Access control belongs to the application and applies to every kind of
- * authentication. Scopes only limit a token: it never permits more than its user may do.
+ * Returns the actions that a user may perform, and on which notes. The application controls access, for every kind of
+ * authentication. Scopes only restrict a token further: a token never permits more than its user may do.
  */
 export const abilityOf = ({ user }: Auth): Ability => {
   const { can, build } = new AbilityBuilder<Ability>(createMongoAbility)
-  // A client without an owner acts for no user, and so has no notes.
+  // A client without an owner has no user, and therefore no notes.
   if (user) can(['read', 'create', 'delete'], 'Note', { owner: String(user.id) })
   return build({ detectSubjectType: () => 'Note' })
 }

@@ -12,7 +12,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
   host.use(mount(server))
 
   const app = express.Router()
-  // Three checks: who is calling, what the token permits, and then what its user may do.
+  // Each route checks who is calling, what the token permits, and what the user may do.
   app.use('/api', rest(server), express.json({ limit: '16kb' }))
 
   app.get(
@@ -47,7 +47,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     may('delete'),
     (req, res) => {
       const note = notes.find(Number(req.params.id))
-      // Answer 404 for notes of other users, so that a caller does not learn whether they exist.
+      // Return 404 for notes of other users, so that a caller does not learn whether the notes exist.
       if (!note || abilityOf(req.auth).cannot('delete', note)) {
         res.status(404).json({ status: 404, message: 'There is no such note.' })
         return
@@ -86,8 +86,8 @@ const contentSecurityPolicy =
 
 const userId = ({ auth }: express.Request): string => String(auth.user?.id)
 
-// Errors of the body parser with a 4xx status are the caller's. Others are server errors, whose reason belongs in the
-// log.
+// Errors of the body parser with a 4xx status are errors of the caller. All other errors are server errors, and are
+// logged.
 const failures: express.ErrorRequestHandler = (error, _req, res, next) => {
   if (res.headersSent) return next(error)
   const parserStatus: unknown = error?.status

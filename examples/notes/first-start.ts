@@ -9,7 +9,9 @@ const newPassword = (): string => {
   return [word(), word(), word(), word()].join('-')
 }
 
-/** Prints how to try the example. At the first start, also creates a demo user with a personal access token. */
+/**
+ * Prints instructions to try the example. At the first start, also creates a demo user with a personal access token.
+ */
 export const greet = async (server: AuthorizationServer): Promise<void> => {
   const { issuer } = server
   const demo = await demoUser(server)

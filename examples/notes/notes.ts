@@ -21,7 +21,7 @@ export interface Notes {
   close(): void
 }
 
-/** Opens the application's own data, which is in a separate database. */
+/** Opens the data of the application, which is in a separate database. */
 export const openNotes = (folder: string | undefined): Notes => {
   const db = new DatabaseSync(folder === undefined ? ':memory:' : join(folder, 'notes.sqlite'), {
     timeout: 2_000,

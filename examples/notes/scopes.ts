@@ -2,7 +2,7 @@ import { Scope } from 'svc-oauth2server'
 
 // `entryPoints` in package.json lists these scopes too, so that `npx svc-oauth2server` finds them.
 
-/** Translated into the languages of the pages. */
+/** A scope with translations into the languages of the pages. */
 export const notesRead: Scope = new Scope('notes:read', {
   helpText: 'Read your notes',
   group: 'Notes',

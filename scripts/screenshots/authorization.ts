@@ -8,7 +8,7 @@ export interface Registered {
   readonly redirectUri: string
 }
 
-/** Runs consent and token request like a user and a client. @returns the access token */
+/** Consents like a user, and sends the token request like a client. @returns the access token */
 export const authorize = async (
   server: AuthorizationServer,
   userId: UserId,

@@ -107,7 +107,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
   }
 }
 
-/** Uses each of the tokens at a day in the past. */
+/** Uses each token on a day in the past. */
 const useTokens = async (
   server: AuthorizationServer,
   clock: SampleClock,
@@ -144,7 +144,7 @@ const personalTokens = async (
   return { tokenId: backup.id, expiredTokenId: workshop.id }
 }
 
-// Ends the sessions in which applications were authorized, so that a realistic list of sessions remains.
+// Ends the sessions in which users authorized applications, so that the list of sessions is realistic.
 const sessions = async (
   server: AuthorizationServer,
   clock: SampleClock,

@@ -1,6 +1,6 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 
-/** A browser and the address from which it is used. */
+/** A browser and its IP address. */
 export interface Device {
   readonly address: string
   readonly userAgent: string

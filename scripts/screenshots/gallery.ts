@@ -16,7 +16,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
   const at = (path: string) => async (page: Page) => {
     await page.goto(`${issuer}${path}`)
   }
-  /** Opens a page, submits its form with that action, and waits for a selector of the result. */
+  /** Opens a page, submits the form with the given action, and waits for a selector of the result. */
   const submit =
     (path: string, action: string, fields: Readonly<Record<string, string>>, then: string) =>
     async (page: Page) => {

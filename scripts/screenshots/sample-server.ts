@@ -51,7 +51,7 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
   }
 }
 
-// A screenshot then only changes when its page does.
+// Use deterministic values, so that a screenshot changes only if its page changes.
 const newDeterministicRandom = () => {
   let drawn = 0
   return (bytes: number): Uint8Array => {

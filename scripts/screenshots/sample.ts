@@ -2,7 +2,7 @@ import type { AuthorizationServer, AuthorizationServerOptions, User } from 'svc-
 import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
 import type { Registered } from './authorization.ts'
 
-/** A clock that stands still, and is set to earlier days to create data of the past. */
+/** A stopped clock, which can be set to earlier days to create data of the past. */
 export interface SampleClock {
   readonly now: () => number
   /** Sets the clock to a number of days before the day of the screenshots. */
@@ -20,18 +20,18 @@ export const sampleClock = (today: number): SampleClock => {
   }
 }
 
-/** The options of the sample's server: sessions and tokens that stay valid for the days of the sample. */
+/** The options of the sample's server. Sessions and tokens remain valid for the days of the sample. */
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
   deviceAuthorization: true,
-  // The browser sets its own address with a forwarding header.
+  // Trust the browser, which sets its address with a forwarding header.
   trustedProxies: ['127.0.0.1'],
   sessionIdleExpiresIn: 2_592_000,
   sessionExpiresIn: 31_536_000,
   tokenExpiresIn: 2_592_000,
   sweepInterval: 0,
-  // A standalone server serves this page at `/`, where the notes example has its own page.
+  // The start page of a standalone server, whose path `/` the notes example uses for another page.
   extensions: [
     { name: 'start-page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
     // Serves stored client metadata documents, so that no request leaves the machine.
@@ -45,7 +45,7 @@ export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOp
   ],
 })
 
-/** The objects of a sample that the addresses of pages need. */
+/** The objects of a sample that the URLs of pages need. */
 export interface Sample {
   /** The user who looks at the pages: an administrator. */
   readonly viewer: User

@@ -94,11 +94,11 @@ test('records the changes of a command with the command line as actor', async ()
   expect(event).toMatchObject({ actor: 'command_line', actor_id: null, user_email: email })
 })
 
-test('audit rejects unknown values', async () => {
+test('audit rejects invalid values of options', async () => {
   await using place = await withHistory()
   expect(await place.run('audit', '--event', 'no.such')).toEqual(misused(/no event/))
-  expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/no time/))
-  expect(await place.run('audit', '--until', '2026-13-01')).toEqual(misused(/no time/))
+  expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/not a time/))
+  expect(await place.run('audit', '--until', '2026-13-01')).toEqual(misused(/not a time/))
   expect(await place.run('audit', '--user', 'nobody@example.org')).toEqual(refused(/no user/))
 })
 
@@ -121,7 +121,7 @@ test('audit verify prints what was checked, and each defect with exit status 1',
   })
   const head = String(summary?.head)
   expect((await place.run('audit', 'verify', '--head', head)).code).toBe(0)
-  expect(await place.run('audit', 'verify', '--head', 'x')).toEqual(misused(/no head/))
+  expect(await place.run('audit', 'verify', '--head', 'x')).toEqual(misused(/not a head/))
   execute(place.database, 'delete from oauth2server_audit where id = 2')
   const after = await place.run('audit', 'verify')
   expect(after.code).toBe(1)

@@ -15,7 +15,7 @@ interface ClientPlace extends Workplace {
   client(input?: Partial<ClientInput>): ReturnType<AuthorizationServer['clients']['create']>
 }
 
-/** A workplace with a user. */
+/** Creates a workplace with a user. */
 const withUser = async (): Promise<ClientPlace> => {
   const place = await workplace()
   await declareScopes(place)
@@ -84,7 +84,7 @@ describe('clients create', () => {
     })
   })
 
-  test('accepts every option, and prints no secret of a public client', async () => {
+  test('accepts every option, and does not print a secret for a public client', async () => {
     await using place = await withUser()
     const { stdout, ...rest } = await place.run(
       ...['clients', 'create', '--name', 'Calendar', '--user', 'me@example.org'],
@@ -125,7 +125,7 @@ describe('clients create', () => {
       ['--auth-method', 'mtls'],
       /token_endpoint_auth_method: "mtls" is none of /,
     ],
-  ])('rejects %s, and writes nothing', async (_, options, message) => {
+  ])('rejects %s without creating a client', async (_, options, message) => {
     await using place = await withUser()
     expect(await place.run('clients', 'create', ...minimal, ...options)).toEqual(refused(message))
     expect(count(place.database, 'oauth2server_client')).toBe(0)

@@ -19,7 +19,7 @@ describe('the cookies of a page', () => {
       'https://login.example.org',
     )
 
-  test('judges only cookies of the server', () => {
+  test('are checked only if the server set them', () => {
     const flags = 'Path=/; Secure; HttpOnly; SameSite=Lax'
     expect(
       problemsOf(`__Host-oauth2server_session=x; ${flags}`, 'AWSALB=x', '__Host-theirs=x'),
@@ -311,7 +311,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'flow-pkce-plain': /gets a code/ },
     ],
     [
-      'redirect URIs that are shortened to the registered one and restored',
+      'redirect URIs that the proxy shortens to the registered URI and then restores',
       {
         options: { pushedAuthorizationRequests: 'off' },
         before(passing) {
@@ -363,7 +363,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  test('reports the remaining checks as untried if no client gets its tokens', async () => {
+  test('reports the remaining checks as skipped if no client receives tokens', async () => {
     const findings = await throughProxy(
       {
         before(passing) {
@@ -408,7 +408,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     ],
     ['the same machine as the doctor: nothing is reported', { reachedAt: '127.0.0.1' }, []],
     ['the same over IPv6', { reachedAt: '::1' }, []],
-  ])('the address of a login is %s', async (_, proxy, expected) => {
+  ])('reports for the address of a login: %s', async (_, proxy, expected) => {
     const findings = await throughProxy(proxy, { logIn: true })
     expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
       expected.map(({ state, advice }) => ({

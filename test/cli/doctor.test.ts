@@ -57,7 +57,7 @@ describe('a configuration', () => {
       'fapi2, with nonces',
       { OAUTH2SERVER_SECURITY_PROFILE: 'fapi2', OAUTH2SERVER_REQUIRE_DPOP_NONCE: 'true' },
     ],
-  ])('of the profile %s has no warning, and a whole login works', async (_, env) => {
+  ])('of the profile %s passes a whole login without a warning', async (_, env) => {
     const findings = await examineConfiguration({ ...https, ...env })
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     expect(findings.map(({ check }) => check)).toContain('flow-revocation')
@@ -87,7 +87,7 @@ describe('a configuration', () => {
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code' },
       { 'flow-refresh-reuse': /^Not tried: there is no refresh token/ },
     ],
-  ])('%s: reports what is not tried, with the reason', async (_, env, expected) => {
+  ])('%s is reported with the skipped checks and the reason', async (_, env, expected) => {
     const findings = await examineConfiguration({ ...https, ...env })
     const skipped = findings.filter(({ state }) => state === 'skip')
     expect(Object.fromEntries(skipped.map(({ check, advice }) => [check, advice]))).toEqual(
@@ -215,7 +215,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('an Express application as in the README: passes all checks, with a warning about X-Powered-By', async () => {
+  test('that is an Express application as in the README passes all checks, with a warning about X-Powered-By', async () => {
     await using place = await workplace()
     const port = await freePort()
     const server = await createAuthorizationServer({
@@ -255,7 +255,7 @@ describe('a running server', () => {
       /^The server issues codes without PKCE to confidential clients/,
     ],
     [
-      'optional for them, without pushed requests',
+      'optional for confidential clients, without pushed requests',
       'public',
       { pushedAuthorizationRequests: 'off' },
       /^The server issues codes without PKCE to confidential clients/,
@@ -274,35 +274,38 @@ describe('a running server', () => {
     ],
     ['required for all', 'always', {}, undefined],
     [
-      'optional for confidential clients, which cannot be',
+      'optional for confidential clients, which the server does not support',
       'public',
       { clientAuthentication: ['none'] },
       undefined,
     ],
-  ] as const)('PKCE is %s: RFC 9700 §2.1.1', async (_, requirePkce, options, expected) => {
-    await using app = await startServer({ requirePkce, clock: Date.now, ...options })
-    const findings = await examine({
-      issuer: app.issuer,
-      send: (request) => fetch(request),
-      records: app.server,
-      isOurs: false,
-    })
-    const found = findings.find(({ check }) => check === 'flow-pkce')
-    expect(found).toEqual(
-      expected === undefined
-        ? { state: 'ok', check: 'flow-pkce', advice: '' }
-        : {
-            state: 'warn',
-            check: 'flow-pkce',
-            advice: expect.stringMatching(
-              new RegExp(`${expected.source}.*§2\\.1\\.1.*OAUTH2SERVER_REQUIRE_PKCE=always$`),
-            ),
-          },
-    )
-    expect(findings.filter(({ state }) => state === 'fail')).toEqual([])
-  })
+  ] as const)(
+    'is checked for PKCE that is %s (RFC 9700 §2.1.1)',
+    async (_, requirePkce, options, expected) => {
+      await using app = await startServer({ requirePkce, clock: Date.now, ...options })
+      const findings = await examine({
+        issuer: app.issuer,
+        send: (request) => fetch(request),
+        records: app.server,
+        isOurs: false,
+      })
+      const found = findings.find(({ check }) => check === 'flow-pkce')
+      expect(found).toEqual(
+        expected === undefined
+          ? { state: 'ok', check: 'flow-pkce', advice: '' }
+          : {
+              state: 'warn',
+              check: 'flow-pkce',
+              advice: expect.stringMatching(
+                new RegExp(`${expected.source}.*§2\\.1\\.1.*OAUTH2SERVER_REQUIRE_PKCE=always$`),
+              ),
+            },
+      )
+      expect(findings.filter(({ state }) => state === 'fail')).toEqual([])
+    },
+  )
 
-  test('that is not running: reports one finding, and sets the exit status', async () => {
+  test('that does not respond causes one finding and exit status 1', async () => {
     await using place = await workplace()
     const url = `http://localhost:${await freePort()}`
     const outcome = await place.run('doctor', '--url', url)

@@ -11,7 +11,7 @@ import { declareScopes, refused, silent, workplace } from './workplace.ts'
 const emailLine =
   '{"id":"user:email","help_text":"Read your e-mail address","group":"User","is_internal":false}\n'
 
-test('scopes list prints the built-in scope and those of the application, one object per line [T715]', async () => {
+test('scopes list prints the built-in scope and the scopes of the application, one object per line [T715]', async () => {
   await using place = await workplace()
   expect(await place.run('scopes', 'list')).toEqual({ ...silent, stdout: emailLine })
 

@@ -61,7 +61,7 @@ test('reports a port in use in one line', async () => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
   try {
-    // The profile causes no warnings.
+    // This profile disables the settings that cause warnings.
     const env = { PORT: String(port), OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
     expect(await place.runWith({ env }, 'serve')).toEqual(
       refused(

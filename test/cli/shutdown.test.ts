@@ -24,7 +24,7 @@ const dial = async (port: number) => {
         listener = () => what.test(heard) && resolve()
         listener()
       }),
-    /** Everything that was received until the server closed. */
+    /** All received data, once the server has closed the connection. */
     ended,
   }
 }
@@ -40,7 +40,7 @@ const untilRefused = async (port: number): Promise<void> => {
   while (!(await refusesConnections(port)));
 }
 
-test('serve: SIGTERM finishes requests in flight, reports not ready until then, and exits', async () => {
+test('serve finishes requests in flight after SIGTERM, reports "not ready" until then, and exits', async () => {
   await using place = await workplace()
   const port = await freePort()
   await using program = runNode([mainProgram, 'serve'], {

@@ -80,7 +80,7 @@ describe('tokens create', () => {
     ['an empty name', { '--name': ' ' }, 'name: The name is missing.'],
     ['a name of 41 characters', { '--name': 'ä'.repeat(41) }, /name: .* 40 characters/],
     ['a lifetime that is not a number', { '--expires-in': '1h' }, /expires_in: .* seconds/],
-  ])('rejects %s, and writes nothing', async (_, wrong, message) => {
+  ])('rejects %s without creating a token', async (_, wrong, message) => {
     await using place = await withUser()
     const options = Object.entries({ '--name': 'N', '--user': email, ...wrong }).flat()
     expect(await place.run('tokens', 'create', ...options)).toEqual(refused(message))

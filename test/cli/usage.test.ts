@@ -16,7 +16,7 @@ test('--help prints the usage to stdout', async () => {
   const help = await place.run('clients', 'create', '--help')
   expect(help).toMatchObject({ code: 0, stderr: '' })
   expect(help.stdout).toContain('Registers a client and prints its id and secret.')
-  expect(help.stdout).toMatch(/--redirect-uri <uri>\s+Where users are sent back to/)
+  expect(help.stdout).toMatch(/--redirect-uri <uri>\s+A URI to which users return/)
   expect(help.stdout).toMatch(/Example:\n {2}\$ svc-oauth2server clients create --name /)
 })
 

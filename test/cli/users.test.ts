@@ -57,7 +57,7 @@ describe('users create', () => {
       ['--email', 'a@b.example', '--password', '1234567'],
       /password: .* 8 characters/,
     ],
-  ])('rejects %s, and writes nothing', async (_, options, message) => {
+  ])('rejects %s without creating a user', async (_, options, message) => {
     await using place = await workplace()
     const server = await place.open()
     await server.users.create({ email: 'taken@example.org', password: null })

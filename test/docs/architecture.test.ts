@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readPage, root } from './markdown.ts'
 
-test('ARCHITECTURE.md names every directory and file at the top level of src', () => {
+test('ARCHITECTURE.md lists every directory and file at the top level of src', () => {
   const page = readPage('ARCHITECTURE.md')
   const links = readdirSync(`${root}/src`, { withFileTypes: true }).map((entry) =>
     entry.isDirectory() ? `[\`${entry.name}/\`](src/${entry.name})` : `(src/${entry.name})`,

@@ -16,7 +16,7 @@ const help = async (...command: readonly string[]): Promise<string> => {
   return text
 }
 
-/** The commands of a help text, except `help` itself. */
+/** Returns the commands of a help text, except `help`. */
 const commandsIn = (text: string): readonly string[] =>
   [...(text.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([a-z-]+)/gm)]
     .map(([, name = '']) => name)

@@ -8,7 +8,7 @@ const exact = /^(?:npm:[a-z0-9-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 /** Dependencies of which the application and this package must share one copy: a version range lets npm find it. */
 const shared = ['@opentelemetry/api']
 
-/** The path of a package in a lock file. */
+/** An entry of a lock file. */
 interface Locked {
   readonly version: string
   readonly integrity?: string
@@ -37,6 +37,6 @@ test('the lock file has a hash for every package that an application installs, a
   expect(ours.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
 })
 
-test('only scripts of named dependencies run', () => {
+test('only scripts of listed dependencies run', () => {
   expect(read('package.json').allowScripts).toEqual({ node: true })
 })

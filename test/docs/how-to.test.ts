@@ -32,7 +32,7 @@ import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing
 import { authorizeUrl, newPkce, UserAgent } from '../support/user-agent.ts'
 import { asPattern, blocksOf, readPage, root } from './markdown.ts'
 
-// Every `ts` block of a how-to page is a whole program: it is compiled and run unchanged.
+// Every `ts` block of a how-to page is a whole program, which these tests compile and run unchanged.
 
 const pages = [
   'access-control',
@@ -407,7 +407,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('client-authentication: authenticates a client by keys, and publishes the other methods in the metadata', ({
+  test('client-authentication: authenticates a client with keys, and publishes all methods in the metadata', ({
     expect,
   }) =>
     running('client-authentication', async ({ url, database }) => {
@@ -438,7 +438,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       expect(token.status).toBe(200)
     }))
 
-  test('resources: accepts a token for one part only at that part', ({ expect }) =>
+  test('resources: accepts a token for one resource only at that resource', ({ expect }) =>
     running('resources', async ({ url, database }) => {
       const server = await opened(database, {
         scopes: [new Scope('notes:read'), new Scope('reports:read')],
@@ -681,7 +681,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('narrower-tokens: runs both commands, with a personal token and with one of a client', ({
+  test('narrower-tokens: runs both commands, with a personal token and with a token of a client', ({
     expect,
   }) =>
     twoAtOnce(() =>

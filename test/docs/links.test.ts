@@ -8,7 +8,7 @@ const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),
 })
 
-/** The anchors that GitHub generates for the headings of a page. */
+/** Returns the anchors that GitHub generates for the headings of a page. */
 const anchorsOf = (page: string): readonly string[] =>
   [...withoutCode(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -12,7 +12,7 @@ const page = readPage('docs/operations.md')
 const reference = readPage('docs/reference/settings.md')
 const elsewhere = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_DB', 'POSTGRES_PASSWORD', 'SITE']
 
-test('the page names every template file', () => {
+test('the page mentions every template file', () => {
   expect(files.length).toBeGreaterThan(0)
   expect(files.filter((path) => !page.includes(`](../${path})`))).toEqual([])
 })

@@ -24,7 +24,7 @@ const sections = [
   ...sectionsOf(readPage('docs/promises.md')),
 ].map((text) => ({ heading: text.split('\n', 1)[0] ?? '', rows: rowsOf(text) }))
 
-/** The test references of an entry: `[file](path): T012, T345`. */
+/** Returns the test references of an entry, such as `[file](path): T012, T345`, that do not exist. */
 const missing = ({ section, answer }: Row): readonly string[] =>
   [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: (T\d{3,4}(?:, T\d{3,4})*))?/g)].flatMap(
     ([, target = '', ids]) => {
@@ -57,7 +57,7 @@ test('the page lists the requirements of every standard in the table', () => {
 })
 
 describe.each(sections)('$heading', ({ rows }) => {
-  test('every requirement names an existing test, or gives a reason', () => {
+  test('every requirement refers to an existing test or states a reason', () => {
     const unproven = rows
       .filter(({ answer }) => !answer.includes('.test.ts)') && answer.length < 20)
       .map(({ section, requirement }) => `${section} ${requirement}: neither`)

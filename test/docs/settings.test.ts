@@ -8,7 +8,7 @@ test('the reference of settings is up to date; to update it, run npm run referen
   expect(readPage('docs/reference/settings.md')).toBe(settingsReference())
 })
 
-test('the reference names every variable that the programs read', () => {
+test('the reference lists every variable that the programs read', () => {
   const source = readFileSync(resolve(root, 'src/server/environment/environment.ts'), 'utf8')
   const read = [...source.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name ?? '')
   expect(read.length).toBeGreaterThan(0)

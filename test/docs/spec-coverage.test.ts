@@ -65,8 +65,8 @@ const slug = (text: string): string =>
     .replaceAll(/ +/g, '-')
 
 /**
- * An ID for every statement of the specification, in order: numbered and nested items, list items, table rows and the
- * sentences in between.
+ * Returns an ID for every statement of the specification in order: numbered and nested items, list items, table rows
+ * and the sentences in between.
  */
 const statementsOf = (text: string): readonly string[] => {
   const ids: string[] = []
@@ -113,14 +113,14 @@ const statementsOf = (text: string): readonly string[] => {
 
 const isThere = (path: string): boolean => existsSync(resolve(root, path))
 
-test('the table has a row for every statement of the specification, once and in its order', () => {
+test('the table has one row for each statement of the specification, in the same order', () => {
   const statements = statementsOf(specification)
   expect(statements.length).toBeGreaterThan(150)
   expect(rows.map(({ id }) => id)).toEqual(statements)
   expect(new Set(statements).size).toBe(statements.length)
 })
 
-test.each(rows)('$id has sources and tests, and they exist', (row) => {
+test.each(rows)('$id refers to existing sources and tests', (row) => {
   const { statement, sources, tests, note } = row
   expect(statement).not.toBe('')
   expect(sources.filter((path) => !path.startsWith('src/') || !isThere(path))).toEqual([])

@@ -15,7 +15,7 @@ const numbersIn = (text = ''): readonly string[] =>
   [...text.matchAll(/RFC (\d{4})/g)].map(([, number = '']) => number)
 
 test.each(rows.map((row) => [numbersIn(row[0])[0], row] as const))(
-  'RFC %s has sources and tests, and they exist',
+  'RFC %s refers to existing sources and tests',
   (_number, row) => {
     expect(row).toHaveLength(4)
     const [, , sources, tests] = row
@@ -30,7 +30,7 @@ test.each(rows.map((row) => [numbersIn(row[0])[0], row] as const))(
   },
 )
 
-test('the table names every suite of a standard, and the standard of every extension', () => {
+test('the table lists every test suite of a standard, and the standard of every extension', () => {
   const suites = globSync('test/rfc/*.test.ts', { cwd: root }).map((path) =>
     path.replaceAll('\\', '/'),
   )

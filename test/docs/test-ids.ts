@@ -5,8 +5,8 @@ import { root } from './markdown.ts'
 const ids = new Map<string, readonly string[]>()
 
 /**
- * The IDs of a test file, in the order of the file. An ID such as `[T012]` ends the title of a test or of a group of
- * tests, so that documents can refer to the test while its title changes.
+ * Returns the IDs of a test file, in the order of the file. An ID such as `[T012]` ends the title of a test or group,
+ * so that documents can refer to the test even if its title changes.
  */
 export const testIdsIn = (path: string): readonly string[] => {
   const known = ids.get(path)
@@ -17,6 +17,6 @@ export const testIdsIn = (path: string): readonly string[] => {
   return found
 }
 
-/** The IDs of all test files. */
+/** Returns the IDs of all test files. */
 export const allTestIds = (): readonly string[] =>
   globSync('test/**/*.test.ts', { cwd: root }).flatMap(testIdsIn)

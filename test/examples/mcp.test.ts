@@ -93,7 +93,7 @@ const startMcpApp = async (
   }
 }
 
-/** A token with the scope `notes:read`, restricted to these resources. */
+/** Issues a token with the scope `notes:read`, restricted to these resources. */
 const tokenFor = async (
   { server, user: subject }: McpApp,
   resources: readonly string[],
@@ -121,7 +121,7 @@ const scopesIn = (url: URL | undefined): readonly string[] =>
 describe.each<[string, string, Protocol]>([
   ['', 'up to 2025-11-25', 'legacy'],
   ['/app', '2026-07-28', { pin: '2026-07-28' }],
-])('an MCP server beside an issuer with the path "%s", protocol %s', (basePath, _, protocol) => {
+])('an MCP server for an issuer with the path "%s", protocol %s', (basePath, _, protocol) => {
   let app: McpApp
   let documents: Server
   let clientMetadataUrl: string
@@ -154,7 +154,7 @@ describe.each<[string, string, Protocol]>([
     await assistant.close()
   }
 
-  test('an unknown assistant registers itself, logs its user in, and calls a tool [T486]', async () => {
+  test('an unregistered assistant registers itself, logs its user in, and calls a tool [T486]', async () => {
     const assistant = new Assistant(app, protocol)
     app.requests.length = 0
     await usesTools(assistant)
@@ -200,7 +200,7 @@ describe.each<[string, string, Protocol]>([
   test('step-up: a tool that requires more scopes works after the user consents again [T488]', async () => {
     const assistant = new Assistant(app, protocol)
     await assistant.connect()
-    // The challenge without a token names only the scopes that the endpoint requires.
+    // The challenge for a request without a token contains only the scopes that the endpoint requires.
     expect(scopesIn(assistant.memory.asked[0])).toEqual(['notes:read'])
     expect(assistant.memory.asked).toHaveLength(1)
     const added = await assistant.call('add_note', { text: 'Buy milk' })

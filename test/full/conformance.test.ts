@@ -86,7 +86,7 @@ describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod
   ['none', ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']],
   ['client_secret_post', ['client_secret_basic', 'client_secret_post']],
   ['client_secret_basic', ['client_secret_basic']],
-])('a client that authenticates by %s', (method, clientAuthentication) => {
+])('a client that authenticates with %s', (method, clientAuthentication) => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer({ clientAuthentication, clientIdMetadataDocuments: true })

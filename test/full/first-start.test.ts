@@ -201,7 +201,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     }
   })
 
-  test('the data folder is not writable', async () => {
+  test('exits with 1 and one message if the data folder is not writable', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
     await writeFile(file, '')
@@ -288,7 +288,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     ['DATABASE_URL', 'mysql://localhost/x', /DATABASE_URL accepts sqlite:PATH/],
     ['OAUTH2SERVER_DEFAULT_SCOPES', 'no:such', /OAUTH2SERVER_DEFAULT_SCOPES.*no:such/],
     ['OAUTH2SERVER_JWT_VERYFICATION_FACTORY', './none.js:verify', /JWT_VERYFICATION_FACTORY/],
-  ])('§1 %s=%s', async (name, value, message) => {
+  ])('§1 exits with 1 and one message for %s=%s', async (name, value, message) => {
     await using folder = await temporaryFolder()
     const refused = await failedStart({ data: folder.path, env: { [name]: value } })
     expectProblem(refused, message, { lines: 2 })

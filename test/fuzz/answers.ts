@@ -33,7 +33,7 @@ export class AnswerReader {
     while (this.#step());
   }
 
-  /** @returns whether it made progress */
+  /** Parses the next part. @returns whether enough bytes were available */
   #step(): boolean {
     if (this.#left > 0) {
       const taken = Math.min(this.#left, this.#rest.length)

@@ -94,7 +94,7 @@ const lines: Readonly<Record<string, Given>> = {
 }
 const names = Object.keys(lines)
 
-/** Mutates header lines: another value, a repeated name, or none at all. */
+/** Mutates header lines: replaces, repeats or removes them. */
 export const headers: Mutation = (shape, r, n) => {
   const name = r.pick(names)
   const value = (lines[name] as Given)(r, n).slice(0, 6_000)

@@ -135,7 +135,7 @@ const pathChanges: readonly ((path: string, r: SeededRandom, n: Nasty) => string
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** Mutates the parts of a request by name: missing, repeated, empty, huge, of another type. */
+/** Mutates named parts of a request: they are removed, repeated, emptied, enlarged, or of another type. */
 export const structure: Mutation = (shape, r, n) => {
   const { body } = shape
   const what = r.below(20)

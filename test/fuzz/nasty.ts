@@ -118,7 +118,7 @@ export const nastyValues = (seed: number): Nasty => {
   return {
     value: (random) => random.pick(values),
     text: (random) => textOf(random.pick(values)),
-    // A copy, because it becomes a part of a request that is changed.
+    // Return a copy, because mutations change the request that contains the value.
     json: (random) =>
       random.chance(50) ? textOf(random.pick(values)) : structuredClone(random.pick(json)),
   }

@@ -44,7 +44,7 @@ export const overload = async (port: number, furniture: TestData) => {
         isAlone: true,
         leaves: false,
       }
-      return sendAlone(port, request, patience)
+      return sendAlone(port, request, timeout)
     }),
   )
   const statuses: Record<string, number> = {}

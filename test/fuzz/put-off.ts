@@ -12,7 +12,7 @@ const reasons: Readonly<Record<string, RegExp>> = {
 export interface Unavailability {
   /** The number of 503 responses for each reason, from the log. */
   readonly counts: Readonly<Record<string, number>>
-  /** The other problems in the log. */
+  /** All other problems in the log. */
   readonly others: readonly Complaint[]
 }
 

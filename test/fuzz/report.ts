@@ -34,7 +34,7 @@ export const print = (report: FuzzReport): void => {
   console.log('Rows at the end:', rows)
   const rate = Math.round(tally.total / seconds)
   console.log(
-    `${tally.total} requests in ${Math.round(seconds)} s (${rate} a second); half were answered within ${tally.within(0.5)} ms, 99 % within ${tally.within(0.99)} ms, behind up to 7 others on their connection`,
+    `${tally.total} requests in ${Math.round(seconds)} s (${rate} a second); half completed within ${tally.within(0.5)} ms, 99 % within ${tally.within(0.99)} ms, behind up to 7 others on their connection`,
   )
   for (const { number, endpoint, kind, status, request } of tally.offences)
     console.log(`number ${number}, ${endpoint}, ${kind}: ${status}\n  ${request}`)

@@ -7,7 +7,7 @@ export interface Failure {
   readonly endpoint: string
   readonly kind: string
   readonly status: Ending['status']
-  /** The request as it was sent, with control characters as JSON. */
+  /** The sent bytes, with control characters escaped as in JSON. */
   readonly request: string
 }
 

@@ -13,7 +13,7 @@ export interface LoadClientOptions {
 }
 
 const expectStatus = (answer: Response, status: number): void => {
-  if (answer.status !== status) throw new Error(`${answer.url} answered ${answer.status}`)
+  if (answer.status !== status) throw new Error(`${answer.url} returned ${answer.status}`)
 }
 
 export class LoadClient {
@@ -24,7 +24,7 @@ export class LoadClient {
     this.#options = options
   }
 
-  /** Logs the user in; the session is valid on every server. */
+  /** Logs the user in. The session is valid on every server. */
   async logIn(url: string): Promise<void> {
     const page = await fetch(`${url}/login`)
     const cookie = cookieOf(page)
@@ -54,7 +54,7 @@ export class LoadClient {
       redirect: 'manual',
     })
     const code = new URL(answer.headers.get('location') ?? '', from).searchParams.get('code')
-    if (code === null) throw new Error(`${from} gave no code, but ${answer.status}`)
+    if (code === null) throw new Error(`${from} returned ${answer.status} without a code`)
     return this.#pair(at, { grant_type: 'authorization_code', code, redirect_uri: redirectUri })
   }
 
@@ -99,7 +99,7 @@ export class LoadClient {
     })
     const body = (await answer.json()) as Record<string, unknown>
     if (answer.status !== 200)
-      throw new Error(`${parameters.grant_type} answered ${answer.status} ${body.error}`)
+      throw new Error(`${parameters.grant_type} returned ${answer.status} ${body.error}`)
     return body
   }
 }

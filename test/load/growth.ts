@@ -2,7 +2,7 @@
  * Measures the cost of ten million tokens: look-ups compared with a small table, bytes on disk, and a purge during
  * look-ups.
  *
- *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
+ * npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
  *
  * A token and its authorization are two rows. By default, a tenth of the tokens is expired.
  *
@@ -75,7 +75,7 @@ const shown = (milliseconds: number): string => milliseconds.toFixed(3)
 
 const find = async ({ store, digests }: Filled, index: number): Promise<void> => {
   const digest = digests[index % digests.length]
-  if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is gone.')
+  if (!digest || !(await store.tokens.findByAccess(digest))) throw new Error('A token is missing.')
 }
 
 /**
@@ -143,7 +143,7 @@ export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
   const before = await duringIdle(filled)
   const { removed, seconds, times } = await purge(filled)
   const after = await duringIdle(filled)
-  // The faster of the two, so that other load on the machine does not hide an effect.
+  // Use the faster of both, so that other load on the machine does not hide an effect.
   const idleP99 = Math.min(at(before, 0.99), at(after, 0.99))
   const p99 = at(times, 0.99)
   console.log(
@@ -196,7 +196,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
       )
     console.log(`ratio of the medians ${ratio.toFixed(2)} (at most 1.5)`)
 
-    return (await purgeBesideLookups(many)) && ratio <= 1.5
+    return (await purgeDuringLookups(many)) && ratio <= 1.5
   } finally {
     for (const { server, store } of open) {
       await store.close()

@@ -12,7 +12,7 @@ const at = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) /
   10
 
-/** Times requests by kind, in phases: each `take` returns the figures since the previous one. */
+/** Measures the duration of requests by kind. `take` returns the figures since the previous call. */
 export class Meter {
   readonly #times = new Map<string, number[]>()
   readonly #failures = new Map<string, number>()

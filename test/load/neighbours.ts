@@ -119,7 +119,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
   const rounds = Number(values.rounds ?? (quick ? 1 : 2))
   const chosen = abuses.filter(({ name }) => (values.abuse ?? name) === name)
   if (chosen.length === 0)
-    throw new Error(`An abuse is one of ${abuses.map(({ name }) => name).join(', ')}.`)
+    throw new Error(`--abuse accepts ${abuses.map(({ name }) => name).join(', ')}.`)
   const results: Result[] = []
   let isWhole = true
   for (const abuse of chosen) {

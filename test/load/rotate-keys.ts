@@ -1,7 +1,7 @@
 /**
  * Measures a rotation of the secret keys over many tokens, with two servers under load.
  *
- *     npm run test:load -- rotate-keys [TOKENS]
+ * npm run test:load -- rotate-keys [TOKENS]
  *
  * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty.
  */
@@ -186,7 +186,7 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
   const env = {
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
-    // Disables the settings that cause start-up warnings.
+    // Disable the settings that cause start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

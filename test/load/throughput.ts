@@ -1,7 +1,7 @@
 /**
  * Measures the throughput of one server process, and the size of its rows: the figures of docs/operations.md.
  *
- *     npm run test:load -- throughput [SECONDS]
+ * npm run test:load -- throughput [SECONDS]
  *
  * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty. Requires Linux, because
  * processor time is read from /proc, so that other load on the machine does not matter.
@@ -88,7 +88,7 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
     SECRET_KEY: 'the secret key of the measurement of throughput',
-    // Disables the settings that cause start-up warnings.
+    // Disable the settings that cause start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

@@ -2,7 +2,7 @@
  * Measures an upgrade of a large token table during traffic. A fictitious second version adds a column, fills it in
  * batches, and creates an index.
  *
- *     npm run test:load -- upgrade [--rows TOKENS]
+ * npm run test:load -- upgrade [--rows TOKENS]
  *
  * Uses the PostgreSQL of TEST_POSTGRES_URL.
  */
@@ -22,7 +22,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
     options: { rows: { type: 'string', default: '4000000' } },
   })
   const rows = Number(values.rows)
-  // All requests belong to one user.
+  // Raise the limit per user, because all requests have the same user.
   const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000' }
   await using site = await startSite({ env })
   await site.client.tokens(site.node(0), site.agent)

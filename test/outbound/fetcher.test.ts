@@ -49,7 +49,7 @@ const asked = (
   more: Partial<OutboundRequest<unknown>> = {},
 ): OutboundRequest<unknown> => ({ url, ...json, read: (document) => document, ...more })
 
-/** The message of a rejection, and its duration in milliseconds. */
+/** Returns the message of a rejection, and the duration until it in milliseconds. */
 const refusal = async (
   url: string,
   {
@@ -60,7 +60,7 @@ const refusal = async (
   const begun = performance.now()
   const error = await outbound.json(asked(url, more)).then(
     (found) => {
-      throw new Error(`It was not refused: ${JSON.stringify(found)}`)
+      throw new Error(`The document was accepted: ${JSON.stringify(found)}`)
     },
     (error: unknown) => error,
   )
@@ -415,7 +415,7 @@ describe('a hostile server', () => {
     )
   })
 
-  test('rejects another protocol', async () => {
+  test('rejects a response in another protocol', async () => {
     const path = newPath()
     site.answer(path, (_request, response) => {
       response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end()
@@ -542,7 +542,7 @@ describe('caching (RFC 9111)', () => {
     expect(await countFetches(year, [59, 30], { maxAge: 60 })).toBe(2)
   })
 
-  test('revalidates a cached document by its ETag', async () => {
+  test('revalidates a cached document with its ETag', async () => {
     const path = newPath()
     site.answer(path, (request, response) => {
       const isKnown = request.headers['if-none-match'] === '"v1"'

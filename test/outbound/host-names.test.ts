@@ -51,7 +51,7 @@ const nowhere = 'Its host has no public address.'
 const lookUp = (name: string, { signal } = new AbortController()) =>
   nameServerLookup([names.address])(name, signal)
 
-/** Returns the async resource types of look-ups that the work creates; the first is that of the thread pool. */
+/** Returns the async resource types of the look-ups that the work creates. The first type is the thread pool's. */
 const kindsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
   const kinds = new Set<string>()
   const hook = createHook({ init: (_id, type) => void kinds.add(type) }).enable()
@@ -177,7 +177,7 @@ test('with dangerouslyAllowPrivateAddresses, resolves names that only this machi
   }
 })
 
-test('occupies no thread of the process, and does not keep it alive', async () => {
+test('does not occupy a thread of the process, and does not keep the process alive', async () => {
   const control = new AbortController()
   const kinds = await kindsOf(async () => {
     const given = lookUp('a.silent.example', control).catch(({ code }) => code)

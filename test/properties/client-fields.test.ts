@@ -66,7 +66,7 @@ describe('fields of a client', () => {
       ),
   )
 
-  test('a name has 1 to 40 characters, and no invisible or direction-changing ones', () =>
+  test('a name has 1 to 40 characters, without invisible or direction-changing characters', () =>
     check(
       fc.property(text, (given) => {
         const made = outcome(() => validName(given))
@@ -86,7 +86,7 @@ describe('fields of a client', () => {
     expect(asSeen('a\uFE0F\u0301')).toBe('\u00E1')
   })
 
-  test('a website is a URL with https, or on this machine, without credentials', () => {
+  test('a website is an https URL or a URL on this machine, without credentials', () => {
     const url = fc.tuple(
       fc.constantFrom('https://', 'http://', 'HTTPS://', 'javascript:', '//'),
       fc.constantFrom('', 'a@', 'a:b@'),

@@ -81,7 +81,7 @@ interface Asked {
   readonly scopes: readonly string[]
   readonly prompt: 'consent' | 'none' | undefined
   readonly decision: Decision
-  /** The optional scopes that are ticked, where the page is shown. */
+  /** The optional scopes that the user ticks if the page is shown. */
   readonly ticked: readonly string[]
 }
 
@@ -169,7 +169,7 @@ const end = (
   }
 }
 
-/** Agrees to all scopes and later unticks one: a request for all then gets the rest. */
+/** Agrees to all scopes, and unticks one scope later. A request for all scopes then receives the remaining scopes. */
 const changeOfMind = (user: number, client: number, unticked: string) =>
   command(
     `user ${user} agrees to client ${client}, and unticks ${unticked} later`,

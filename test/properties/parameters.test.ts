@@ -22,7 +22,7 @@ const isRefusal = (error: unknown, code = 'invalid_request') =>
   error instanceof OAuthError && error.code === code && error.status >= 400 && error.status < 500
 
 describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
-  test('equal those of URLSearchParams, in its order', () =>
+  test('equal the parameters that URLSearchParams parses, in the same order', () =>
     check(
       fc.property(pairs, (given) => {
         const text = `${new URLSearchParams(given)}`
@@ -56,7 +56,7 @@ describe('parameters of a query or a body (RFC 6749 §3.1, §3.2)', () => {
         const params = new Parameters(`${new URLSearchParams({ x: value })}`)
         expect(params.opaque('x')).toBe(value.toWellFormed() || undefined)
         const read = outcome(() => params.optional('x'))
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is being refused
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the server refuses these characters
         if (/[\0-\x1F\x7F]/.test(value)) expect('error' in read && isRefusal(read.error)).toBe(true)
         else expect(read).toEqual({ value: value.toWellFormed() || undefined })
       }),
@@ -124,11 +124,11 @@ describe('a Basic header (RFC 6749 §2.3.1)', () => {
         (id, secret, at, extra) => {
           const encoded = Buffer.from(`${id}:${secret}`).toString('base64')
           expect(presented(`Basic ${encoded}`)).toEqual({ clientId: id, proof: secret })
-          // A leading space adds to those between scheme and credentials.
+          // Don't insert at the start: spaces between scheme and credentials are ignored.
           const place = 1 + (at % encoded.length)
           const other = `${encoded.slice(0, place)}${extra}${encoded.slice(place)}`
           const read = outcome(() => presented(`Basic ${other}`))
-          // An accepted value means something else, never the same in another encoding.
+          // An accepted value must differ: the same credentials in another encoding are refused.
           if ('error' in read) expect(isRefusal(read.error, 'invalid_client')).toBe(true)
           else expect(read.value).not.toEqual({ clientId: id, proof: secret })
         },
@@ -275,7 +275,7 @@ describe('JSON that clients send (RFC 8259 §4)', () => {
       ),
     ))
 
-  test('causes a SyntaxError that repeats nothing of an invalid text', () =>
+  test('causes a SyntaxError that does not repeat any part of an invalid text', () =>
     check(
       fc.property(
         fc.oneof(

@@ -229,7 +229,7 @@ describe('the redirect after the login', () => {
     'a',
     ';',
   )
-  /** Texts that look like a path and name a host. */
+  /** Texts that look like a path but contain a host. */
   const elsewhere = fc.tuple(
     fc.constantFrom('//', '/\\', '///', '\\\\', '/\t/', '/%2f'),
     fc.constantFrom('api.example', 'localhost:3000', 'evil.example'),
@@ -248,7 +248,7 @@ describe('the redirect after the login', () => {
     'https://api.example/auth',
   )
 
-  test('is always on this origin, as a browser resolves it from any page', () =>
+  test('is always on this origin when a browser resolves it from any page', () =>
     check(
       fc.property(fc.array(target, { maxLength: 2 }), issuer, (given, of) => {
         const { origin, pathname } = new URL(of)

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { ping, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// Compares a small model of refresh tokens with the server, over HTTP on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
+// Compares a small model of refresh tokens with a server on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
 
 const seconds = { access: 300, refresh: 1_000, leeway: 60, whole: 2_500 }
 const whole = ['notes:read', 'notes:write']
@@ -223,7 +223,7 @@ const revoke = (at: number, kind: 'access' | 'refresh' | 'exchanged' | 'replaced
     if (kind !== 'replaced') family.isEnded = true
   })
 
-const takeBack = command('the user takes it all back', async ({ families }, client) => {
+const takeBack = command('the user revokes the authorization', async ({ families }, client) => {
   await app.server.authorizedApplications.revoke(app.user.id, client.clientId)
   for (const family of families) family.isEnded = true
 })
@@ -236,7 +236,7 @@ const setActive = (active: boolean) =>
 
 const advance = (by: number) =>
   command(
-    `${by} seconds go by`,
+    `${by} seconds pass`,
     async () => app.advance(by),
     () => true,
   )
@@ -262,7 +262,7 @@ const scope = fc.constantFrom(
   'test:scope',
   'user:email',
 )
-// Actions that end everything are rare, so that the other actions have live tokens.
+// Actions that revoke all tokens are rare, so that other actions have valid tokens.
 const often = (of: fc.Arbitrary<Command>): fc.Arbitrary<Command>[] =>
   Array.from({ length: 4 }, () => of)
 const commands = fc.commands(
@@ -270,7 +270,7 @@ const commands = fc.commands(
     ...often(fc.constant(redeem)),
     ...often(fc.tuple(family, scope).map(([at, of]) => refresh(at, of))),
     ...often(fc.tuple(family, fc.nat(5), scope).map(([at, which, of]) => replay(at, which, of))),
-    // Around the end of the leeway.
+    // Use times around the end of the leeway.
     ...often(
       fc
         .tuple(family, fc.constantFrom(0, seconds.leeway - 1, seconds.leeway))

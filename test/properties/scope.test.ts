@@ -88,7 +88,8 @@ describe('the scopes of a client', () => {
         const made = outcome(() => narrow(text, { within, otherwise }))
         const distinct = [...new Set(asked ?? otherwise)]
         if ('value' in made) {
-          // Whole and in the order of the request, or not at all: nothing is left out silently (decision §4.5).
+          // All requested scopes in the order of the request, or an error: no scope is omitted silently (decision
+          // §4.5).
           expect(made.value).toEqual(distinct)
           expect(isWithin(made.value, within)).toBe(true)
           expect(narrow(made.value.join(' '), { within, otherwise: [] })).toEqual(made.value)
@@ -100,7 +101,7 @@ describe('the scopes of a client', () => {
       { runs: 1_000 },
     ))
 
-  test('never grow when fewer are allowed', () =>
+  test('never grow when fewer scopes are allowed', () =>
     check(
       fc.property(registries, someOf(known), someOf(known), (registry, allowed, kept) => {
         const fewer = allowed.filter((scope) => kept.includes(scope))
@@ -113,7 +114,7 @@ describe('the scopes of a client', () => {
 })
 
 describe('an earlier decision', () => {
-  test('grants only its own scopes, and requires a new one for others', () =>
+  test('grants only its own scopes, and other scopes require a new decision', () =>
     check(
       fc.property(
         someOf(known),

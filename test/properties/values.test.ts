@@ -129,7 +129,7 @@ describe('the value of a personal token', () => {
       ),
     ))
 
-  test('a random string has the length and alphabet for any random source', () =>
+  test('a random string has the expected length and alphabet for any random source', () =>
     check(
       fc.property(
         fc.nat(300),

@@ -39,7 +39,7 @@ export class Worker {
       rest -= share
       if (rest < 0) return [name, step]
     }
-    throw new RangeError('The shares of the mix do not make a hundred.')
+    throw new RangeError('The shares of the mix do not add up to a hundred.')
   }
 
   readonly #mix: readonly (readonly [string, number, () => Promise<void>])[] = [
@@ -55,7 +55,7 @@ export class Worker {
     ['personal token', 4, () => this.#personal()],
   ]
 
-  /** Sends a request from another address each time. */
+  /** Sends each request from a different address. */
   get #visitor(): Visitor {
     const part = () => this.#random.below(256)
     return new Visitor(this.#furniture.issuer, `10.${part()}.${part()}.${part()}`)
@@ -67,7 +67,7 @@ export class Worker {
     if (statuses.includes(answer.status)) return answer
     const text = await answer.text()
     if (answer.status === 429) throw new TooMany(text)
-    throw new Error(`${answer.url} answered ${answer.status}: ${text.slice(0, 300)}`)
+    throw new Error(`${answer.url} returned ${answer.status}: ${text.slice(0, 300)}`)
   }
 
   async #json(
@@ -222,6 +222,6 @@ export class Worker {
 
 const codeIn = (answer: Response): string => {
   const code = new URL(answer.headers.get('location') ?? '', answer.url).searchParams.get('code')
-  if (code === null) throw new Error(`${answer.url} gave no code.`)
+  if (code === null) throw new Error(`${answer.url} returned no code.`)
   return code
 }

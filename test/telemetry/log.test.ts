@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { runNode, temporaryFolder } from '../support/processes.ts'
 import { startServer } from '../support/server.ts'
 
-/** The line that a pino logger writes for an entry. */
+/** Returns the line that a pino logger writes for an entry. */
 const written = (entry: LogEntry): Record<string, unknown> => {
   let line = ''
   const logger = pino({ level: 'debug', base: null, timestamp: false }, {
@@ -25,11 +25,11 @@ describe('logTo', () => {
       ['warn', 40],
       ['error', 50],
     ] as const) {
-      expect(written({ level, event: 'x.y', message: 'It was so.', userId: 7 })).toEqual({
+      expect(written({ level, event: 'x.y', message: 'Something happened.', userId: 7 })).toEqual({
         level: number,
         event: 'x.y',
         userId: 7,
-        msg: 'It was so.',
+        msg: 'Something happened.',
       })
     }
   })
@@ -38,7 +38,7 @@ describe('logTo', () => {
     const lines: string[] = []
     const stream = { write: (line: string) => void lines.push(line) }
     const app = fastify({ logger: { level: 'info', stream } })
-    logTo(app.log)({ level: 'warn', event: 'x.y', message: 'It was so.' })
+    logTo(app.log)({ level: 'warn', event: 'x.y', message: 'Something happened.' })
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: 'x.y', level: 40 }])
     await app.close()
   })
@@ -71,7 +71,7 @@ describe('logTo', () => {
   })
 })
 
-// The implicit grant and tokens in the query cause warnings; one of them is disabled here.
+// The implicit grant and tokens in the query cause warnings. This disables the implicit grant.
 const oneWarning = { allowedResponseTypes: ['code'] } as const
 
 describe('logLevel', () => {

@@ -86,7 +86,7 @@ describe('metrics', () => {
     expect(await lookups('expired')).toBe(1)
   })
 
-  test('count requests by method, pattern and status; values from clients create no series', async () => {
+  test('count requests by method, pattern and status, so that values from clients create no series', async () => {
     const { clientId } = client
     const page = `${app.issuer}/account/settings/applications/clients/${clientId}/`
     await fetch(page, { redirect: 'manual' })

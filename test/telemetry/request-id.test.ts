@@ -55,7 +55,7 @@ describe('X-Request-Id', () => {
     expect(ids.size).toBe(targets.length)
   })
 
-  test('is taken from a valid request header', async () => {
+  test('equals the value of a valid request header', async () => {
     for (const id of ['a', '7c2d-41.x_Z', 'x'.repeat(64)])
       expect(await idOf([`X-Request-Id: ${id}`])).toBe(id)
   })

@@ -6,7 +6,7 @@ import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { TestClient } from '../support/user-agent.ts'
 
-// Tests of the secret detector of all test files (test/support/secrets).
+// Tests the detector of leaked secrets, which runs in all test files (test/support/secrets).
 
 const net = secretNet()
 let app: TestServer

@@ -95,7 +95,7 @@ test.each(sinks)('if the log $how, responses do not change', async ({ fail }) =>
   expect(await statusOf(app, 'x')).toBe(503)
 })
 
-test('reports a log that throws once as a warning of the process', async () => {
+test('emits one process warning for a log that throws', async () => {
   const warnings: Error[] = []
   const note = (warning: Error) => warnings.push(warning)
   process.on('warning', note)

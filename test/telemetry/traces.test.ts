@@ -61,7 +61,7 @@ describe('spans', () => {
     expect(request?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
   })
 
-  test("are children of the application's own span", async () => {
+  test("are children of the application's span", async () => {
     const outer = trace.getTracer('application').startSpan('GET /')
     const headers = { authorization: `Bearer ${await app.personalToken()}`, traceparent }
     const ask = () => app.server.fetch(new Request(`${app.issuer}/oauth/ping`, { headers }))

@@ -1,5 +1,5 @@
-// better-auth with its plugins for OAuth and API keys: https://www.better-auth.com. Its own handler serves the
-// endpoints. The resource calls the API of the plugin within the process, without a request to its introspection
+// better-auth with its plugins for OAuth and API keys: https://www.better-auth.com. The handler of better-auth serves
+// the endpoints. The resource calls the API of the plugin in the process, without a request to the introspection
 // endpoint.
 import type { RequestListener } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
@@ -21,14 +21,14 @@ const inSqlite = () => {
 }
 
 const scopes = ['openid', 'offline_access', 'notes:read', 'notes:write']
-/** Set once the client exists; the plugin caches the clients that are in this set. */
+/** The IDs of clients that the plugin caches. Filled when the client exists. */
 const trusted = new Set<string>()
 const provider = oauthProvider({
   loginPage: '/login',
   consentPage: '/consent',
   scopes,
   cachedTrustedClients: trusted,
-  // Only this process creates clients.
+  // Allow every change, because only this process creates clients.
   clientPrivileges: () => true,
   silenceWarnings: { oauthAuthServerConfig: true, openidConfig: true },
 })
@@ -47,7 +47,7 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 
 type Context = Parameters<typeof getOAuthProviderApi>[0]
-// The parts of an endpoint's context that this API needs.
+// Only the parts of an endpoint's context that this API needs.
 const context = {
   context: await auth.$context,
   headers: new Headers(),
@@ -93,7 +93,8 @@ const signUp = async (name: string) => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const seed = async (): Promise<Works> => {
   const { user, headers } = await signUp('bench')
-  // The first refresh token is used twice, which ends all refresh tokens of its user.
+  // Use a separate user: the check reuses this refresh token, after which better-auth revokes all refresh tokens of the
+  // user.
   const { user: another } = await signUp('another')
   const { client_id, client_secret = '' } = await auth.api.adminCreateOAuthClient({
     headers,

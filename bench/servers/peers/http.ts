@@ -1,4 +1,4 @@
-// Shared HTTP helpers for peers without a server of their own.
+// Shared HTTP helpers for peers that do not include a server.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export const textOf = (request: IncomingMessage): Promise<string> =>

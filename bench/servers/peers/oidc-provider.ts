@@ -1,5 +1,5 @@
-// oidc-provider: https://github.com/panva/node-oidc-provider. Its own router serves everything except for the resource,
-// which looks the token up with the model's `find`, as in the documentation.
+// oidc-provider: https://github.com/panva/node-oidc-provider. The router of oidc-provider serves all endpoints except
+// the resource, which looks up the token with the model's `find`, as in the documentation.
 import { generateKeyPairSync } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider'
@@ -18,7 +18,7 @@ const grantable = new Set([
   'BackchannelAuthenticationRequest',
 ])
 
-/** The in-memory adapter of its examples, without eviction. */
+/** The in-memory adapter of oidc-provider's examples, without eviction. */
 const inMemory = () => {
   const rows = new Map<string, AdapterPayload>()
   const byGrant = new Map<string, string[]>()
@@ -59,7 +59,7 @@ const inMemory = () => {
   }
 }
 
-/** The PostgreSQL adapter of its examples, with prepared statements. */
+/** The PostgreSQL adapter of oidc-provider's examples, with prepared statements. */
 const inPostgres = async () => {
   const sql = openSql()
   await sql.script(`create table if not exists oidc (

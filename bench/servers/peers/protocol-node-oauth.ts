@@ -1,5 +1,5 @@
-// @node-oauth/oauth2-server for `npm run test:differential`: the model of its documentation, in memory. It has no
-// endpoints for revocation, introspection and metadata.
+// @node-oauth/oauth2-server for `npm run test:differential`: the model of the documentation, in memory. The library
+// does not provide endpoints for revocation, introspection and metadata.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OAuth2Server from '@node-oauth/oauth2-server'
@@ -102,7 +102,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
     if (pathname === '/authorize') {
       await oauth.authorize(oauthRequest, result, { authenticateHandler: { handle: () => user } })
     } else if (pathname === '/token') {
-      // The option belongs to a grant and not to a client: only public clients do not authenticate.
+      // Set the option for each request: it applies to a grant type, but only public clients may omit authentication.
       const isOpen = isPublic(body.client_id)
       const requireClientAuthentication: Record<string, boolean> = isOpen
         ? { authorization_code: false, refresh_token: false }

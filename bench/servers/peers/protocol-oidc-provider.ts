@@ -1,4 +1,4 @@
-// oidc-provider for `npm run test:differential`: it supports every case of the protocol, and the user always agrees.
+// oidc-provider for `npm run test:differential`: supports every case of the protocol. The user always consents.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -50,7 +50,7 @@ const provider = new Provider(`http://localhost:${port}`, {
   interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
 })
 
-/** Logs the user in, and grants everything. */
+/** Logs the user in, and grants all requested access. */
 const agree: RequestListener = async (request, response) => {
   const { prompt, params, grantId, session } = await provider.interactionDetails(request, response)
   if (prompt.name === 'login') {

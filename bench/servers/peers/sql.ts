@@ -1,4 +1,4 @@
-// The database access of peers that leave it to the application: prepared statements, as in the floor.
+// The database access for peers that do not include one: prepared statements, as in the floor.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import pg from 'pg'
 import { place } from '../../support/serve.ts'

@@ -9,7 +9,7 @@ interface Note {
   readonly created_at: string
 }
 
-// The lines that use imports from svc-oauth2server, here and in main.ts, are all that the integration needs.
+// The integration consists of the lines that use imports from svc-oauth2server, here and in main.ts.
 
 /** Creates a page and a REST API under a prefix, with the embedded authorization server. */
 export const createApp = (server: AuthorizationServer, prefix = '/', app = new Hono()): Hono => {

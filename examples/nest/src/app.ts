@@ -17,8 +17,7 @@ import type { AuthorizationServer, Auth as Caller } from 'svc-oauth2server'
 import * as oauth2 from 'svc-oauth2server/nest'
 import { setViews } from './views.ts'
 
-// The lines that use oauth2 or other imports from svc-oauth2server, here and in main.ts, are all that the integration
-// needs.
+// The integration consists of the lines that use `oauth2` or other imports from svc-oauth2server, here and in main.ts.
 
 interface Note {
   readonly id: number

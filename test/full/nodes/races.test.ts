@@ -82,7 +82,7 @@ const makeRefreshTokens = async ({ records, client, user }: Site): Promise<reado
 describe.skipIf(isLacking).each([
   { kept: 'the database', redisUrl: undefined },
   { kept: 'Redis', redisUrl: sharedRedis },
-])('three nodes, codes in $kept', ({ kept, redisUrl }) => {
+])('three nodes that store codes in $kept', ({ kept, redisUrl }) => {
   let site: Site
   beforeAll(async () => {
     site = await startSite({

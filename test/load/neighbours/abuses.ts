@@ -126,7 +126,7 @@ const resetClientId: Abuse = {
 const lockedRow: Abuse = {
   name: 'locked-row',
   title: 'Another connection holds the rows of a user and a client, who ask for tokens meanwhile',
-  // SQLite locks no rows.
+  // SQLite does not lock rows.
   stores: ['postgres'],
   async prepare(site) {
     const abuser = await site.abuser()

@@ -118,7 +118,7 @@ export const wrongLogins: Abuse = {
 /** Milliseconds between a response and the next request of the same sender. */
 const pause = 100
 
-/** Sends one request after another until the end, with limited concurrency. */
+/** Repeats a request until the window is over, with limited concurrency. */
 const repeat = async (
   width: number,
   isOver: () => boolean,

@@ -25,7 +25,7 @@ export interface LoadDatabase {
   /** The value of `DATABASE_URL`. */
   readonly url: string
   query(sql: string): Promise<readonly Row[]>
-  /** Inserts copies of a row; does not check foreign keys. */
+  /** Inserts copies of a row without checking foreign keys. */
   copy(copies: Copies): Promise<void>
   /** Does the pending work of autovacuum, and writes a checkpoint. */
   settle(): Promise<void>

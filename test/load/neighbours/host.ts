@@ -37,7 +37,7 @@ process.on('message', async ({ number, call, args }: Order) => {
   process.send?.(answer)
 })
 
-// Its parent process may be killed.
+// Exit if the parent process was killed.
 process.once('disconnect', () => process.exit())
 
 const http = await listen(answer(server), { port, host })

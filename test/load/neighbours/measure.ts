@@ -8,7 +8,7 @@ export interface MeasureOptions {
   readonly store: StoreName
   /** The duration of a window in seconds. */
   readonly seconds: number
-  /** The number of repetitions, each with another abuser. */
+  /** The number of repetitions, each with a different abuser. */
   readonly rounds?: number
   readonly nodes?: number
   /** The share of the usual rows that the abuse creates. */

@@ -81,7 +81,7 @@ export const seedTombstones = async (
     headers: { authorization: `Basic ${btoa(`${abuser.clientId}:${abuser.clientSecret}`)}` },
     body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: abuser.refresh }),
   })
-  if (answer.status !== 200) throw new Error(`A refresh answered ${answer.status}`)
+  if (answer.status !== 200) throw new Error(`A refresh returned ${answer.status}`)
   await answer.arrayBuffer()
   const authorization = await lastId(site, 'authorization')
   await database.copy({

@@ -39,7 +39,7 @@ export interface SiteOptions {
   readonly store: StoreName
   readonly nodes?: number
   readonly scale?: number
-  /** Settings in addition to the usual ones. */
+  /** Additional settings. */
   readonly env?: Variables
 }
 
@@ -49,7 +49,7 @@ const environment = (database: LoadDatabase, env: Variables): Variables => ({
   SECRET_KEY: 'the secret key of the measurement of neighbours',
   // The requests of the abuser come from many IP addresses, which X-Forwarded-For contains.
   TRUSTED_PROXIES: '127.0.0.1',
-  // Disables the settings that cause start-up warnings.
+  // Disable the settings that cause start-up warnings.
   OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
   OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   ...env,
