@@ -54,7 +54,7 @@ export interface Footprint extends Described {
   readonly store: StoreKind
   /** Milliseconds from the start of the process until it listens, for each start. */
   readonly startUp: readonly number[]
-  /** The growth of the database for tokens of `client_credentials`. */
+  /** The growth of the database by tokens of the grant `client_credentials`. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
   /** The package with all its dependencies. */
   readonly installed?: { readonly packages: number; readonly bytes: number }

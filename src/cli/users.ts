@@ -93,7 +93,7 @@ Example:
   users
     .command('set-password')
     .description(
-      'Sets a password and ends the sessions of the user. Personal access tokens stay valid. A generated password is shown on stderr.',
+      'Sets a password and ends the sessions of the user. Personal access tokens remain valid. A generated password is shown on stderr.',
     )
     .addOption(user())
     .addOption(

@@ -75,6 +75,6 @@ const mustBeNamed = (
   if (found) return found
   const registered = resources.map(({ resource }) => resource).join(', ')
   throw new TypeError(
-    `There is no resource ${identifier}. The option resources names: ${registered}.`,
+    `There is no resource ${identifier}. The option resources lists: ${registered}.`,
   )
 }

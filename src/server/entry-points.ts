@@ -17,9 +17,9 @@ const manifest = z.object({
 })
 
 /**
- * Returns the scopes that the application and its direct dependencies declare in `entryPoints` of their
- * `package.json`. Each entry maps a name to the module and the export of a `Scope`.
- * @throws Error that names the package and the invalid entry
+ * Returns the scopes that the application and its direct dependencies declare in `entryPoints` of their `package.json`.
+ * Each entry maps a name to the module and the export of a `Scope`.
+ * @throws Error with the package and the invalid entry
  */
 export const entryPointScopes = async (applicationRoot: string): Promise<readonly Scope[]> => {
   const application = await manifestIn(applicationRoot)

@@ -36,7 +36,7 @@ const withUser = async (): Promise<ClientPlace> => {
 const minimal = ['--name', 'N', '--user', email]
 
 describe('clients create', () => {
-  test('reads public keys from a file, and neither prints nor creates a secret', async () => {
+  test('reads public keys from a file, without creating or printing a secret', async () => {
     await using place = await withUser()
     const key = await newClientKey()
     const file = join(place.folder, 'jwks.json')

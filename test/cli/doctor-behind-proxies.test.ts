@@ -220,7 +220,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
           passing.body = '<p>Sorry</p>'
         },
       },
-      { 'token-errors': /returns 200.*invalid_request.*no-store.*GET returns 200/ },
+      { 'token-errors': /is 200.*invalid_request.*no-store.*GET returns 200/ },
     ],
   ])('reports %s', async (_, proxy, expected) => {
     const found = failing(await throughProxy(proxy))
@@ -279,7 +279,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'flow-code': /RFC 9207/ },
     ],
     [
-      'software names in the responses of the login page, which is no failure',
+      'software names in the responses of the login page, without a failure',
       {
         after({ headers }) {
           headers['x-powered-by'] = 'Phusion'
@@ -408,15 +408,18 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     ],
     ['the same machine as the doctor: nothing is reported', { reachedAt: '127.0.0.1' }, []],
     ['the same over IPv6', { reachedAt: '::1' }, []],
-  ])('reports for the address of a login: %s', async (_, proxy, expected) => {
-    const findings = await throughProxy(proxy, { logIn: true })
-    expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
-      expected.map(({ state, advice }) => ({
-        state,
-        check: 'trusted-proxies',
-        advice: expect.stringMatching(advice),
-      })),
-    )
-    expect(failing(findings)).toEqual({})
-  })
+  ])(
+    'judges the address from which the server received a login: %s',
+    async (_, proxy, expected) => {
+      const findings = await throughProxy(proxy, { logIn: true })
+      expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(
+        expected.map(({ state, advice }) => ({
+          state,
+          check: 'trusted-proxies',
+          advice: expect.stringMatching(advice),
+        })),
+      )
+      expect(failing(findings)).toEqual({})
+    },
+  )
 })

@@ -136,7 +136,7 @@ test('rejects a secret key that did not seal the database, unless the old key is
   expect(await place.runWith({ env: previous }, 'tokens', 'purge')).toMatchObject({ code: 0 })
 })
 
-test('migrate prints the names of the migrations; a dry run changes nothing', async () => {
+test('migrate prints the names of the migrations, and a dry run does not change the database', async () => {
   await using place = await workplace()
   const applied = { code: 0, stdout: '0001-initial\n', stderr: 'These were applied:\n' }
   expect(await place.run('migrate', '--dry-run')).toEqual({

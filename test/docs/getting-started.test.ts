@@ -54,7 +54,7 @@ test.skipIf(missing.length > 0)(
     await using server = new Program('npm', ['start'], { env })
     await server.says(/Stop with Ctrl-C.*\n/, { within: 60_000 })
     const [, printed = ''] = /^(A demo user[\s\S]*)/m.exec(server.stdout) ?? []
-    if (!greeting) throw new Error('The walk-through does not say what the start prints.')
+    if (!greeting) throw new Error('The walk-through does not contain the output of the start.')
     expectOutput(printed, greeting, port)
 
     const secret = (name: string) => new RegExp(`^ *${name} +(\\S+)$`, 'm').exec(printed)?.[1]

@@ -318,7 +318,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once('connect', end(true)).once('error', end(false))
   })
 
-/** Waits for a condition, however busy the machine is. */
+/** Waits for a condition for a long time, because the machine may be busy. */
 const longPoll = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {

@@ -40,7 +40,7 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   return folder
 }
 
-describe('in a fresh clone, with the system’s own Node first in the PATH', () => {
+describe('a fresh clone, with the system’s Node first in the PATH', () => {
   let clone: TemporaryFolder
   const programs: Program[] = []
 

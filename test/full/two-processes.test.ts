@@ -46,7 +46,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
   })
   afterAll(async () => {
     await Promise.all([it.a?.program.stop(), it.b?.program.stop()])
-    // No request failed, and none was rejected because the database was locked.
+    // No request failed or was rejected because the database was locked.
     const logged = [it.a, it.b].map(({ program }) => program.stderr).join('')
     expect(logged).not.toMatch(/request\.failed|"level":"error"/)
     await it.records?.close()
@@ -287,7 +287,7 @@ describe('two processes on one SQLite file', () => {
     await it.records.users.setPassword(it.user.id, password)
     for (const node of [it.a, it.b]) {
       expect(await (await it.agent.fetch(`${node.url}/`)).text()).toContain('Nobody is logged in')
-      // A password change ends sessions, but not authorizations.
+      // A password change ends sessions, but does not revoke authorizations.
       expect(await ping(node, refreshed.body.access_token)).toBe(200)
     }
 

@@ -244,7 +244,7 @@ describe('SSRF: allowed addresses', () => {
     expect(new Set(refusals.map(({ message, isOutage }) => `${message} ${isOutage}`)).size).toBe(1)
   })
 
-  test('looks up a host name once, and connects to the first result [T479]', async () => {
+  test('looks up a host name once and connects to the first result [T479]', async () => {
     const path = newPath()
     site.serve(path, { from: 'the first' })
     let lookups = 0

@@ -130,7 +130,7 @@ describe('P-2 the match of redirect URIs', () => {
       }),
     ))
 
-  test('RFC 8252 §7.3 allows a public client another port on a literal loopback address, and nothing else', () =>
+  test('RFC 8252 §7.3 allows a public client only a different port on a literal loopback address', () =>
     check(
       fc.property(
         registrable,

@@ -1,4 +1,4 @@
-// The database access for peers that do not include one: prepared statements, as in the floor.
+// Database access for peers whose library does not include any. Uses prepared statements, like the floor.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import pg from 'pg'
 import { place } from '../../support/serve.ts'

@@ -195,7 +195,7 @@ const plainChallenge: Step = async (scene) =>
     scene.check,
     [
       (await getsCode(scene, { code_challenge_method: 'plain' })) &&
-        'A request with the method plain gets a code',
+        'A request with the method plain receives a code',
     ],
     'The method plain does not protect codes (RFC 9700 §2.1.1): check whether another server answers here.',
   )

@@ -95,7 +95,7 @@ const errorPage = async (authorize: string, { ask, issuer }: Examination): Promi
   return target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
 }
 
-// Only warn: the application or the proxy adds this header, which is not unsafe by itself.
+// Only warn, because this header, which the application or the proxy adds, is not unsafe.
 const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
   const named = answers.flatMap((answer) => answer?.headers.get('x-powered-by') ?? [])
   return named.length === 0

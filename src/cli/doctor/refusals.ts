@@ -43,11 +43,11 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
       unless(
         'token-errors',
         [
-          ...errorProblems(empty, 'A request without parameters', 400, [
+          ...errorProblems(empty, 'a request without parameters', 400, [
             'invalid_request',
             'invalid_client',
           ]),
-          ...errorProblems(nobody, 'A request of an unknown client', 401, ['invalid_client']),
+          ...errorProblems(nobody, 'a request of an unknown client', 401, ['invalid_client']),
           get.status !== 405 && `GET returns ${get.status} instead of 405`,
         ],
         'Clients do not learn what is wrong (RFC 6749 §5.2): let error responses pass the proxy unchanged.',
@@ -63,8 +63,9 @@ const errorProblems = (
   expected: number,
   codes: readonly string[],
 ): readonly (string | false)[] => [
-  !(status === expected || status === 401) && `${who} returns ${status} instead of ${expected}`,
-  !codes.includes(String(json?.error)) && `${who} does not get the error ${codes[0]}`,
+  !(status === expected || status === 401) &&
+    `The response to ${who} is ${status} instead of ${expected}`,
+  !codes.includes(String(json?.error)) && `The response to ${who} lacks the error ${codes[0]}`,
   !/\bno-store\b/.test(headers.get('cache-control') ?? '') &&
-    `${who} gets a response without Cache-Control: no-store`,
+    `The response to ${who} lacks Cache-Control: no-store`,
 ]

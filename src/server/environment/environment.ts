@@ -137,7 +137,8 @@ const keepAlivePeriod = 1_000
  * Shuts the server down at SIGTERM or SIGINT, in these steps:
  * 1. It runs `drain`, accepts no new connections, and responds to requests on open ones with `Connection: close`.
  * 2. After a second, it closes idle connections.
- * 3. At the latest ten seconds after the signal, it closes all connections, runs `close` and ends the process.
+ * 3. When all requests are finished, at the latest ten seconds after the signal, it closes all connections, runs
+ *    `close` and exits.
  *
  * A second signal terminates the process immediately.
  */

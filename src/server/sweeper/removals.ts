@@ -72,7 +72,10 @@ export class Removals {
     }
   }
 
-  /** Returns the sweeper kind that removes all listed rows, including those listed by a process that was killed. */
+  /**
+   * Returns the sweeper kind that removes the rows of all listed deletions, including deletions by a process that was
+   * killed.
+   */
   kind(): SweeperKind {
     const { store, clock } = this.#options
     let listed: readonly Removal[] = []

@@ -16,7 +16,7 @@ export interface SweeperKind {
 export interface KindsOptions {
   readonly store: Store
   readonly transients: Transients
-  /** The short-lived values in the database; undefined if `transients` is in the database too. */
+  /** The short-lived values in the database; undefined if `transients` already uses the database. */
   readonly databaseTransients: Transients | undefined
   readonly settings: Settings
   readonly signingKeys: { deleteRetired(): Promise<number> }

@@ -7,7 +7,7 @@ import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
-/** The key of the lease. Only the node that holds the lease performs scheduled runs. */
+/** The key of the lease. Only the node that has the lease performs scheduled runs. */
 const leaseKey = 'sweeper'
 /** The duration of a lease relative to the interval, so that the lease expires before the next run. */
 const leaseShare = 0.9
@@ -54,7 +54,7 @@ export class Sweeper {
   }
 
   /**
-   * Removes expired rows now, even if another node holds the lease. @returns the number of removed rows
+   * Removes expired rows now, even if another node has the lease. @returns the number of removed rows
    * @throws ClockInDoubt if this node must not remove anything
    */
   run(): Promise<number> {

@@ -20,7 +20,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'audit.lost': {
     levels: ['warn'],
     sentence:
-      'Events are missing from the audit log: there were too many at the same time, or the store was unavailable.',
+      'Events are missing from the audit log: too many occurred at the same time, or the store was unavailable.',
   },
   'audit.tampered': {
     levels: ['error'],
@@ -90,7 +90,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'migration.waiting': {
     levels: ['info'],
     sentence:
-      'A node that starts waits for another node that migrates the database, or for a long transaction on its tables.',
+      'A starting node waits for another node that migrates the database, or for a long transaction on its tables.',
   },
   'refresh_token.reused': {
     levels: ['warn'],

@@ -116,7 +116,7 @@ export const instruments = {
   },
 } as const satisfies Record<string, Instrument>
 
-/** The attributes of a measurement: only those that the instrument declares. */
+/** The attributes of a measurement, limited to the attributes that the instrument declares. */
 export type AttributesOf<I extends Instrument> = {
   readonly [Name in keyof I['attributes']]?: string | number
 }

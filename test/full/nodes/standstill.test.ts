@@ -11,7 +11,7 @@ import { startSite } from '../../support/site.ts'
  */
 const standstill = 4_500
 
-/** Distinguishes the connections of the node from those of this process. */
+/** Distinguishes the connections of the node from the connections of this process. */
 const applicationName = 'node'
 
 /**

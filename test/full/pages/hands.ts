@@ -92,7 +92,7 @@ const isThere = async (target: Locator): Promise<boolean> => {
       right > Math.max(0, left) &&
       top < view.innerHeight &&
       left < view.innerWidth
-    // The parts of a date have their own focus indicators.
+    // Each part of a date has a focus indicator.
     const isMarked =
       active.type === 'date' || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2)
     return {

@@ -18,7 +18,7 @@ export interface InnocentOptions {
   readonly urls: readonly string[]
   /** Requests of the mix per second. */
   readonly rate: number
-  /** Kinds that are sent in addition, and measured separately. */
+  /** Additional requests, which are measured separately. */
   readonly extra: readonly { readonly kind: RequestKind; readonly perSecond: number }[]
   readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
   readonly users: readonly { readonly email: string; readonly password: string }[]
@@ -58,7 +58,7 @@ export const startCaller = async (innocents: InnocentOptions): Promise<Caller> =
       const answered = once(child, 'message')
       child.send('end')
       const [samples] = await Promise.race([answered, ended])
-      if (!Array.isArray(samples)) throw new Error('The innocent caller ended.')
+      if (!Array.isArray(samples)) throw new Error('The innocent caller exited.')
       return samples
     },
     async [Symbol.asyncDispose]() {
