@@ -27,7 +27,7 @@ interface Details {
   readonly former: string
 }
 
-interface Kind {
+interface EventDescription {
   readonly sentence: string
   readonly details: readonly (keyof Details)[]
 }
@@ -136,7 +136,7 @@ export const auditEvents = {
     details: ['count'],
   },
   'signing_key.created': { sentence: 'A key pair for signing tokens was created.', details: [] },
-} as const satisfies Readonly<Record<string, Kind>>
+} as const satisfies Readonly<Record<string, EventDescription>>
 
 /** The name of a built-in audit event. */
 export type BuiltInEventName = keyof typeof auditEvents

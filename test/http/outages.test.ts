@@ -30,7 +30,7 @@ interface Case {
   readonly path: () => string
   readonly init?: () => RequestInit
   /** The format of the error: a page for people, or JSON for programs. */
-  readonly says: 'html' | 'json'
+  readonly format: 'html' | 'json'
 }
 
 const asSession = (): Record<string, string> => ({ cookie: session.cookie, 'user-agent': browser })
@@ -45,27 +45,41 @@ const form = (fields: Record<string, string>): RequestInit => ({
 const cases: readonly (readonly [string, Case])[] = [
   [
     'a token at a guarded resource',
-    { operation: 'tokens.findByAccess', path: () => '/api/me', init: withToken, says: 'json' },
+    { operation: 'tokens.findByAccess', path: () => '/api/me', init: withToken, format: 'json' },
   ],
   [
     'a token at a resource that accepts anonymous callers',
-    { operation: 'tokens.findByAccess', path: () => '/api/public', init: withToken, says: 'json' },
+    {
+      operation: 'tokens.findByAccess',
+      path: () => '/api/public',
+      init: withToken,
+      format: 'json',
+    },
   ],
   [
     'a token in the query',
-    { operation: 'tokens.findByAccess', path: () => `/api/me?access_token=${token}`, says: 'json' },
+    {
+      operation: 'tokens.findByAccess',
+      path: () => `/api/me?access_token=${token}`,
+      format: 'json',
+    },
   ],
   [
     'a token at an endpoint of the server',
-    { operation: 'tokens.findByAccess', path: () => '/oauth/ping', init: withToken, says: 'json' },
+    {
+      operation: 'tokens.findByAccess',
+      path: () => '/oauth/ping',
+      init: withToken,
+      format: 'json',
+    },
   ],
   [
     'a session at a guarded resource',
-    { operation: 'sessions.find', path: () => '/api/me', init: withJwt, says: 'json' },
+    { operation: 'sessions.find', path: () => '/api/me', init: withJwt, format: 'json' },
   ],
   [
     'a session at a resource that accepts anonymous callers',
-    { operation: 'sessions.find', path: () => '/api/public', init: withJwt, says: 'json' },
+    { operation: 'sessions.find', path: () => '/api/public', init: withJwt, format: 'json' },
   ],
   [
     'a cookie alone at a resource that accepts anonymous callers',
@@ -73,7 +87,7 @@ const cases: readonly (readonly [string, Case])[] = [
       operation: 'sessions.find',
       path: () => '/api/public',
       init: () => ({ headers: asSession() }),
-      says: 'json',
+      format: 'json',
     },
   ],
   [
@@ -82,7 +96,7 @@ const cases: readonly (readonly [string, Case])[] = [
       operation: 'sessions.find',
       path: () => '/',
       init: () => ({ headers: asSession() }),
-      says: 'json',
+      format: 'json',
     },
   ],
   [
@@ -91,7 +105,7 @@ const cases: readonly (readonly [string, Case])[] = [
       operation: 'sessions.find',
       path: () => '/login',
       init: () => ({ headers: asSession() }),
-      says: 'html',
+      format: 'html',
     },
   ],
   [
@@ -101,7 +115,7 @@ const cases: readonly (readonly [string, Case])[] = [
       path: () => '/login',
       init: () =>
         form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
-      says: 'html',
+      format: 'html',
     },
   ],
   [
@@ -111,7 +125,7 @@ const cases: readonly (readonly [string, Case])[] = [
       path: () => '/login',
       init: () =>
         form({ csrf_token: session.csrfToken, email: app.user.email, password: app.password }),
-      says: 'html',
+      format: 'html',
     },
   ],
   [
@@ -120,7 +134,7 @@ const cases: readonly (readonly [string, Case])[] = [
       operation: 'sessions.delete',
       path: () => '/logout',
       init: () => form({ csrf_token: session.csrfToken }),
-      says: 'html',
+      format: 'html',
     },
   ],
   [
@@ -128,7 +142,7 @@ const cases: readonly (readonly [string, Case])[] = [
     {
       operation: 'clients.find',
       path: () => authorizeUrl('', { client_id: clientId }),
-      says: 'html',
+      format: 'html',
     },
   ],
   [
@@ -137,7 +151,7 @@ const cases: readonly (readonly [string, Case])[] = [
       operation: 'clients.find',
       path: () => '/oauth/token',
       init: () => form({ grant_type: 'client_credentials', client_id: 'x', client_secret: 'y' }),
-      says: 'json',
+      format: 'json',
     },
   ],
 ]
@@ -160,7 +174,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     expect(answer.headers.get('location')).toBeNull()
     expect(answer.headers.get('cache-control')).toMatch(/\bno-store\b/)
     expect(text).not.toMatch(/disk|\/var\/lib/)
-    if (given.says === 'json')
+    if (given.format === 'json')
       expect(JSON.parse(text)).toMatchObject({ error: 'temporarily_unavailable' })
     else expect(text).toContain('The service is not available right now.')
   })
@@ -172,7 +186,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
       operation: '',
       path: () => url.slice(app.issuer.length),
       init: () => init,
-      says: 'html',
+      format: 'html',
     })
     expect(answer.status).toBe(303)
     expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
@@ -211,7 +225,7 @@ describe('HT-07 an internal error', () => {
       operation: '',
       path: () => '/login',
       init: () => ({ headers: asSession() }),
-      says: 'html',
+      format: 'html',
     })
     expect(page.answer.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(page.answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -220,7 +234,7 @@ describe('HT-07 an internal error', () => {
       operation: '',
       path: () => '/oauth/ping',
       init: withToken,
-      says: 'json',
+      format: 'json',
     })
     expect(JSON.parse(json.text)).toEqual({
       error: 'server_error',

@@ -201,12 +201,12 @@ const bodyOf = async (response: IncomingMessage, largest: number): Promise<strin
 }
 
 /** Matches the error codes of Node and OpenSSL for an invalid certificate. */
-const ofCertificate = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
+const certificateErrorCode = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
 
 const asFailure = (error: unknown): OutboundFailed => {
   if (error instanceof OutboundFailed) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return ofCertificate.test(code)
+  return certificateErrorCode.test(code)
     ? new OutboundFailed('Its certificate is not valid.', { cause: error })
     : new OutboundFailed('Its host could not be reached, or closed the connection.', {
         cause: error,

@@ -16,7 +16,7 @@ import {
 const maxRequests = 50
 const maxPerHost = 5
 
-const maxKept = 500
+const maxCached = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
@@ -25,10 +25,10 @@ const maxLifetime = 86_400_000
  */
 const minLifetime = 60_000
 /** The milliseconds for which a failed request is not repeated. */
-const pause = 3_000
+const retryDelay = 3_000
 
 /** A cached document. */
-interface Kept {
+interface CachedDocument {
   readonly text: string
   readonly policy: CachePolicy
   readonly fetchedAt: number
@@ -49,19 +49,19 @@ export const createOutbound = (
 ): Outbound => {
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   const exchange = createExchange(options, { allowPrivate })
-  const documents = new BoundedMap<Kept>(maxKept)
-  const failures = new BoundedMap<Failed>(maxKept)
-  const underWay = new Map<string, Promise<string>>()
+  const documents = new BoundedMap<CachedDocument>(maxCached)
+  const failures = new BoundedMap<Failed>(maxCached)
+  const pending = new Map<string, Promise<string>>()
   /** The hosts of all unfinished requests, including aborted requests whose look-up is still running. */
-  const places = new Set<{ readonly host: string; readonly network: string }>()
-  const count = (isCounted: (place: { host: string; network: string }) => boolean): number =>
-    [...places].filter(isCounted).length
+  const unfinished = new Set<{ readonly host: string; readonly network: string }>()
+  const count = (isCounted: (sentRequest: { host: string; network: string }) => boolean): number =>
+    [...unfinished].filter(isCounted).length
 
-  const hasRoom = (host: string, network: string): boolean => {
-    const free = maxRequests - places.size
-    if (free <= 0 || count((place) => place.host === host) >= maxPerHost) return false
-    // Limit a network to half of the free places, so that requesters in other networks can send requests too.
-    return network === '' || count((place) => place.network === network) < free / 2
+  const isAllowed = (host: string, network: string): boolean => {
+    const free = maxRequests - unfinished.size
+    if (free <= 0 || count((sentRequest) => sentRequest.host === host) >= maxPerHost) return false
+    // Limit a network to half of the free capacity, so that requesters in other networks can send requests too.
+    return network === '' || count((sentRequest) => sentRequest.network === network) < free / 2
   }
 
   const fresh = (key: string, { maxAge }: Pick<Request, 'maxAge'>): string | undefined => {
@@ -77,9 +77,9 @@ export const createOutbound = (
     const conditions = before ? conditionsOf(before.policy, asked) : {}
     const isConditional = Object.keys(conditions).length > 0
     const sent = exchange({ ...request, url, headers: conditions, isConditional })
-    const place = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
-    places.add(place)
-    void sent.ended.then(() => places.delete(place))
+    const sentRequest = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
+    unfinished.add(sentRequest)
+    void sent.ended.then(() => unfinished.delete(sentRequest))
     const answer = await sent.answer
     const text = before && answer.status === 304 ? before.text : answer.text
     request.read(parsed(text))
@@ -88,43 +88,43 @@ export const createOutbound = (
         ? before.policy.revalidatedPolicy(asked, answer).policy
         : new CachePolicy(asked, answer, { shared: false })
     const now = clock()
-    const life = lifeOf(policy)
+    const life = lifetimeOf(policy)
     if (life === undefined) documents.delete(key)
     else documents.set(key, { text, policy, fetchedAt: now, freshUntil: now + life })
     return text
   }
 
   /** Throws if the last request failed a moment ago, or if too many requests are running. */
-  const requireRoom = (key: string, { hostname }: URL, requester = ''): void => {
+  const requireAllowed = (key: string, { hostname }: URL, requester = ''): void => {
     const failed = failures.get(key)
     if (failed && failed.until > clock()) throw failed.error
-    if (!hasRoom(hostname, siteNetworkOf(requester)))
+    if (!isAllowed(hostname, siteNetworkOf(requester)))
       throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
   }
 
   // Concurrent callers that need the same document share one request.
   const shared = async (key: string, url: URL, request: Request): Promise<string> => {
-    const running = underWay.get(key)
+    const running = pending.get(key)
     if (running) return running
-    requireRoom(key, url, request.requester)
+    requireAllowed(key, url, request.requester)
     const text = fetched(key, url, request)
       .catch((error: unknown) => {
-        failures.set(key, { error, until: clock() + pause })
+        failures.set(key, { error, until: clock() + retryDelay })
         throw error
       })
-      .finally(() => underWay.delete(key))
-    underWay.set(key, text)
+      .finally(() => pending.delete(key))
+    pending.set(key, text)
     return text
   }
 
-  const isAtHand = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
-    fresh(key, request) !== undefined || underWay.has(key)
+  const isAvailable = (key: string, request: Pick<Request, 'maxAge'>): boolean =>
+    fresh(key, request) !== undefined || pending.has(key)
 
   return {
     wouldSend(request) {
       const key = keyOf(request)
-      if (isAtHand(key, request)) return false
-      requireRoom(key, new URL(request.url), request.requester)
+      if (isAvailable(key, request)) return false
+      requireAllowed(key, new URL(request.url), request.requester)
       return true
     },
 
@@ -133,8 +133,8 @@ export const createOutbound = (
       const problem = remoteAddressProblem(url, { allowPrivate })
       if (problem !== undefined) throw new OutboundFailed(problem)
       const key = keyOf(request)
-      if (!isAtHand(key, request)) {
-        requireRoom(key, new URL(url), request.requester)
+      if (!isAvailable(key, request)) {
+        requireAllowed(key, new URL(url), request.requester)
         await beforeSending?.()
       }
       const text = fresh(key, request) ?? (await shared(key, new URL(url), request))
@@ -160,7 +160,7 @@ const conditionsOf = (
   )
 
 /** Returns the cache lifetime in milliseconds; undefined if the response must not be cached. RFC 9111 §4.2. */
-const lifeOf = (policy: CachePolicy): number | undefined => {
+const lifetimeOf = (policy: CachePolicy): number | undefined => {
   if (!policy.storable()) return undefined
   if (/\bno-cache\b/i.test(String(policy.responseHeaders()['cache-control']))) return 0
   const life = (policy.maxAge() - policy.age()) * 1000
