@@ -19,7 +19,7 @@ const current = new AsyncLocalStorage<RequestScope>()
 /** Returns the current request; undefined outside of a request. */
 export const currentRequest = (): Readonly<RequestScope> | undefined => current.getStore()
 
-/** Runs the handler of a request in the context of the request ID. */
+/** Runs the handler of a request, and makes the request ID available to all functions that it calls. */
 export const inRequest = <T>(id: string, run: () => T): T => current.run({ id }, run)
 
 /** The user and the origin of an action that code of the application performs. A missing field is unknown. */

@@ -4,7 +4,7 @@ import { partsOf } from './request-target.ts'
 
 /** The maximum size of a request body in bytes. */
 const maxBodySize = 65_536
-/** The maximum length that Node accepts, since the login may return a query that was percent-encoded twice. */
+/** Node's limit for a request. Do not lower it, because the login may return a query that is percent-encoded twice. */
 export const maxQueryLength = 16_384
 
 /** The properties of a request that only the adapter can read. */

@@ -44,7 +44,7 @@ describe('the value of a personal token', () => {
     expect(hasBadChecksum('notes_', made)).toBe(false)
   })
 
-  test('detects a wrong, missing or doubled character and another case', () => {
+  test('detects a wrong, missing or doubled character, and a character in the wrong case', () => {
     const made = value('notes_')
     for (let at = 'notes_'.length; at < made.length; at += 1) {
       const [before, character = '', after] = [made.slice(0, at), made[at], made.slice(at + 1)]

@@ -101,7 +101,7 @@ describe('users through callbacks only', () => {
     expect(await ask('secret')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
-  test("reject a deactivated user's refresh token, and accept it again after reactivation", async () => {
+  test('cannot use a refresh token while they are deactivated, but can use it after reactivation', async () => {
     add('ada')
     const { client, clientSecret } = await server.clients.create({
       name: 'C',
@@ -162,7 +162,7 @@ describe('users through callbacks only', () => {
     vi.restoreAllMocks()
   })
 
-  test('preserve all rows during an outage of the directory', async () => {
+  test('are not deleted during an outage of the directory', async () => {
     await server.tokens.createPersonal('Laptop', add('ada'))
     const found = vi.spyOn(people, 'get').mockImplementation(() => {
       throw new StoreUnavailable('The directory is out.')

@@ -1,4 +1,4 @@
-/** The person or program whose password is hashed by a job. */
+/** The sender of a password that a job hashes. */
 export interface Requester {
   /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string
