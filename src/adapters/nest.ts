@@ -42,8 +42,8 @@ export const mount: typeof node.mount = node.mount
 /** The injection token of the server, with which guards do not need decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
-// biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 /** Provides the server to all guards. */
+// biome-ignore lint/complexity/noStaticOnlyClass: a module is a class in Nest
 export class AuthorizationServerModule {
   /** Returns the module for the `imports` of the application. */
   static register(server: AuthorizationServer): DynamicModule {

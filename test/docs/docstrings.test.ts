@@ -16,10 +16,13 @@ interface Line {
 const linesOf = (path: string): readonly string[] =>
   readFileSync(join(root, path), 'utf8').split('\n')
 
-const lineAt = (path: string, lines: readonly string[], index: number): Line => ({
-  at: `${path}: ${lines[index]?.trim()}`,
-  hasDocstring: lines[index - 1]?.trim().endsWith('*/') ?? false,
-})
+const lineAt = (path: string, lines: readonly string[], index: number): Line => {
+  const isIgnored = lines[index - 1]?.trim().startsWith('// biome-ignore') ?? false
+  return {
+    at: `${path}: ${lines[index]?.trim()}`,
+    hasDocstring: lines[index - (isIgnored ? 2 : 1)]?.trim().endsWith('*/') ?? false,
+  }
+}
 
 const declared =
   /^export (?:declare )?(?:abstract )?(?:async )?(const|function|class|interface|type) (\w+)/

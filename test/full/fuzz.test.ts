@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fuzz } from '../fuzz/run.ts'
 
 // A short run of `npm run test:fuzz` with a fixed seed, which takes longer on a busy machine.
-const longest = 300_000
+const timeout = 300_000
 
 test(
   'malformed requests to every endpoint cause no 5xx response, and store nothing',

@@ -8,7 +8,7 @@ import { wireOf } from './shape.ts'
 /** The number of concurrent logins: more than the queue of password hashes accepts. */
 const logins = 260
 /** The timeout of a login in milliseconds. The logins wait for each other. */
-const patience = 90_000
+const timeout = 90_000
 
 /**
  * Overloads the hashing of passwords on purpose: requests beyond its capacity must get 503 with Retry-After, and no

@@ -137,7 +137,7 @@ const purge = async (filled: Filled) => {
  * Measures look-ups before, during and after a purge.
  * @returns whether the purge has little effect
  */
-export const purgeBesideLookups = async (filled: Filled): Promise<boolean> => {
+export const purgeDuringLookups = async (filled: Filled): Promise<boolean> => {
   // The first look-ups after many inserts are slow, so they are not measured.
   await duringIdle(filled)
   const before = await duringIdle(filled)
