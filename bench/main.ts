@@ -2,10 +2,11 @@
  * Compares this server with peers, and all servers with a minimal server, the floor: `npm run bench`.
  * docs/performance.md explains the figures.
  *
- * npm run bench three rounds of four seconds for each kind of request, then --footprint npm run bench -- --quick one
- * round of one second for two kinds of requests; writes nothing npm run bench -- --footprint start-up time, disk and
- * installation size of each server npm run bench -- --memory the memory of this server during two million requests npm
- * run bench -- --growth [--rows N] the cost with more tokens, connections and processes
+ *     npm run bench                          three rounds of four seconds for each kind of request, then --footprint
+ *     npm run bench -- --quick               one round of one second for two kinds of requests; writes nothing
+ *     npm run bench -- --footprint           start-up time, disk and installation size of each server
+ *     npm run bench -- --memory              the memory of this server during two million requests
+ *     npm run bench -- --growth [--rows N]   the cost with more tokens, connections and processes
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
  * charts. PostgreSQL runs at TEST_POSTGRES_URL, or in a cluster that scripts/with-services.ts starts. `--store`,

@@ -2,7 +2,7 @@
  * A vitest reporter that writes test/attacks/results.json: the numbers of passed and failed tests of each case of the
  * catalogue, by project. Results of cases outside the run are retained.
  *
- * npm run attacks
+ *     npm run attacks
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

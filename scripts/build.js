@@ -2,7 +2,8 @@
  * Builds `dist` from `src` in a temporary directory, which then replaces `dist` by a rename. A failed build does not
  * change `dist`.
  *
- * node scripts/build.js builds node scripts/build.js --if-stale builds only if a source is newer than the last build
+ *     node scripts/build.js             builds
+ *     node scripts/build.js --if-stale  builds only if a source is newer than the last build
  *
  * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. After waiting, a build runs only if
  * `dist` is still stale.

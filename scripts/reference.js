@@ -3,7 +3,7 @@
  * src/server/telemetry, and audit.md from src/model/audit-event.ts. Also updates the table of attacks in
  * docs/security.md and the table of neighbours in docs/operations.md.
  *
- * npm run reference
+ *     npm run reference
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'

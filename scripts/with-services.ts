@@ -1,7 +1,7 @@
 /**
  * Runs a command with a new PostgreSQL cluster and Redis, and removes both when the command exits:
  *
- * npm run with-services -- npm run bench
+ *     npm run with-services -- npm run bench
  *
  * The variables TEST_POSTGRES_URL and TEST_REDIS_URL contain the URLs of the services. A service is not started if its
  * URL is already set, or if its programs are not installed. `npm test` does not need this script, because vitest starts

@@ -25,7 +25,7 @@ interface Running {
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Servers on the same kind of database, measured side by side. */
+/** Servers on the same kind of database, measured together. */
 export class Compared {
   readonly #running: Running[] = []
   readonly #leftOut: string[] = []
@@ -89,7 +89,7 @@ export class Compared {
    */
   async #round(round: number, seconds: number): Promise<void> {
     const { connections } = this.#comparison
-    // Start each round with a different server, so that the first place changes.
+    // Start each round with a different server, so that no server is always measured first.
     const first = round % Math.max(1, this.#running.length)
     const inRotation = [...this.#running.slice(first), ...this.#running.slice(0, first)]
     for (const work of workNames.filter((name) => this.#comparison.works.includes(name))) {

@@ -20,8 +20,8 @@ export interface OpenedStore {
 }
 
 /**
- * Opens and migrates the store, checks the secret keys against it, and starts its clock.
- * @throws StoreUnusable for a store that cannot be used
+ * Opens and migrates the store, checks that the secret keys match its rows, and starts the clock.
+ * @throws StoreUnusable if the store cannot be used
  */
 export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
   const { options, users, keys, log } = prepared

@@ -308,7 +308,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
           return false
         },
       },
-      { 'flow-pkce-plain': /gets a code/ },
+      { 'flow-pkce-plain': /receives a code/ },
     ],
     [
       'redirect URIs that the proxy shortens to the registered URI and then restores',

@@ -1,8 +1,7 @@
 /**
  * Sends malformed requests to a server, and reports the responses:
  *
- * npm run test:fuzz -- [--requests N] [--seconds S] [--seed X] [--store sqlite|postgres] [--set '{"…": …}'] [--only
- * NUMBER]
+ *     npm run test:fuzz -- [--requests N] [--seconds S] [--seed X] [--store sqlite|postgres] [--set '{"…": …}'] [--only NUMBER]
  *
  * Exits with status 1 if a request got a 5xx response or no response, if an error was logged or not caught, or if
  * memory still grows in the second half. `--seed X --only NUMBER` repeats a failing request. Ctrl-C stops the run early

@@ -2,7 +2,7 @@
  * Measures the cost of ten million tokens: look-ups compared with a small table, bytes on disk, and a purge during
  * look-ups.
  *
- * npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
+ *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
  *
  * A token and its authorization are two rows. By default, a tenth of the tokens is expired.
  *

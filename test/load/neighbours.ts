@@ -2,8 +2,7 @@
  * Measures the effect of one user, client or row on other users: the requests of a well-behaved caller during each
  * abuse.
  *
- * npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick]
- * [--record]
+ *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
  *
  * Uses the PostgreSQL of TEST_POSTGRES_URL. Every abuse has a new database, a server process, and a caller in another
  * process. --quick creates a tenth of the rows. --record stores the figures, which `npm run reference` writes into

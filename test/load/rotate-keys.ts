@@ -1,7 +1,7 @@
 /**
  * Measures a rotation of the secret keys over many tokens, with two servers under load.
  *
- * npm run test:load -- rotate-keys [TOKENS]
+ *     npm run test:load -- rotate-keys [TOKENS]
  *
  * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty.
  */

@@ -1,7 +1,7 @@
 /**
  * Measures the throughput of one server process, and the size of its rows: the figures of docs/operations.md.
  *
- * npm run test:load -- throughput [SECONDS]
+ *     npm run test:load -- throughput [SECONDS]
  *
  * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty. Requires Linux, because
  * processor time is read from /proc, so that other load on the machine does not matter.

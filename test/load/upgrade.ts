@@ -2,7 +2,7 @@
  * Measures an upgrade of a large token table during traffic. A fictitious second version adds a column, fills it in
  * batches, and creates an index.
  *
- * npm run test:load -- upgrade [--rows TOKENS]
+ *     npm run test:load -- upgrade [--rows TOKENS]
  *
  * Uses the PostgreSQL of TEST_POSTGRES_URL.
  */

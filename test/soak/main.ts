@@ -2,7 +2,7 @@
  * Loads a server at half of its capacity, with all grants mixed and short lifetimes, and checks that nothing
  * accumulates: memory, connections, timers, rows.
  *
- * npm run test:soak -- [--seconds 600] [--store sqlite|postgres] [--set '{"…": …}']
+ *     npm run test:soak -- [--seconds 600] [--store sqlite|postgres] [--set '{"…": …}']
  *
  * Exits with status 1 if memory at the end exceeds 1.2 times the memory after the first minute, anything leaks, a table
  * grows, a step fails, or an error is logged.

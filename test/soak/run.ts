@@ -78,7 +78,7 @@ const watch = async (
   load: Load,
   { seconds, say }: Pick<SoakOptions, 'seconds' | 'say'>,
 ): Promise<readonly Sample[]> => {
-  // Wait until the code is compiled, in the first seconds.
+  // Skip the first seconds, in which Node compiles the code.
   await delay(5_000)
   const { steps } = load
   await delay(peakSeconds * 1_000)

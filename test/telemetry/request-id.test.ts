@@ -9,7 +9,7 @@ const passedOn: Endpoint = {
   path: () => '/passed-on',
   methods: ['GET'],
   errors: 'json',
-  // The headers of a `fetch` response are immutable.
+  // Returns a `fetch` response, whose headers are immutable.
   handle: () => fetch('data:text/plain,there'),
 }
 const options: Partial<AuthorizationServerOptions> = {
