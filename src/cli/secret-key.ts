@@ -36,7 +36,7 @@ const rotate = (): Promise<void> =>
       )
     }
     say(
-      `No row needs an earlier key any more. Keep it in SECRET_KEY_PREVIOUS for ${hours(rotation.keepFor)} more: open pages and codes that are not redeemed yet depend on it.`,
+      `No row needs an earlier key any more. Keep the key in SECRET_KEY_PREVIOUS for ${hours(rotation.keepFor)} more: open pages and codes that are not redeemed yet depend on it.`,
     )
   })
 
