@@ -11,7 +11,7 @@ export const maxQueryLength = 16_384
 export interface Connection {
   /** The address of the peer, which may be a proxy. */
   readonly remoteAddress?: string | undefined
-  /** The framework's own request, for the application's `resourceOwner`. */
+  /** The request object of the framework, which the application's `resourceOwner` receives. */
   readonly raw?: unknown
   /** The request target as the client sent it, if known. The URL of a `Request` is already normalized. */
   readonly target?: string | undefined
@@ -44,7 +44,7 @@ export class HttpRequest {
   readonly query: string
   /** The IP address of the client, resolved through trusted proxies. */
   readonly address: string
-  /** The framework's own request. */
+  /** The request object of the framework. */
   readonly raw: unknown
   readonly #source: RequestSource
   readonly #params: Readonly<Record<string, string>>

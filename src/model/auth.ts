@@ -26,13 +26,13 @@ export interface PresentedCredentials {
   readonly query: string
   /** The requested resource; undefined for the whole application. RFC 8707 §2. */
   readonly resource?: string | undefined
-  /** Whether to refuse tokens that were issued for the whole application, not exactly that resource. RFC 9068 §4. */
+  /** Whether to refuse tokens that were not issued for exactly this resource. RFC 9068 §4. */
   readonly requireAudience?: boolean | undefined
   /** Returns the scopes that the operation requires, for the challenge; undefined if they cannot be determined. */
   readonly neededScopes?: (() => readonly string[]) | undefined
   readonly address: string
   readonly userAgent: string
-  /** The framework's own request, for the application's `resourceOwner`. */
+  /** The request object of the framework, which the application's `resourceOwner` receives. */
   readonly raw?: unknown
   /** Returns all headers. Only the verification of a session's JWT reads them. */
   readonly headers: () => Headers

@@ -11,7 +11,7 @@ const maxUriLength = 2000
 const responseParameter = /^(?:code|state|iss|error|error_description|access_token)$/i
 
 export interface RedirectUriRules {
-  /** Whether a URI such as `com.example.app:/callback` may be registered, which only native, public clients may use. */
+  /** Whether private-use URIs such as `com.example.app:/callback` are allowed, which only native clients may use. */
   readonly privateUse: boolean
 }
 

@@ -171,7 +171,7 @@ describe('invalid grants', () => {
     expect((await refresh(app, client, refreshToken, elsewhere)).status).toBe(200)
   })
 
-  test('do not include other errors', async () => {
+  test('other errors are not counted', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let times = 0; times < 8; times += 1) {

@@ -26,7 +26,7 @@ describe('clientsPerUser', () => {
     await app.client()
   })
 
-  test('returns JSON to a script', async () => {
+  test('returns the error as JSON to a script', async () => {
     await using app = await startServer({ clientsPerUser: 0 })
     const { session } = await Person.logIn(app)
     const answer = await session.agent.fetch(`${app.issuer}${at.newClient}`, {

@@ -68,7 +68,7 @@ describe('invalid tokens at a guard', () => {
     },
   )
 
-  test('do not include expired tokens, insufficient scopes or requests without a token', async () => {
+  test('expired tokens, insufficient scopes and requests without a token are not counted', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     const { clientId } = await app.client()
@@ -237,7 +237,7 @@ describe('tokenQuota', () => {
     for (const given of [token, narrowed]) expect((await ask(app, given)).status).toBe(429)
   })
 
-  test('two nodes share their counters; concurrent requests do not exceed the quota', async () => {
+  test('limits the concurrent requests to two nodes together', async () => {
     await using app = await start({ tokenQuota: 10 })
     await using node = await start({ beside: app, tokenQuota: 10 })
     const token = await app.personalToken()
