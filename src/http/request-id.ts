@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Answer } from './answer.ts'
 import type { Connection, RequestSource } from './request.ts'
 
-// The ID is written to log lines and a header, so accept only harmless characters. A comma means two joined headers.
+// The ID is written to log lines and a header, so accept only harmless characters.
 const isSane = (id: unknown): id is string =>
   typeof id === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(id)
 
