@@ -129,7 +129,7 @@ describe('Fastify', () => {
       expect(statuses).toEqual([200, 200, 404, 404])
     }
     const elsewhere = Fastify().register(onFastify.mount(inShop), { prefix: '/sho' })
-    await expect(elsewhere.ready()).rejects.toThrow('no address under the prefix /sho')
+    await expect(elsewhere.ready()).rejects.toThrow('not under the prefix /sho')
     await inShop.close()
   })
 

@@ -49,7 +49,7 @@ test('refuses to fetch a client document without a database operation at the fet
   await expect.poll(() => fail.length).toBe(17)
   const refused = await operationsOf(async () => {
     for (let number = 100; number < 110; number += 1)
-      expect(await name(number)).toMatch(/Too many requests are under way/)
+      expect(await name(number)).toMatch(/Too many requests are already running/)
   })
   expect(refused).toEqual([])
   expect(fail).toHaveLength(17)
