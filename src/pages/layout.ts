@@ -3,13 +3,13 @@ import { type Html, html } from './html.ts'
 import { csrf } from './parts/forms.ts'
 import { header, type Place } from './parts/header.ts'
 
-/** Options for pages that differ from pages of the settings. */
+/** Options of the layout. The defaults suit settings pages. */
 export interface LayoutOptions {
   /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
   /** Whether to show the navigation. Default: true. Pages with a decision hide it. */
   readonly navigation?: boolean
-  /** The entry of the navigation for this page or for its section. */
+  /** The navigation entry of this page or of its section. */
   readonly place?: Place
 }
 

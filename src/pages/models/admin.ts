@@ -37,7 +37,7 @@ export interface AdminTokenItem {
 /** All applications and tokens. */
 export interface AdminView {
   /**
-   * A GET with `client` searches applications, a GET with `token` searches tokens. A POST takes `client_id` and `act`
+   * A GET with `client` searches applications; a GET with `token` searches tokens. A POST accepts `client_id` and `act`
    * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
    */
   readonly action: string

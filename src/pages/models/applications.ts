@@ -1,6 +1,6 @@
 import type { FormProblem } from '../parts/forms.ts'
 
-/** A page of a list, with the URL of the next page, and of the first page unless this is the first one. */
+/** A page of a list. `next` and `first` are URLs of pages; `first` is null on the first page. */
 export interface Listed<T> {
   readonly items: readonly T[]
   readonly next: string | null
@@ -45,7 +45,7 @@ export interface DeviceItem {
   readonly lastUsedAddress: string | null
 }
 
-/** An application that the user authorized, with all its authorizations. */
+/** An application that the user authorized. */
 export interface AuthorizedItem {
   readonly clientId: string
   readonly name: string

@@ -49,7 +49,7 @@ export interface ClientView {
   readonly overlaps: readonly number[]
   readonly values: ClientFormValues
   readonly scopes: readonly Scope[]
-  /** The secret if it is shown now, which happens only once; null otherwise. */
+  /** The new secret on the one page that shows it; otherwise null. */
   readonly clientSecret: string | null
   /** A link and a command to try the client; null if it has no redirect URI or may not use the code flow. */
   readonly tryIt: {

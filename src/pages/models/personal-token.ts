@@ -15,9 +15,9 @@ export interface NewPersonalTokenView {
   readonly back: string
   readonly values: PersonalTokenFormValues
   readonly scopes: readonly Scope[]
-  /** Days for the `min` and `max` of the date field. */
+  /** The first day that can be chosen: the `min` of the date field. */
   readonly firstDay: string
-  /** The last day that can be chosen; null if the token need not expire. */
+  /** The last day that can be chosen: the `max` of the date field. Null if tokens may be valid forever. */
   readonly lastDay: string | null
   readonly problem: FormProblem | undefined
 }
@@ -41,7 +41,7 @@ export interface PersonalTokenView {
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>
   readonly scopes: readonly Scope[]
-  /** The value with a complete `curl` command, if they are shown now, which happens only once; null otherwise. */
+  /** The new value and a complete `curl` command, on the one page that shows them; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
   readonly done: string | undefined
   readonly problem: FormProblem | undefined

@@ -2,7 +2,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { AdminView } from '../models/admin.ts'
 
-/** Renders the form that searches one list and keeps the search of the other. */
+/** Renders the form that searches one list without changing the search in the other list. */
 export const searchForm = (view: AdminView, field: 'client' | 'token', frame: Frame): Html => {
   const { admin: texts } = frame.texts
   const { action, search } = view

@@ -31,7 +31,7 @@ ${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, prev
 </section>`
 }
 
-/** Renders a way to try the flow before any code is written. */
+/** Renders a link and a command that try the flow without writing code. */
 export const tryIt = ({ tryIt, isConfidential, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``
   const { client: texts } = frame.texts

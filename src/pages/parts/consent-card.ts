@@ -22,7 +22,7 @@ export interface AskedConsent {
   readonly problem: string | undefined
 }
 
-/** The parts that one of the two pages adds. */
+/** The parts that differ between the two consent pages. */
 interface Additions {
   /** The hidden field with the one-time ID of the stored request. The form contains no other part of the request. */
   readonly hidden: { readonly name: string; readonly value: string }

@@ -1,7 +1,7 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** An entry of the navigation, and whether the page is its target or only belongs to its section. */
+/** A navigation entry, and whether it links to this page or to the section of this page. */
 export interface Place {
   readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
   readonly isBelow?: boolean

@@ -1,7 +1,7 @@
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 
-/** Renders a link to a URL from outside. */
+/** Renders a link to a URL that comes from a client. */
 export const websiteLink = (website: string): Html => {
   // Show the normalized URL, in which Punycode reveals look-alike letters.
   const href = URL.canParse(website) ? new URL(website).href : website

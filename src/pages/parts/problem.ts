@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 
-/** A problem, as its page shows it. */
+/** The view of a page about a problem. */
 export interface ProblemView {
   readonly title: string
   readonly sentence: string

@@ -7,7 +7,7 @@ import { copyable } from './secret.ts'
 export interface ShownOnceView {
   /** The confirmation of the completed action. */
   readonly done: string | undefined
-  /** A sentence that the secret is shown only once. */
+  /** A sentence which says that the secret is shown only once. */
   readonly once: string | undefined
   readonly secret: string
   /** The URL of the next page. */

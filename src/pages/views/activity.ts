@@ -15,7 +15,7 @@ export interface ActivityItem {
   readonly event: string
   /** The name of the application or the personal token; may be empty. */
   readonly subject: string
-  /** Whether the actor is someone else. */
+  /** Whether the actor is not this user. */
   readonly isByAnother: boolean
   readonly address: string | null
   readonly browser: string | null

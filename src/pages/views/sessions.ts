@@ -22,7 +22,7 @@ export interface SessionItem {
 
 /** The sessions of a user. */
 export interface SessionsView {
-  /** Takes `session_id`, or `others=yes`. */
+  /** Accepts `session_id`, or `others=yes`. */
   readonly action: string
   readonly sessions: Listed<SessionItem>
   readonly done: string | undefined
