@@ -58,7 +58,7 @@ const valueOfTerm = (html: string, term: string): string | undefined =>
   new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
 
 describe('XS-06 the consent page lists the requested scopes', () => {
-  test('with their help texts, under their groups [T654]', async () => {
+  test('shows each scope with its help text in its group [T654]', async () => {
     const { html } = await open({}, { scope: 'notes:write user:email plain notes:read helped' })
     expect(groups(html)).toEqual({
       Notes: ['Write and delete your notes `notes:write`', 'Read your notes `notes:read`'],
@@ -70,25 +70,25 @@ describe('XS-06 the consent page lists the requested scopes', () => {
     )
   })
 
-  test('and no other scope', async () => {
+  test('shows no scope that was not requested', async () => {
     const { html } = await open({}, { scope: 'notes:read notes:read' })
     expect(groups(html)).toEqual({ Notes: ['Read your notes `notes:read`'] })
     expect(html).not.toMatch(/notes:write|user:email|test:scope/)
   })
 
-  test('all of them, whatever their number', async () => {
+  test('shows all scopes of a long list', async () => {
     const { html } = await open({}, { scope: many.join(' ') })
     expect(groups(html).Many).toEqual(many.map((id) => `Help of ${id} \`${id}\``))
   })
 
-  test('decision §4.5 the default scopes of the client if the request names none', async () => {
+  test('decision §4.5 shows the default scopes of the client if the request contains no scope', async () => {
     const { html } = await open({ defaultScopes: ['notes:read', 'user:email'] })
     expect(Object.keys(groups(html)).sort()).toEqual(['Notes', 'User'])
     expect(html).toContain('<code>notes:read</code>')
     expect(html).toContain('<code>user:email</code>')
   })
 
-  test('as authentication only, if there are none', async () => {
+  test('says that the client only identifies the user if no scope is requested', async () => {
     const { html } = await open()
     expect(groups(html)).toEqual({})
     expect(shownText(html)).toContain(
@@ -98,7 +98,7 @@ describe('XS-06 the consent page lists the requested scopes', () => {
 })
 
 describe('XS-06 the consent page names the client, the user and the target', () => {
-  test('name, description, website, owner and user [T668]', async () => {
+  test('shows name, description, website, owner and user [T668]', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { html } = await open({
       name: 'Note Reader',
@@ -174,7 +174,7 @@ describe('decision §4.4 the form', () => {
       expect(html).not.toContain(text)
   })
 
-  test('offers two buttons, and has a new ID on each page', async () => {
+  test('has two buttons, and a new ID on each page', async () => {
     const [one, two] = [await open(), await open()]
     expect(one.html).toMatch(/<button type="submit" name="confirm" value="yes">Allow<\/button>/)
     expect(one.html).toMatch(
@@ -185,7 +185,7 @@ describe('decision §4.4 the form', () => {
     )
   })
 
-  test('is shown again with a stale CSRF token, and then works', async () => {
+  test('is shown again after a stale CSRF token, and can then be submitted', async () => {
     const { html } = await open({}, { scope: 'notes:read' })
     const { hidden } = formIn(html)
     const post = (fields: Record<string, string>) =>

@@ -89,7 +89,7 @@ describe('decision §2 the error view', () => {
     expect((await view('error=%ff%fe%00&error_description=%ED%A0%80')).html).toContain('</html>')
   })
 
-  test('links only to the start page, whatever the parameters', async () => {
+  test('links only to the start page for any parameters', async () => {
     const query = {
       error: 'x',
       error_uri: 'https://evil.example',
@@ -142,7 +142,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     expect(answer.headers.get('location')).toBe(expected)
   })
 
-  test('is the built-in view by default, and the page names it [T766]', async () => {
+  test('is the built-in view by default [T766]', async () => {
     const location = await errorLocation(app)
     expect(location).toBe(`/oauth/errors?${query}`)
     const page = await fetch(`${app.issuer}${location}`)

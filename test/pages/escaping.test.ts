@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Expects the same markup as with harmless texts, and the hostile text as text. */
+/** Expects the hostile text as visible text, in the same markup as with a harmless text. */
 const expectShown = (html: string, text: string, harmless: string): void => {
   expect(skeleton(html)).toEqual(skeleton(harmless))
   expect(unescaped(html)).toContain(text)
@@ -71,11 +71,11 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
     expect(title).toBe(`Allow ${name}? · ${new URL(app.issuer).host}`)
   })
 
-  test('a scope id', async () => {
+  test('escapes the ID of a scope', async () => {
     expectShown(await consent({}, hostileScope), hostileScope, await consent({}, 'benign'))
   })
 
-  test('the e-mail address of the user and of the owner', async () => {
+  test('escapes the e-mail addresses of the user and of the owner', async () => {
     const email = "o'hara&{{7*7}}'-alert-'@example.org"
     const user = await app.newUser({ email })
     const hostile = await logIn({ issuer: app.issuer, user, password: app.password })
@@ -84,7 +84,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
     expect(shownText(html).filter((line) => line === email)).toHaveLength(2)
   })
 
-  test('a redirect URI', async () => {
+  test('escapes a redirect URI', async () => {
     const uri = "https://client.example/cb'?a=b&c='d'"
     const { clientId } = await app.client({ redirectUris: [uri] })
     const url = authorizeUrl(app.issuer, {
@@ -96,7 +96,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
     expect(skeleton(html)).toEqual(skeleton(await consent({}, 'benign')))
   })
 
-  test('line breaks and both writing directions stay within their element', async () => {
+  test('isolates line breaks and writing directions in their element', async () => {
     const name = 'שלום'
     const html = await consent({ name, description: 'one\n\ntwo <b>three</b>' }, 'benign')
     expect(html).toContain(`<bdi>${name}</bdi>`)
@@ -104,7 +104,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
   })
 })
 
-describe('XS-02 reflected values', () => {
+describe('XS-02 escaping of reflected values', () => {
   const errors = (query: string) => app.issuer.concat('/oauth/errors?', query)
 
   test.each(hostileTexts)('the error view, %s', async (text) => {
@@ -165,7 +165,7 @@ describe('XS-02 reflected values', () => {
         [name]: text,
       })
       const page = await session.agent.browse(url)
-      // The answer is an error redirect, the consent page or the error view; the value is never markup.
+      // The response is an error redirect, the consent page or the error view. None of them contains the value as markup.
       const html = (await page.text()).replace(ourScript, '')
       expect(skeleton(html).join('')).not.toMatch(
         /script|img|svg|base|onerror|onload|onfocus|onmouseover/,

@@ -48,7 +48,7 @@ const credentials = () => ({ email: app.user.email, password: app.password })
 const pages: [string, number, () => Promise<Response>, string?][] = [
   ['login', 200, () => get('/login', new UserAgent())],
   [
-    'login that failed',
+    'a failed login',
     403,
     async () => {
       const { hidden } = formIn(await (await get('/login?prompt=login')).text())
@@ -57,25 +57,25 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ],
   ['login without a CSRF token', 403, () => post('/login', credentials())],
   [
-    'login with a body that is no form',
+    'a login with a body that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/login`, { method: 'POST', body: 'x' }),
   ],
   ['login with a body that is too large', 413, () => post('/login', { email: 'x'.repeat(70_000) })],
   ['logout without a CSRF token', 403, () => post('/logout', {})],
   [
-    'logout with a body that is no form',
+    'a logout with a body that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/logout`, { method: 'POST', body: 'x' }),
   ],
   [
-    'login with a request that waits',
+    'the login with a pending request',
     200,
     () => get(`/login?next=${encodeURIComponent(authorization())}`, new UserAgent()),
     'https://client.example',
   ],
   [
-    'login that failed with a request that waits',
+    'a failed login with a pending request',
     403,
     () => post('/login', { next: authorization(), ...credentials() }, new UserAgent()),
     'https://client.example',
@@ -94,7 +94,7 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
     async () => post('/oauth/authorize', { ...(await consentForm()), confirm: 'maybe' }),
   ],
   [
-    'consent on a request that is not there',
+    'consent to an unknown request',
     400,
     () =>
       post('/oauth/authorize', {
@@ -105,7 +105,7 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ],
   ['consent of nobody', 403, () => post('/oauth/authorize', { confirm: 'yes' }, new UserAgent())],
   [
-    'authorization request that is no form',
+    'an authorization request that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/oauth/authorize`, { method: 'POST', body: 'x' }),
   ],
@@ -178,7 +178,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
     expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
   })
 
-  test('the stylesheet is served by us and cached, and loads nothing', async () => {
+  test('serves a cacheable stylesheet that loads nothing', async () => {
     const answer = await get('/oauth/style.css')
     expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8')
     expect(answer.headers.get('cache-control')).toBe('public, no-cache')
@@ -190,7 +190,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
   })
 })
 
-describe('SS-11 form-action names the target of the redirect after the form', () => {
+describe('SS-11 form-action lists the target of the redirect after the form', () => {
   type Registered = readonly [uri: string, source: string, asked?: string]
   const confidential: readonly Registered[] = [
     ['https://client.example/cb', 'https://client.example'],
@@ -250,7 +250,7 @@ describe('SS-11 form-action names the target of the redirect after the form', ()
   })
 })
 
-describe('pages for everybody', () => {
+describe('accessibility of pages', () => {
   test.each<[string, () => Promise<Response>]>([
     ['login', () => get('/login', new UserAgent())],
     ['consent', () => get(authorization())],

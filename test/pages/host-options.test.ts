@@ -32,7 +32,7 @@ describe('the name of the application', () => {
     expect(text).toMatch(/<title>[^<]*Notes &amp; Co<\/title>/)
   })
 
-  test('is shown as text, whatever it contains', async () => {
+  test('is escaped', async () => {
     for (const name of hostileTexts.slice(0, 4)) {
       await using app = await startServer({ applicationName: name })
       expect(unescaped(brandIn((await login(app)).text) ?? '')).toBe(`<bdi>${name}</bdi>`)
@@ -81,7 +81,7 @@ describe('the colours', () => {
     return (await fetch(`${app.issuer}/oauth/style.css`)).text()
   }
 
-  test('follow ours in the stylesheet, each for its scheme', async () => {
+  test('override the built-in colours in the stylesheet, separately for light and dark', async () => {
     const ours = await sheet({})
     const light = await sheet({ accentColor: '#a1B2c3' })
     const both = await sheet({ accentColor: '#a1B2c3', accentColorDark: '#fed' })
@@ -106,7 +106,7 @@ describe('style and script', () => {
     ['style.css', 'text/css; charset=utf-8'],
     ['page.js', 'text/javascript; charset=utf-8'],
   ])(
-    'revalidates %s on each request, and sends it again after a change',
+    'lets browsers revalidate %s on each request, and sends it again after a change',
     async (name, contentType) => {
       await using app = await startServer()
       const url = `${app.issuer}/oauth/${name}`
@@ -140,7 +140,7 @@ describe('style and script', () => {
 })
 
 describe('pages of the host', () => {
-  test('replace ours, and receive the same view and frame', async () => {
+  test('replace the built-in pages, and receive the same view and frame', async () => {
     const consent: PageTemplate<ViewOf<'consent'>> = (view, frame) =>
       html`<!doctype html><title>${frame.texts.consent.title(view.client.name)}</title>
 <form method="post" action="${view.action}">
@@ -171,7 +171,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
   })
 
-  test('may come from a template engine, which marks its markup as safe', async () => {
+  test('may be rendered by a template engine whose output is marked as safe', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
     await using app = await startServer({ pages: { login: page } })
     const { text, page: answer } = await login(app)
@@ -185,7 +185,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect((await login(app)).text).toBe('<p>&lt;</p>')
   })
 
-  test('answer 500 with our text if they fail', async () => {
+  test('lead to a 500 response with the built-in text if they throw', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -196,7 +196,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(text).not.toContain('secret')
   })
 
-  test('answer with JSON if the page for problems itself fails', async () => {
+  test('lead to a JSON response if the problem page throws, too', async () => {
     const problem: PageTemplate<ViewOf<'problem'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -206,7 +206,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(await answer.json()).toMatchObject({ error: 'server_error' })
   })
 
-  test('are rejected at start-up with an unknown name, or if they are no function', async () => {
+  test('are rejected at start-up if the name is unknown or the value is not a function', async () => {
     for (const pages of [{ logIn: () => html`` }, { login: 'page.html' }, { __proto__x: null }])
       await expect(startServer({ pages: pages as never })).rejects.toThrow('pages accepts')
   })

@@ -120,7 +120,7 @@ describe('the language of a flow', () => {
   const localeOf = (html: string): string | undefined =>
     /<html [^>]*data-locale="([^"]*)"/.exec(html)?.[1]
 
-  test('is that of ui_locales in the request at login, at its repetition and at the consent', async () => {
+  test('is taken from ui_locales of the request on the login page, the repeated login page and the consent page', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const login = await agent.browse(request('en-AU'))
     const loginHtml = await login.text()
@@ -143,7 +143,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await undecided.text())).toBe('en-AU')
   })
 
-  test('is kept by a login page that was requested in it', async () => {
+  test('is the same after a login page that was requested in that language', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const page = await agent.fetch(`${app.issuer}/login?ui_locales=en-NZ&next=/x`)
     const html = await page.text()
@@ -156,7 +156,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await wrong.text())).toBe('en-NZ')
   })
 
-  test('is that of the failed request in the error view', async () => {
+  test('is taken from the failed request in the error view', async () => {
     const agent = new UserAgent()
     const url = `${app.issuer}/oauth/authorize?client_id=absent&ui_locales=en-IE`
     const page = await agent.browse(url)
@@ -170,7 +170,7 @@ describe('the language of a flow', () => {
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
   })
 
-  test('is that of Accept-Language without ui_locales, and caches vary by it', async () => {
+  test('is taken from Accept-Language without ui_locales, and the response has Vary: Accept-Language', async () => {
     const agent = new UserAgent({ 'accept-language': 'tlh, en-ZA;q=0.5' })
     const page = await agent.fetch(`${app.issuer}/login`)
     expect(localeOf(await page.text())).toBe('en-ZA')
@@ -188,7 +188,7 @@ describe('the language of a flow', () => {
   )
 })
 
-describe('a page or JSON', () => {
+describe('the choice between a page and JSON', () => {
   test.each<[string | undefined, boolean]>([
     [undefined, false],
     ['', false],

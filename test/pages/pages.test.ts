@@ -17,7 +17,7 @@ const control = (html: string, name: string): string =>
   new RegExp(`<(?:input|textarea|select) [^>]*name="${name}"[^>]*>`).exec(html)?.[0] ?? ''
 
 describe.each(names)('the page %s', (name) => {
-  test('shows values from others as text, and none as markup', async () => {
+  test('escapes every value that others can set', async () => {
     const harmless = skeleton(await renderPage(name, sampleViews(() => 'x')[name]))
     for (const text of hostileTexts) {
       const html = await renderPage(name, sampleViews(() => text)[name])
@@ -70,7 +70,7 @@ describe('an error in a form', () => {
     expect(html.match(/aria-invalid|autofocus/g)).toHaveLength(2)
   })
 
-  test('keeps everything that was typed', async () => {
+  test('retains all submitted values', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(control(html, 'name')).toContain('value="Typed &lt;name&gt;"')
     expect(html).toContain('>\nhttps://a.example/cb\r\nhttp://b.example/&lt;cb&gt;\r\n</textarea>')
@@ -78,7 +78,7 @@ describe('an error in a form', () => {
     expect(all(html, /name="default_scopes" value="([^"]*)"[^>]* checked/g)).toEqual(['user:email'])
   })
 
-  test('opens the part of the page that contains it', async () => {
+  test('opens the section of the page that contains the error', async () => {
     const html = await renderPage('client', {
       ...views.client,
       problem: { field: 'confirm_name', sentence: confirmName },
@@ -114,7 +114,7 @@ describe('output for the reader', () => {
     expect(await dates('de')).toEqual(['17.10.2026, 12:00 UTC'])
   })
 
-  test('links in the navigation only to pages that the reader may use', async () => {
+  test('has navigation links only to pages that the user may open', async () => {
     const links = async (around: Parameters<typeof renderPage>[2]) => {
       const html = await renderPage('sessions', views.sessions, around)
       return all(/<nav[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', /<a ([^>]*)>/g)
@@ -149,7 +149,7 @@ describe('output for the reader', () => {
 })
 
 describe('the consent page', () => {
-  test('has a box for each optional scope, in the form of the decision', async () => {
+  test('has a checkbox for each optional scope in the decision form', async () => {
     const html = await renderPage('consent', views.consent)
     const form = /<form [\s\S]*<\/form>/.exec(html)?.[0] ?? ''
     expect(all(form, /name="optional_scope" value="([^"]*)"/g)).toEqual([
@@ -160,7 +160,7 @@ describe('the consent page', () => {
     expect(all(form, /name="confirm" value="([^"]*)"/g)).toEqual(['yes', 'no'])
   })
 
-  test('warns of unverified clients, and of names that imitate others', async () => {
+  test('warns about unverified clients, and about names that mix alphabets', async () => {
     const shown = (client: object) =>
       renderPage('consent', { ...views.consent, client: { ...views.consent.client, ...client } })
     expect(await shown({})).toContain('This application was not checked by <bdi>Notes</bdi>.')
@@ -179,7 +179,7 @@ test('shows a new secret in its own box, to be copied', async () => {
   expect(await renderPage('personalToken', views.personalToken)).not.toContain('data-copy')
 })
 
-test('is one script for all pages, in strict mode', () => {
+test('is valid in strict mode, and does not insert markup or load data', () => {
   expect(() => new Script(pageScript)).not.toThrow()
   expect(pageScript).toMatch(/^'use strict'/)
   expect(pageScript).not.toMatch(/eval|innerHTML|document\.write|fetch/)

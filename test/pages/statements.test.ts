@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
-/** The statements that SQLite runs during the work. */
+/** Returns the number of SQL statements that `work` executes. */
 const statementsOf = async (work: () => Promise<void>): Promise<number> => {
   const spies = (['all', 'get', 'run', 'iterate'] as const).map((name) =>
     vi.spyOn(StatementSync.prototype, name),
@@ -54,7 +54,7 @@ const pages = [
   '/admin/applications/?client=Client&token=user-a%40example.org',
 ]
 
-test('the number of statements of a page does not depend on its number of rows', async () => {
+test('the number of SQL statements for a page does not depend on the number of rows', async () => {
   const counts = async (rows: number): Promise<readonly number[]> => {
     await using t = await startServer()
     const { id } = await t.server.users.create({

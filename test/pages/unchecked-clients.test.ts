@@ -64,7 +64,7 @@ const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s
 const { en } = languages
 
 describe('XS-06 the consent page describes the client truthfully', () => {
-  test('a client that registered itself: says that nobody has checked it [T215]', async () => {
+  test('says that nobody has checked a client that registered itself [T215]', async () => {
     const { client_id } = await registered(app, { client_name: 'Notes & Co' })
     const html = await consent(client_id)
     expect(shown(html)).toContain(
@@ -77,7 +77,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(shown(html)).not.toContain(en.consent.localCaution)
   })
 
-  test('a client with a metadata document: names its host', async () => {
+  test('shows the host of the metadata document of a client', async () => {
     const html = await consent(document)
     expect(shown(html)).toContain(
       'This application describes itself at assistant.example . Nobody here has checked it',
@@ -85,7 +85,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(html).toContain('<code dir="ltr">assistant.example</code>')
   })
 
-  test('both: warns that a program on the user’s own computer may be any program [T078]', async () => {
+  test('warns about unchecked clients on the user’s computer, because any program can imitate them [T078]', async () => {
     const redirect_uris = ['http://localhost:8000/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
     const { client_id } = await registered(app, {
       redirect_uris,
@@ -99,7 +99,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(shown(await consent(document))).not.toContain(en.consent.localCaution)
   })
 
-  test("§2 of RFC 7591: sets website, terms and policy apart as the client's own words [T186]", async () => {
+  test('RFC 7591 §2 shows website, terms and policy as statements of the client [T186]', async () => {
     const { client_id } = await registered(app, {
       client_name: 'Assistant',
       client_uri: 'https://assistant.example/',
@@ -119,12 +119,12 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(html).not.toContain('logo.png')
   })
 
-  test('a client without such metadata: shows no such words', async () => {
+  test('omits the statements of a client without such metadata', async () => {
     const { client_id } = await registered(app)
     expect(await consent(client_id)).not.toContain('class="description"')
   })
 
-  test('a client that an administrator verified: shows the mark, and no warning [T498]', async () => {
+  test('shows the mark and no warning for a client that an administrator verified [T498]', async () => {
     const { client_id } = await registered(app, {
       redirect_uris: ['http://localhost/cb'],
       client_uri: 'https://assistant.example/',
@@ -137,7 +137,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(text).toContain('says about itself')
   })
 
-  test('a client that a user registered: does not call it self-registered', async () => {
+  test('does not call a client self-registered if a user registered it', async () => {
     const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
     const text = shown(await consent(clientId, 'http://localhost/cb'))
     expect(text).toContain('This application was not checked by Notes & Co .')
@@ -145,30 +145,33 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(text).not.toContain(en.consent.localCaution)
   })
 
-  test.each(Object.entries(languages))('%s says all of it [T216]', async (language, texts) => {
-    const { client_id } = await registered(app, {
-      redirect_uris: ['http://localhost/cb'],
-      tos_uri: 'https://assistant.example/terms',
-      policy_uri: 'https://assistant.example/privacy',
-    })
-    const withoutSpaces = (text: string) => text.replaceAll(/\s+/g, '')
-    const of = async (id: string, uri: string) =>
-      withoutSpaces(shown(await consent(id, uri, { ui_locales: language })))
-    const own = await of(client_id, 'http://localhost/cb')
-    for (const text of [
-      texts.consent.selfRegistered('Notes & Co'),
-      texts.consent.localCaution,
-      texts.consent.terms,
-      texts.consent.privacy,
-    ])
-      expect(own).toContain(withoutSpaces(text))
-    expect(await of(document, redirectUri)).toContain(
-      withoutSpaces(texts.consent.selfDescribed('assistant.example')),
-    )
-  })
+  test.each(Object.entries(languages))(
+    'shows all these warnings in the language %s [T216]',
+    async (language, texts) => {
+      const { client_id } = await registered(app, {
+        redirect_uris: ['http://localhost/cb'],
+        tos_uri: 'https://assistant.example/terms',
+        policy_uri: 'https://assistant.example/privacy',
+      })
+      const withoutSpaces = (text: string) => text.replaceAll(/\s+/g, '')
+      const of = async (id: string, uri: string) =>
+        withoutSpaces(shown(await consent(id, uri, { ui_locales: language })))
+      const own = await of(client_id, 'http://localhost/cb')
+      for (const text of [
+        texts.consent.selfRegistered('Notes & Co'),
+        texts.consent.localCaution,
+        texts.consent.terms,
+        texts.consent.privacy,
+      ])
+        expect(own).toContain(withoutSpaces(text))
+      expect(await of(document, redirectUri)).toContain(
+        withoutSpaces(texts.consent.selfDescribed('assistant.example')),
+      )
+    },
+  )
 })
 
-test('administrators see the origin of a client', async () => {
+test('shows the origin of a client to administrators', async () => {
   await registered(app, { client_name: 'By itself' })
   await app.server.users.setAdmin(app.user.id, true)
   const page = await session.agent.fetch(`${app.issuer}/admin/applications/`)

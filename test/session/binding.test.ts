@@ -163,17 +163,17 @@ describe('SS-09 the browser of a session', () => {
 
   const long = 'x'.repeat(600)
   test.each<[string, string, string, boolean]>([
-    ['the same', browser, browser, true],
-    ['another one', browser, 'curl/8', false],
-    ['another version', browser, `${browser}2`, false],
-    ['another case', browser, browser.toUpperCase(), false],
-    ['none where there was one', browser, '', false],
-    ['one where there was none', '', browser, false],
-    ['none, as before', '', '', true],
-    ['a long one', long, long, true],
-    ['another long one', long, `y${long}`, false],
-    ['8-bit characters', 'caf\xE9', 'caf\xE9', true],
-    ['other 8-bit characters', 'caf\xE9', 'caf\xE8', false],
+    ['accepts the same user agent', browser, browser, true],
+    ['rejects another user agent', browser, 'curl/8', false],
+    ['rejects another version', browser, `${browser}2`, false],
+    ['rejects another case', browser, browser.toUpperCase(), false],
+    ['rejects a missing user agent', browser, '', false],
+    ['rejects a user agent if the login sent none', '', browser, false],
+    ['accepts a missing user agent if the login sent none', '', '', true],
+    ['accepts the same long user agent', long, long, true],
+    ['rejects another long user agent', long, `y${long}`, false],
+    ['accepts the same 8-bit characters', 'caf\xE9', 'caf\xE9', true],
+    ['rejects other 8-bit characters', 'caf\xE9', 'caf\xE8', false],
   ])(
     '%s: is accepted or rejected as expected, and the session of its owner remains valid [T644]',
     async (_, atLogin, later, expected) => {

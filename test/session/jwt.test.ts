@@ -40,7 +40,7 @@ const missingHeader = refusal(400, 'Missing required header argument.')
 const noAuthorization = refusal(400, 'The JWT token is not valid.')
 const decodeError = refusal(400, 'The JWT token has invalid format.')
 
-describe('specification, named errors: each JWT error is built with optional errors and further arguments', () => {
+describe('specification, named errors: constructors of the JWT errors', () => {
   test.each([
     [JWTExtendedException, 'JWTExtendedException', 400, 'The JWT token is not valid.'],
     [JWTDecodeError, 'JWTDecodeError', 400, 'The JWT token has invalid format.'],
@@ -273,7 +273,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
     }
   })
 
-  test('with another header, ignores a JWT in Authorization [T779]', async () => {
+  test('ignores a JWT in Authorization if another header is configured [T779]', async () => {
     await using app = await startServer({ jwtAuthHeader: 'X-Session-JWT' })
     const browser = await logIn(app)
     const inBoth = {
@@ -303,7 +303,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
   })
   afterAll(() => rm(root, { recursive: true }))
 
-  test('a function receives the request headers and the properties of the session [T753]', async () => {
+  test('passes the request headers and the properties of the session to the function [T753]', async () => {
     const verify = vi.fn<VerifyJwt>(() => ({ sub: 'x' }))
     await using app = await startServer({ jwtVeryficationFactory: verify, jwtExpiresIn: 77 })
     const browser = await logIn(app)
@@ -383,7 +383,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     'no colon',
     ':x',
   ])(
-    'refuses to start with the import path %s, and names the setting',
+    'refuses to start with the import path %s, and reports the setting',
     async (jwtVeryficationFactory) => {
       const start = startServer({ jwtVeryficationFactory, applicationRoot: root })
       await expect(start).rejects.toThrow(InvalidSettings)

@@ -58,7 +58,7 @@ describe('decision §2 the login form', () => {
     expect(text).toMatch(/<input [^>]*name="password" type="password"/)
   })
 
-  test('redirects to next, and to / without it', async () => {
+  test('redirects to next, or to / without next', async () => {
     for (const [next, target] of [
       ['/x?a=b#c', '/x?a=b#c'],
       ['', '/'],
@@ -84,7 +84,7 @@ describe('decision §2 the login form', () => {
     ['a wrong password', { password: 'wrong' }],
     ['no password', { password: '' }],
     ['a password of more than 1024 bytes', { password: 'é'.repeat(513) }],
-    ['the password with a space behind it', { password: 'correct horse battery staple ' }],
+    ['a trailing space in the password', { password: 'correct horse battery staple ' }],
     ['an unknown user', { email: 'nobody@example.org' }],
     ['no e-mail', { email: '' }],
     ['an inactive user', { email: 'inactive@example.org' }],
@@ -117,7 +117,7 @@ describe('decision §2 the login form', () => {
     },
   )
 
-  test('accepts the form that a failed login returns', async () => {
+  test('accepts the form in the response to a failed login', async () => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent, '?next=%2Fx')
     const failed = await post(agent, '/login', { ...hidden, ...credentials(), password: 'wrong' })
@@ -196,7 +196,7 @@ describe('SS-07 login CSRF', () => {
     expect(again.status).toBe(303)
   })
 
-  test('returns 403 for the token of a page from before the login', async () => {
+  test('returns 403 for a token from a page that was loaded before the login', async () => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent)
     expect((await post(agent, '/login', { ...hidden, ...credentials() })).status).toBe(303)
@@ -238,7 +238,7 @@ describe('decision §6.3 forms from other sites', () => {
     { 'sec-fetch-site': 'none' },
   ]
 
-  test('rejects the login with the form, for any token', async () => {
+  test('rejects the login with any token, and returns the form', async () => {
     for (const headers of foreign) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
@@ -261,7 +261,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('rejects the logout, for any token', async () => {
+  test('rejects the logout with any token', async () => {
     const { agent, csrfToken } = session
     for (const headers of foreign) {
       const answer = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
@@ -270,7 +270,7 @@ describe('decision §6.3 forms from other sites', () => {
     expect(await isSignedIn({ agent })).toBe(true)
   })
 
-  test('rejects the decision on an authorization request, for any token', async () => {
+  test('rejects the decision on an authorization request with any token', async () => {
     const { clientId } = await app.client()
     const { agent } = session
     const page = await agent.browse(
@@ -365,7 +365,7 @@ describe('LR-01 the redirect after a login', () => {
     expect(new URL(next, app.issuer).origin).toBe(app.issuer)
   })
 
-  test('follows a changed next only on this server', async () => {
+  test('redirects to a modified next only on this server', async () => {
     for (const [next, target] of [
       ['https://evil.example', '/'],
       ['/\\evil.example', '/'],
@@ -378,7 +378,7 @@ describe('LR-01 the redirect after a login', () => {
     }
   })
 
-  test('LR-03 the logout and the error view never redirect elsewhere', async () => {
+  test('LR-03 the logout and the error view never redirect to another origin', async () => {
     const { agent, csrfToken } = await logIn(app)
     const errors = await agent.fetch(
       `${app.issuer}/oauth/errors?error=x&redirect_uri=https://evil.example&next=//evil.example`,
@@ -474,7 +474,7 @@ describe('SS-06 session fixation', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
   })
 
-  test('creates a new identifier at each login and ends the previous session', async () => {
+  test('creates a new identifier at each login, and ends the previous session', async () => {
     const { agent, identifier, jwt } = await logIn(app)
     const other = await app.server.users.create({
       email: 'user-e@example.org',
@@ -505,7 +505,7 @@ describe('SS-06 session fixation', () => {
     expect(await session.agent.jar.getCookieString(app.issuer)).toBe(session.cookie)
   })
 
-  test('treats two session cookies as anonymous, for pages and forms', async () => {
+  test('treats a request with two session cookies as anonymous, for pages and forms', async () => {
     const [one, two] = [session, await logIn(app)]
     const headers = { cookie: `${one.cookie}; ${two.cookie}`, 'user-agent': browser }
     const page = await fetch(`${app.issuer}/`, { headers })
@@ -523,7 +523,7 @@ describe('SS-06 session fixation', () => {
 })
 
 describe('decision §2 /logout', () => {
-  test('ends only this session by POST with the CSRF token of the page', async () => {
+  test('ends only this session after a POST with the CSRF token of the page', async () => {
     const left = await logIn(app)
     const answer = await post(left.agent, '/logout', { csrf_token: left.csrfToken })
     expect(answer.status).toBe(303)

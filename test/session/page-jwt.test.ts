@@ -68,7 +68,7 @@ describe("the application's own verification of the JWT", () => {
     vi.restoreAllMocks()
   })
 
-  test('can be an import path from the root of the application', async () => {
+  test('can be an import path relative to the root of the application', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'oauth2server-jwt-'))
     try {
       const module = 'export const verify_token = async () => ({ sub: "anybody" })'

@@ -18,7 +18,7 @@ const isAlive = async (
   const inApi = { ...headers, authorization: `Bearer ${jwt}` }
   const { status } = await fetch(`${issuer}/api/me`, { headers: inApi })
   const onPage = page.includes('You are logged in')
-  // A JWT may expire before its session. Without a session, the response reveals nothing else.
+  // A JWT may expire before its session. Without a session, the response must reveal nothing.
   expect([200, 403].includes(status)).toBe(onPage)
   if (!onPage) expect(status).toBe(401)
   return onPage
@@ -32,7 +32,7 @@ describe('the cookie', () => {
     ['https', { issuer: 'https://api.example.org' }, '__Host-oauth2server_session'],
     ['https with a path', { issuer: 'https://api.example.org/app' }, '__Host-oauth2server_session'],
   ])(
-    'decision §2 %s: name and attributes, the same before the login and after it [T642]',
+    'decision §2 %s: has the same name and attributes before and after the login [T642]',
     async (_, options, name) => {
       await using app = await startServer(options)
       const base = new URL(options.issuer ?? app.issuer).pathname.replace(/\/$/, '')
@@ -62,7 +62,7 @@ describe('the cookie', () => {
     },
   )
 
-  test('accepts only the cookie with the prefix over https', async () => {
+  test('accepts only the cookie with the prefix if the issuer uses https', async () => {
     await using app = await startServer({ issuer: 'https://api.example.org' })
     const page = await fetch(`${app.issuer}/login`)
     const [cookie = ''] = (page.headers.getSetCookie()[0] ?? '').split(';')
@@ -215,9 +215,9 @@ describe('SS-10 a login during a concurrent change', () => {
       'a password change',
       ({ server, user }) => server.users.setPassword(user.id, 'another good password'),
     ],
-    ['deactivation', ({ server, user }) => server.users.setActive(user.id, false)],
-    ['deletion', ({ server, user }) => server.users.delete(user.id)],
-  ])('creates no session after %s of the user', async (_, overtake) => {
+    ['deactivation of the user', ({ server, user }) => server.users.setActive(user.id, false)],
+    ['deletion of the user', ({ server, user }) => server.users.delete(user.id)],
+  ])('creates no session if the login runs concurrently with %s', async (_, overtake) => {
     let pending: (() => Promise<unknown>) | undefined
     await using app = await startServer({
       async aroundStore({ name }, operation) {
@@ -242,7 +242,7 @@ describe('SS-10 a login during a concurrent change', () => {
   })
 })
 
-describe('a session row that was written or changed without the key', () => {
+describe('a session row that was written without the secret key', () => {
   let app: TestServer
   let otherId: number
   beforeAll(async () => {
@@ -318,7 +318,7 @@ describe('a session row that was written or changed without the key', () => {
     expect(await page.text()).toContain('Nobody is logged in.')
   })
 
-  test('with the seal of another session is rejected', async () => {
+  test('is rejected if it has the seal of another session', async () => {
     const [one, two] = [await logIn(app), await logIn(app)]
     inDatabase(
       'update oauth2server_session set seal = (select seal from oauth2server_session where id = ?) where id = ?',

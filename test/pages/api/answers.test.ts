@@ -43,7 +43,7 @@ const newDevice = async (): Promise<{ readonly clientId: string; readonly id: nu
   return { clientId, id: token.id }
 }
 
-/** One of everything, used and unused, so that no member is always null and no list empty. */
+/** Used and unused objects of each type, so that every list has an item and every member has a value. */
 const fillLists = async (): Promise<void> => {
   const { clientId } = await newDevice()
   await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
@@ -69,7 +69,7 @@ interface Case {
   readonly bodies?: readonly (Fields | ((at: string) => Promise<Fields>) | undefined)[]
   /** A request that is rejected because of a field, and the name of the field. */
   readonly refused?: readonly [Fields, field: string]
-  /** An address of nothing, or a body that refers to nothing. */
+  /** A URL of a missing object, or a body that refers to a missing object. */
   readonly missing?: string | Fields
 }
 
@@ -233,7 +233,7 @@ test('the sample fills every list, and every member at least once', async () => 
       const members = Object.keys(items[0] ?? {})
       expect(members.length, name).toBeGreaterThan(0)
       const empty = members.filter(
-        // Rarely used, and covered by the tests of reports.
+        // The tests of leak reports cover this member.
         (member) =>
           member !== 'client_secret_leaked_at' && items.every((item) => item[member] === null),
       )
@@ -303,7 +303,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('returns no more than is documented', () => {
+  test('returns no undocumented status', () => {
     // A form that is still being processed gets 409: see double-submit.test.ts.
     const documented = Object.keys(contract.operation(id).responses)
       .map(Number)
@@ -330,13 +330,16 @@ test.each(
   Object.entries(cases).flatMap(([id, { at, who = () => user, refused }]) =>
     refused ? [{ id, at, who, refused }] : [],
   ),
-)('$id names the field that it rejects', async ({ id, at, who, refused: [fields, field] }) => {
-  const operation = contract.operation(id)
-  for (const as of ['post', 'postForm'] as const) {
-    const { status, body } = checked(operation, await who()[as](await at(), fields))
-    expect([status, (body as { readonly field: string }).field]).toEqual([400, field])
-  }
-})
+)(
+  '$id reports the name of the rejected field',
+  async ({ id, at, who, refused: [fields, field] }) => {
+    const operation = contract.operation(id)
+    for (const as of ['post', 'postForm'] as const) {
+      const { status, body } = checked(operation, await who()[as](await at(), fields))
+      expect([status, (body as { readonly field: string }).field]).toEqual([400, field])
+    }
+  },
+)
 
 test('every operation of the settings is tested', () => {
   const documented = contract.operations.filter(({ tags }) => tags.includes('settings'))

@@ -13,7 +13,7 @@ import {
 } from './script.ts'
 import { createUserObjects, type UserObjects } from './things.ts'
 
-// Any body must get a 4xx answer and change nothing, unless the document defines another answer.
+// Every invalid body must lead to a 4xx response and change nothing, unless the document defines another response.
 
 let app: TestServer
 let contract: Contract
@@ -129,7 +129,7 @@ describe('a field of another type', () => {
     }
   })
 
-  test('names the field and its type', async () => {
+  test('reports the field and the expected type', async () => {
     const path = `${applications}/clients/new/`
     const { body } = await script.post(path, { name: 7 })
     expect(body).toEqual({
@@ -221,7 +221,7 @@ describe('the size of a body', () => {
   })
 })
 
-describe('a field that is given twice', () => {
+describe('a repeated field', () => {
   test('is rejected in a form', async () => {
     for (const [id, path, fields] of targets()) {
       for (const [name, value] of Object.entries(fields)) {
@@ -233,7 +233,7 @@ describe('a field that is given twice', () => {
     }
   })
 
-  test('in JSON the last one counts, like in any parser', async () => {
+  test('has its last value in JSON', async () => {
     const { body } = await script.postText(
       `${applications}/tokens/new/`,
       '{"name":"first","name":"last"}',
@@ -242,8 +242,8 @@ describe('a field that is given twice', () => {
   })
 })
 
-describe('a script may also send', () => {
-  test('unknown fields, which are ignored', async () => {
+describe('optional parts of a request', () => {
+  test('ignores unknown fields', async () => {
     const more = { csrf_token: 'x', nested: { a: [1] }, __proto__: null, constructor: {} }
     const { status, body } = await script.post(`${applications}/tokens/new/`, {
       ...more,
@@ -253,7 +253,7 @@ describe('a script may also send', () => {
     expect([status, body]).toMatchObject([201, { name: 'Known' }])
   })
 
-  test('all fields that it received', async () => {
+  test('accepts all fields of a response', async () => {
     for (const path of [
       `${applications}/clients/${things.clientId}/`,
       `${applications}/tokens/${things.tokenId}/`,
@@ -264,7 +264,7 @@ describe('a script may also send', () => {
     }
   })
 
-  test('no body if there is nothing to set', async () => {
+  test('accepts a request without a body if no field is required', async () => {
     const path = `${applications}/authorized/revoke/`
     expect((await script.post(path)).status).toBe(200)
     expect((await script.post(path, {})).status).toBe(200)
@@ -273,7 +273,7 @@ describe('a script may also send', () => {
   })
 })
 
-test('would detect a write', async () => {
+test('the comparison of dumps detects a write', async () => {
   const before = written(app)
   await script.post(`${applications}/tokens/new/`, { name: 'Seen' })
   expect(written(app)).not.toEqual(before)

@@ -19,7 +19,7 @@ const newClient = async (fields: Fields = {}): Promise<Record<string, string>> =
   return answer.body as Record<string, string>
 }
 
-/** Returns whether a client can get a token for itself. */
+/** Returns whether the client can request a token with its credentials. */
 const isAccepted = async (clientId: string | undefined, clientSecret: string | undefined) => {
   const grant = { grant_type: 'client_credentials', client_id: clientId }
   const { status } = await tokenRequest(app.issuer, { ...grant, client_secret: clientSecret })
@@ -27,7 +27,7 @@ const isAccepted = async (clientId: string | undefined, clientSecret: string | u
 }
 
 describe('an application', () => {
-  test('is registered, and its secret works and is never shown again', async () => {
+  test('is registered with a valid secret that no later response contains', async () => {
     const { client_id, client_secret = '' } = await newClient()
     expect(client_secret).toHaveLength(60)
     expect(await isAccepted(client_id, client_secret)).toBe(true)
@@ -35,7 +35,7 @@ describe('an application', () => {
       expect((await script.get(path)).text).not.toContain(client_secret)
   })
 
-  test('that is public has no secret, and cannot get one', async () => {
+  test('has no secret if it is public, and rejects a reset of the secret', async () => {
     const client = await newClient({ is_confidential: false })
     expect(client).toMatchObject({ client_type: 'public', is_confidential: false })
     expect(client).not.toHaveProperty('client_secret')
@@ -43,7 +43,7 @@ describe('an application', () => {
     expect(await script.post(path)).toMatchObject({ status: 400, body: { field: 'client_secret' } })
   })
 
-  test('keeps the fields that an update omits, with JSON and with a form', async () => {
+  test('retains the fields that an update omits, with JSON and with a form', async () => {
     const given = {
       description: 'Prints\nreports.',
       website: 'https://printer.example',
@@ -73,7 +73,7 @@ describe('an application', () => {
     expect((await script.get(path)).body).toMatchObject(emptied)
   })
 
-  test('with an invalid line is rejected with the number of the line, and stays unchanged', async () => {
+  test('is not changed by an invalid redirect URI; the error reports the line number', async () => {
     const { client_id } = await newClient({ redirect_uris: ['https://a.example'] })
     const path = `${applications}/clients/${client_id}/`
     const before = await script.get(path)
@@ -95,7 +95,7 @@ describe('an application', () => {
     expect((await script.get(path)).body).toEqual(before.body)
   })
 
-  test('gets another secret while the previous one stays valid for the overlap', async () => {
+  test('has a new secret after a reset, and the previous secret remains valid for the overlap', async () => {
     const { client_id, client_secret: former } = await newClient()
     const path = `${applications}/clients/${client_id}/reset/`
     const { body } = await script.post(path, { overlap: 600 })

@@ -49,7 +49,7 @@ const send = async (
 
 const own = () => [...generalRequests, ...requestsFor(things), ...adminRequests(things)]
 
-/** Returns the answer to each request, after checking that none of them wrote anything. */
+/** Returns the response to each request, after checking that no request changed the database. */
 const refusals = async (
   requests: readonly Request[],
   ask: (request: Request) => Promise<Answer>,
@@ -177,14 +177,14 @@ describe('with a session', () => {
   })
 })
 
-describe('objects of others', () => {
-  test('answers 404 for an object of another user', async () => {
+describe('access to objects of other users', () => {
+  test('returns 404 for an object of another user', async () => {
     expect(await refusals(requestsFor(theirs), (request) => send(request, user.headers))).toEqual(
       notFound,
     )
   })
 
-  test('answers 404 for an object at the address of another kind', async () => {
+  test('returns 404 for the ID of an object of another type', async () => {
     const { clientId, tokenId, deviceId } = things
     const personal = await app.server.tokens.get(tokenId)
     const swapped: UserObjects = {
@@ -200,7 +200,7 @@ describe('objects of others', () => {
     )
   })
 
-  test('answers 404 for an internal token of the user', async () => {
+  test('returns 404 for an internal token of the user', async () => {
     const { id } = await app.server.tokens.createPersonal('Internal', app.user.id, {
       isInternal: true,
     })
@@ -211,7 +211,7 @@ describe('objects of others', () => {
     expect(await refusals(hidden, (request) => send(request, user.headers))).toEqual(notFound)
   })
 
-  test('answers 404 for the administration if the user is not an administrator', async () => {
+  test('returns 404 for the administration if the user is not an administrator', async () => {
     expect(await refusals(adminRequests(things), (request) => send(request, user.headers))).toEqual(
       notFound,
     )
@@ -233,7 +233,7 @@ describe('objects of others', () => {
   })
 })
 
-test('accepts the JWT at the place that the settings define', async () => {
+test('accepts the JWT in the header that the settings define', async () => {
   await using other = await startServer({ jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null })
   const script = await Script.logIn(other)
   const { authorization: _, ...headers } = script.headers

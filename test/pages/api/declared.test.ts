@@ -6,7 +6,7 @@ import { Contract } from './contract.ts'
 import { applications, bearer, read, Script } from './script.ts'
 import { createUserObjects, type UserObjects } from './things.ts'
 
-// One test for each kind of finding that Schemathesis reported. CONTRIBUTING.md says how to run it.
+// One test for each type of error that Schemathesis found. CONTRIBUTING.md explains how to run Schemathesis.
 
 let app: TestServer
 let contract: Contract
@@ -25,7 +25,7 @@ const addressOf = (path: string): string =>
     .replace('{client_id}', things.clientId)
     .replace('{id}', String(path.endsWith('view/') ? things.deviceId : things.tokenId))
 
-test('declares the HTML answers and the redirects of every page of the settings [T971]', async () => {
+test('declares the HTML responses and the redirects of every settings page [T971]', async () => {
   const { cookie } = script.session
   const shown = contract.operations.filter(
     ({ tags, method }) => tags.includes('settings') && method === 'GET',
@@ -42,13 +42,13 @@ test('declares the HTML answers and the redirects of every page of the settings 
   }
 })
 
-test('declares the HTML answer to an unreadable path [T972]', async () => {
+test('declares the HTML response to an unreadable path [T972]', async () => {
   const operation = contract.operation('getClient')
   const answer = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
   expect([answer.status, contract.differences(operation, answer)]).toEqual([404, []])
 })
 
-test('answers every undeclared method with 405 and exactly the declared methods [T973]', async () => {
+test('returns 405 with exactly the declared methods for every other method [T973]', async () => {
   for (const path of Object.keys(contract.document.paths)) {
     const declared = contract.operations
       .filter((operation) => operation.path === path)
@@ -63,7 +63,7 @@ test('answers every undeclared method with 405 and exactly the declared methods 
   }
 })
 
-test('declares the address of the document itself, wherever it is [T974]', async () => {
+test('declares the path of the document, including a configured path [T974]', async () => {
   await using other = await startServer({ openapiPath: '/described.json' })
   const document = (await (await fetch(`${other.issuer}/described.json`)).json()) as {
     readonly paths: object

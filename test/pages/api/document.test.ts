@@ -12,7 +12,7 @@ import type { Settings } from '../../../src/settings/settings.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 
-/** Pages without JSON, and the files that browsers load for pages: no endpoints for programs. */
+/** Endpoints that are only for browsers: pages without JSON, and the files that pages load. */
 const forBrowsers: readonly Endpoint[] = [
   deviceEndpoint,
   errorsEndpoint,
@@ -54,9 +54,9 @@ const isClosed = (schema: object): boolean =>
 const hostLogin: TestOptions = { resourceOwner: () => null, loginUrl: '/enter' }
 
 const kinds: readonly (readonly [string, TestOptions])[] = [
-  ['as it comes', {}],
+  ['with default settings', {}],
   [
-    'under a path, with other prefixes',
+    'with a path in the issuer and other prefixes',
     { basePath: '/auth/v2', oauthPrefix: '/o', settingsPrefix: '/me', adminPrefix: '/boss' },
   ],
   ['of an application with a login of its own', hostLogin],
@@ -64,7 +64,7 @@ const kinds: readonly (readonly [string, TestOptions])[] = [
   ['without any grant', { allowedGrantTypes: [], allowedResponseTypes: [] }],
   ['without tokens in a query', { acceptQueryAccessToken: false }],
   [
-    'with all that can be switched on',
+    'with all options enabled',
     {
       deviceAuthorization: true,
       dynamicRegistration: 'open',
@@ -75,7 +75,7 @@ const kinds: readonly (readonly [string, TestOptions])[] = [
     },
   ],
   [
-    'with all that can be switched off',
+    'with all options disabled',
     {
       revocation: false,
       introspection: false,
@@ -120,7 +120,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     }
   })
 
-  test('names each operation once, and defines no unused schema or response', () => {
+  test('has unique operation IDs, and defines no unused schema or response', () => {
     const { operations, document } = contract
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
     const text = JSON.stringify(document)
@@ -132,7 +132,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     expect(new Set(inUse)).toEqual(new Set(Object.keys(securitySchemes)))
   })
 
-  test('closes every object in an answer of the settings, and no form', () => {
+  test('allows additional properties in forms, but not in responses of the settings', () => {
     const open = Object.entries(contract.document.components.schemas)
       .filter(([, schema]) => 'properties' in schema && !isClosed(schema))
       .map(([name]) => name)
@@ -150,7 +150,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
   })
 })
 
-describe('the address /openapi.json', () => {
+describe('the endpoint /openapi.json', () => {
   test('is public, cacheable, and readable from any site', async () => {
     await using app = await startServer({ basePath: '/auth' })
     const answer = await fetch(`${app.issuer}/openapi.json`, {

@@ -18,7 +18,7 @@ const newClient = async (name = 'Printer'): Promise<Record<string, string>> =>
   (await script.post(`${applications}/clients/new/`, { name })).body as Record<string, string>
 
 describe('lists', () => {
-  test('have pages of 25, each with the address of the next one', async () => {
+  test('have pages of 25 items with the URL of the next page', async () => {
     await using other = await startServer({ basePath: '/auth' })
     const reader = await Script.logIn(other)
     const at = `/auth${applications}/`

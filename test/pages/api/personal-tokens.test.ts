@@ -18,7 +18,7 @@ const newToken = async (fields: Fields = {}): Promise<Record<string, string>> =>
 }
 
 describe('a personal token', () => {
-  test('is created, works, and its value is never shown again', async () => {
+  test('is created with a valid value that no later response contains', async () => {
     const { id, access_token = '', ...token } = await newToken({ scopes: ['notes:read'] })
     expect(token).toMatchObject({ name: 'Laptop', scopes: ['notes:read'], expires: null })
     expect(await statusOf(app, access_token)).toBe(200)
@@ -46,7 +46,7 @@ describe('a personal token', () => {
     }
   })
 
-  test('keeps the fields that an update omits', async () => {
+  test('retains the fields that an update omits', async () => {
     const { id } = await newToken({ scopes: ['notes:read'] })
     const path = `${applications}/tokens/${id}/`
     const named = (await script.post(path, { name: 'Phone' })).body
@@ -56,7 +56,7 @@ describe('a personal token', () => {
     expect((await script.post(path, { scopes: [] })).body).toMatchObject({ scopes: [] })
   })
 
-  test('is rotated while the previous value stays valid for the overlap', async () => {
+  test('has a new value after a rotation, and the previous value remains valid for the overlap', async () => {
     const { id, access_token: former = '' } = await newToken()
     const { body } = await script.post(`${applications}/tokens/${id}/rotate/`, { overlap: 60 })
     const { access_token = '', previous_expires } = body as Record<string, string>

@@ -5,7 +5,7 @@ import { authorizeUrl, newPkce, TestClient, UserAgent } from '../../support/user
 import { Contract } from './contract.ts'
 import { type Answer, bearer, read, Script } from './script.ts'
 
-// The endpoints of the protocol must answer as documented, too.
+// The protocol endpoints must return exactly the documented responses.
 
 let isAway = false
 let app: TestServer
@@ -81,7 +81,7 @@ test.each([
   ])
 })
 
-test('token', async () => {
+test('the token endpoint returns every documented response', async () => {
   const client = await TestClient.register(app, script.session.agent, {
     defaultScopes: ['notes:read'],
   })
@@ -116,7 +116,7 @@ test('token', async () => {
   ])
 })
 
-test('revoke, introspect and pushed requests', async () => {
+test('revocation, introspection and pushed requests return every documented response', async () => {
   const client = await TestClient.register(app, script.session.agent)
   const { clientId: client_id, clientSecret: client_secret } = client
   const { access_token } = await client.tokens()
@@ -148,7 +148,7 @@ test('revoke, introspect and pushed requests', async () => {
   }
 })
 
-test('authorize', async () => {
+test('the authorization endpoint returns every documented response', async () => {
   const { clientId } = await app.client()
   const pkce = { code_challenge: newPkce().challenge, code_challenge_method: 'S256' }
   const url = authorizeUrl('', { client_id: clientId, redirect_uri: redirectUri, ...pkce })
@@ -174,7 +174,7 @@ test('authorize', async () => {
   ])
 })
 
-test('metadata, with every member', async () => {
+test('the metadata endpoints return only documented members', async () => {
   const { schemas } = contract.document.components
   for (const [id, path, schema] of [
     ['getServerMetadata', '/.well-known/oauth-authorization-server', 'ServerMetadata'],
@@ -188,7 +188,7 @@ test('metadata, with every member', async () => {
   expectAll('getOpenApi', [[200, await send('/openapi.json')]])
 })
 
-test('health', async () => {
+test('the health endpoints return every documented response', async () => {
   expectAll('live', [[200, await send('/health/live')]])
   expectAll('ready', [
     [200, await send('/health/ready')],
@@ -206,7 +206,7 @@ test('every operation of the protocol is tested', () => {
   )
 })
 
-test('operations that are off by default, once enabled', async () => {
+test('operations that are disabled by default return every documented response once enabled', async () => {
   await using other = await startServer({
     deviceAuthorization: true,
     dynamicRegistration: 'token',

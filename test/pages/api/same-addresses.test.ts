@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('the endpoints of the settings', () => {
-  test('answer 405 to other methods, with the allowed ones', async () => {
+  test('return 405 with the allowed methods for any other method', async () => {
     const contract = await Contract.of(app)
     const things = await createUserObjects(app)
     const problem = contract.document.components.schemas.Problem ?? {}
@@ -31,7 +31,7 @@ describe('the endpoints of the settings', () => {
     }
   })
 
-  test('answer a browser with a page, even if it sends a JWT', async () => {
+  test('return a page to a browser that sends a JWT', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const wanted of [accept, '*/*', `${accept}, application/json`]) {
       const headers = { accept: wanted }
@@ -49,7 +49,7 @@ describe('the endpoints of the settings', () => {
     }
   })
 
-  test('reject JSON with the cookie only, and a form without its CSRF token', async () => {
+  test('reject JSON with a cookie but no JWT, and a form without its CSRF token', async () => {
     const before = query(app.database, 'select client_id from oauth2server_client')
     const headers = { accept: 'text/html', 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'x', csrf_token: script.session.csrfToken })
@@ -64,7 +64,7 @@ describe('the endpoints of the settings', () => {
     expect(query(app.database, 'select client_id from oauth2server_client')).toEqual(before)
   })
 
-  test('leave a notice to the page when a script requests it', async () => {
+  test('do not consume the notice of a page when a script sends a request', async () => {
     const { session } = script
     const path = `${applications}/clients/new/`
     const fields = { name: 'By form', csrf_token: session.csrfToken }

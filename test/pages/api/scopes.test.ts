@@ -21,7 +21,7 @@ const newClient = (fields: Fields = {}) => created('/clients/new/', { name: 'Pri
 const newToken = (fields: Fields = {}) => created('/tokens/new/', { name: 'Laptop', ...fields })
 
 describe('internal scopes', () => {
-  test('are not among the choices', async () => {
+  test('are not offered as choices', async () => {
     for (const path of ['/clients/new/', '/tokens/new/']) {
       const { body } = await script.get(`${applications}${path}`)
       const { scopes } = body as { readonly scopes: readonly object[] }
@@ -57,7 +57,7 @@ describe('internal scopes', () => {
     }
   })
 
-  test('that code has granted are not shown, and are kept', async () => {
+  test('are not shown but retained if application code granted them', async () => {
     const { client } = await app.server.clients.create({
       name: 'By code',
       userId: app.user.id,
@@ -81,7 +81,7 @@ describe('internal scopes', () => {
     expect((await app.server.tokens.get(id))?.scopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('a scope that is no longer registered does not prevent updates', async () => {
+  test('unregistered scopes of an object do not prevent updates', async () => {
     const { client_id } = await newClient({ default_scopes: ['notes:read', 'notes:write'] })
     const { id } = await newToken({ scopes: ['notes:read', 'notes:write'] })
     const scopes = [emailScope, new Scope('notes:read')]

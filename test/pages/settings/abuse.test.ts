@@ -34,7 +34,7 @@ test('§4.5 rejects the rotation of a token with an internal scope, because a ne
   expect(await t.server.tokens.find({ accessToken: token.accessToken })).toBeDefined()
 })
 
-test('rotation extends a lifetime only up to the limit of the application', async () => {
+test('rotation extends the lifetime only up to the maximum of the application', async () => {
   await using t = await startServer({ tokenPersonalMaxExpiresIn: 3_600 })
   const token = await t.server.tokens.createPersonal('Old', t.user.id, {})
   const person = await signedIn(t as never)

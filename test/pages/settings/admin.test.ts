@@ -90,7 +90,7 @@ describe('searching', () => {
     ['signs that mean something elsewhere', () => '0%_\\'],
     ['a part of the client id', () => clientId.slice(5, 20)],
     ['the owner', () => 'searched@'],
-    ['with spaces around it', () => '  Ärger '],
+    ['surrounding spaces', () => '  Ärger '],
   ])('applications by %s', async (_, text) => {
     const page = await search({ client: text() })
     expect(page.items.filter((item) => item.includes('name="client_id"')).map(textOf)).toEqual([
@@ -331,7 +331,7 @@ describe('every operation is recorded', () => {
     expect(lines[0]).toContain(admin.user.email)
   })
 
-  test('unless it was rejected', async () => {
+  test('does not record a rejected operation', async () => {
     const { clientId } = await app.client({ name: 'Untouched' })
     const before = await acts()
     const wrong: readonly [Fields, status: number][] = [

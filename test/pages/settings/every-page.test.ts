@@ -154,7 +154,7 @@ const addresses = (): readonly (readonly [string, allow: string, who: Person])[]
 }
 
 describe('invalid requests', () => {
-  test('a wrong method: answers 405 with Allow as an HTML page, and changes nothing', async () => {
+  test('a wrong method: returns 405 with Allow and an HTML page, and changes nothing', async () => {
     const before = written(world.app)
     const { csrfToken } = world.person.session
     for (const [path, allow, who] of addresses()) {
@@ -175,7 +175,7 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('an unknown method: answers 4xx', async () => {
+  test('an unknown method: returns 4xx', async () => {
     const { cookie } = world.person.session
     for (const method of ['FOO', 'get', 'PROPFIND']) {
       const { status } = await rawHttp(world.app, {
@@ -260,7 +260,7 @@ describe('invalid requests', () => {
     expect((await world.person.get(at.list)).status).toBe(200)
   })
 
-  test('a body that is too large: answers 413, and changes nothing', async () => {
+  test('a body that is too large: returns 413, and changes nothing', async () => {
     const before = written(world.app)
     for (const [path, allow, who] of addresses()) {
       if (!allow.includes('POST')) continue
