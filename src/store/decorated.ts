@@ -1,6 +1,6 @@
 import type { AroundStore, Store } from './store.ts'
 
-/** Wraps every operation of a store in `around`, also inside transactions. */
+/** Wraps every operation of a store in `around`, including operations inside transactions. */
 export const decorated = <S extends Store>(store: S, around: AroundStore): S => {
   const part = <P extends object>(name: string, operations: P): P =>
     new Proxy(operations, {

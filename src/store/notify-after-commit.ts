@@ -3,7 +3,7 @@ import type { Store } from './store.ts'
 
 /** Receives events after they are committed. */
 export interface Listener {
-  /** Whether there is a listener. Without one, events are not collected. */
+  /** Whether a listener is registered. Otherwise, events are not collected. */
   readonly isListening: boolean
   notify(event: AuditEvent): void
 }
@@ -13,7 +13,7 @@ type IsKept = (event: AuditEvent) => boolean
 
 /**
  * Wraps a store so that the listener receives each event after its commit, and no event that was rolled back.
- * @param isKept selects the events that the store keeps; default: all
+ * @param isKept selects the events to store; default: all
  */
 export const notifying = <S extends Store>(store: S, listener: Listener, isKept?: IsKept): S => ({
   ...store,

@@ -20,13 +20,13 @@ export interface PostgresOptions {
   /** Milliseconds to wait for a connection, from the pool or to the server. Default 2,000. */
   readonly connectTimeout?: number
   /**
-   * Maximum duration of a statement in milliseconds. Default 3,000. PostgreSQL also ends a transaction that is idle for
-   * nearly as long. The limit cannot be disabled: 0, which PostgreSQL treats as no limit, is refused.
+   * Maximum duration of a statement in milliseconds. Default 3,000. PostgreSQL also aborts a transaction that is
+   * idle for nearly as long. The value 0, which disables the limit in PostgreSQL, is rejected.
    */
   readonly statementTimeout?: number
-  /** Set to false behind PgBouncer in transaction mode. Statements are then not prepared by name. */
+  /** If false, statements are not prepared by name. Required behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
-  /** Set to false so that concurrent operations do not share statements. Only useful for comparisons. */
+  /** If false, concurrent operations do not share statements. Only useful for benchmarks. */
   readonly batch?: boolean
 }
 

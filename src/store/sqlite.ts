@@ -19,7 +19,7 @@ export interface SqliteOptions {
    * `FULL`, a power failure loses nothing either, at the cost of a disk flush per commit.
    */
   readonly synchronous?: 'NORMAL' | 'FULL'
-  /** Set to false so that concurrent writes do not share a commit. Only useful for comparisons. */
+  /** If false, concurrent writes do not share a commit. Only useful for benchmarks. */
   readonly batch?: boolean
 }
 
@@ -48,7 +48,7 @@ export const sqlite = (
     // SQLite would give the type `uuid` numeric affinity, and convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
-    // Only one transaction writes at a time, so the rows that it has read cannot change.
+    // Only one transaction writes at a time, so other transactions cannot change the rows that it has read.
     const store = sqlStore(newHandle({ read, write, purge, users, types, locking: false, hot }))
     if (inMemory) return store
     const probe = new SqliteWriteProbe(write)
@@ -63,7 +63,7 @@ export const sqlite = (
 const prepareFile = async (path: string): Promise<void> => {
   try {
     await mkdir(dirname(path), { recursive: true })
-    // Only the owner may read the file from its creation on. SQLite gives the journal files the same mode.
+    // Only the owner may read the file. SQLite creates the journal files with the same mode.
     const file = await open(path, 'a', 0o600)
     await file.close()
   } catch (cause) {

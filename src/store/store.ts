@@ -33,7 +33,7 @@ export interface Store {
   readonly sealed: SealedStore
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore
-  /** Runs work in a transaction; inside a transaction, in a savepoint. */
+  /** Runs work in a transaction. If a transaction is open, runs it in a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }
 
@@ -54,10 +54,10 @@ export interface OpenStore extends Store {
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
-    /** Called once if the migration waits for another node that migrates, or for transactions that use the tables. */
+    /** Called once if the migration waits for the migration of another node, or for transactions that use the tables. */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
-  /** @throws StoreUnavailable if the store does not answer or accepts no writes */
+  /** @throws StoreUnavailable if the store does not respond, or does not accept writes */
   ping(): Promise<void>
   /** Returns the time of the database server, if it has one, in milliseconds since the epoch. */
   now?(): Promise<number>
@@ -69,7 +69,7 @@ export interface OpenStore extends Store {
 /** Opens a store: the result of `sqlite(path)` or `postgres(url)`. */
 export interface StoreOpener {
   readonly description: string
-  /** @throws StoreUnusable if it cannot be opened */
+  /** @throws StoreUnusable if the store cannot be opened */
   open(users?: UserTable | 'built-in' | 'elsewhere', keyType?: UserKeyType): Promise<OpenStore>
 }
 
@@ -78,5 +78,5 @@ export interface StoreOperation {
   readonly name: string
 }
 
-/** Wraps every store operation. Tests use it to pause or fail an operation, or to end the process. */
+/** Wraps every store operation. In tests, the wrapper pauses or fails an operation, or terminates the process. */
 export type AroundStore = <T>(operation: StoreOperation, run: () => Promise<T>) => Promise<T>

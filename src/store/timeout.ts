@@ -5,21 +5,21 @@ export class TimeoutError extends Error {
 
 /** Milliseconds that a timer may be late on a busy machine. */
 const usualDelay = 100
-/** Milliseconds for reading answers that arrived while the event loop was blocked. */
+/** Milliseconds for reading responses that arrived while the event loop was blocked. */
 const grace = 500
 
 /** Returns whether a timer for `due` fires so late that the event loop must have been blocked. */
 const isLate = (due: number): boolean => performance.now() - due > usualDelay
 
 /**
- * Waits for an answer up to a limit in milliseconds. Answers that arrived while the event loop was blocked are still
+ * Waits for a response up to a limit in milliseconds. Responses that arrived while the event loop was blocked are
  * read before the timeout applies.
  * @throws TimeoutError
  */
 export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    // Timers run before sockets are read, so the answer may have arrived without having been read.
+    // Node.js runs timers before it reads sockets, so the response may have arrived but not been read.
     const end = () =>
       setImmediate(reject, new TimeoutError(`there was no answer within ${limit} ms`))
     const due = performance.now() + limit
@@ -35,7 +35,7 @@ export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise
   }
 }
 
-/** Repeats a failed attempt once if it exceeded its own limit by far, because the event loop was blocked. */
+/** Repeats a failed attempt once if it took much longer than its limit, because the event loop was blocked. */
 export const retryAfterStall = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
   const due = performance.now() + limit
   try {

@@ -5,8 +5,8 @@ import { batched, batchedLookup, leftOut } from '../../src/store/sql/batches.ts'
 
 /** A batch function whose calls the test settles. */
 const recorded = ({
-  most = 100,
-  atOnce = 1,
+  maxItems = 100,
+  maxConcurrent = 1,
   fails = (_: readonly number[]): Error | undefined => undefined,
   leavesOut = (_: number): boolean => false,
 } = {}) => {
@@ -24,8 +24,8 @@ const recorded = ({
       (await run(items)).map((result, index) => (leavesOut(items[index] ?? 0) ? leftOut : result)),
     runAlone: async (item) => (await run([item]))[0] ?? 0,
     isUndone: (error) => !(error instanceof StoreUnavailable),
-    most,
-    atOnce,
+    maxItems,
+    maxConcurrent,
   })
   const end = async () => {
     ends.shift()?.()
@@ -70,7 +70,7 @@ describe('batches', () => {
   })
 
   test('limits the concurrent batches and their size', async () => {
-    const { add, runs, end } = recorded({ most: 2, atOnce: 2 })
+    const { add, runs, end } = recorded({ maxItems: 2, maxConcurrent: 2 })
     const answers = [1, 2, 3, 4, 5].map(add)
     await turn()
     expect(runs).toEqual([
@@ -150,7 +150,7 @@ describe('batches', () => {
         version += 1
         return new Map(keys.filter((key) => key !== 'none').map((key) => [key, { key, version }]))
       },
-      { isUndone: () => true, most: 100, atOnce: 1 },
+      { isUndone: () => true, maxItems: 100, maxConcurrent: 1 },
     )
     const [one, same, none] = await Promise.all([find('a'), find('a'), find('none')])
     expect(runs).toEqual([['a', 'none']])

@@ -8,7 +8,7 @@ const maxSilence = 2_500
 /** Returns the milliseconds before the next attempt to connect, which grow with each attempt. */
 const pause = (retries: number): number => Math.min(50 * 2 ** retries, 1_000)
 
-/** The options of every client, also of the nodes of a cluster. */
+/** The options of every client, including the clients for the nodes of a cluster. */
 export const clientOptions = (
   { address, connectTimeout, tls }: ConnectionSettings,
   wasOpen: () => boolean,
@@ -19,7 +19,7 @@ export const clientOptions = (
     ...(address.tls ? { ...tls, tls: true as const } : {}),
     connectTimeout,
     socketTimeout: maxSilence,
-    // At start-up, a failed connection is reported immediately. A running server keeps trying until Redis comes back.
+    // At start-up, a failed connection is reported immediately. A running server retries until Redis is available again.
     reconnectStrategy: (retries: number) => wasOpen() && pause(retries),
   },
   pingInterval,

@@ -11,7 +11,7 @@ const parseCommand = (parser: CommandParser, key: string, ...values: readonly st
   parser.push(...values)
 }
 
-/** value, expires_at, now, milliseconds to live → 1, or 0 if the key is taken */
+/** value, expires_at, now, milliseconds to live → 1, or 0 if the key exists */
 const put = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `

@@ -5,8 +5,8 @@ import type { Commands } from './connection.ts'
 export type Run = <T>(command: (redis: Commands) => Promise<T>) => Promise<T>
 
 /**
- * Milliseconds by which Redis keeps values longer. The caller's clock decides on the expiry, and may be behind that of
- * Redis.
+ * Milliseconds for which Redis retains values after their expiry. The caller's clock determines the expiry, and may be
+ * behind the clock of Redis.
  */
 const margin = 60_000
 
@@ -28,7 +28,7 @@ export const redisTransients = (run: Run, prefix: string): Omit<OpenTransients, 
       await run((redis) => redis.replace(prefix + key, value, `${expiresAt}`, life(expiresAt, now)))
     },
     get,
-    // The client sends these commands in one packet. One command for all keys would not work in a cluster, where they
+    // The client sends these commands in one packet. In a cluster, one command for all keys would fail, because the keys
     // are on different nodes.
     getMany: (keys, now) => Promise.all(keys.map((key) => get(key, now))),
     take: (key, now) => run((redis) => redis.take(prefix + key, `${now}`)),

@@ -26,7 +26,7 @@ const fromRow = (row: Row): Authorization => ({
  * The maximum number of authorizations that are revoked for a new one. More than one exceeds the limit only after the
  * limit was lowered.
  */
-const maxEndedAtOnce = 100
+const maxRevoked = 100
 
 export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
   const { read, write, purge } = handle
@@ -84,7 +84,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .where('revoked_at', 'is', null)
         .orderBy('revoked_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(maxEndedAtOnce)
+        .limit(maxRevoked)
         .offset(keep)
         .execute()
       return rows.map(({ id }) => id)

@@ -4,7 +4,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** Marks an item that was not part of its batch and has to run alone. */
+/** Marks an item that its batch did not run, so that the item runs alone. */
 export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
@@ -18,9 +18,9 @@ export interface BatchOptions<Item, Result> {
   /** Returns whether an error proves that the batch had no effect, so that each item can be retried alone. */
   readonly isUndone: (error: unknown) => boolean
   /** The maximum number of items in a batch. */
-  readonly most: number
+  readonly maxItems: number
   /** The maximum number of concurrent batches. Further items wait for the next batch. */
-  readonly atOnce: number
+  readonly maxConcurrent: number
 }
 
 /**
@@ -31,8 +31,8 @@ export const batched = <Item, Result>({
   run,
   runAlone,
   isUndone,
-  most,
-  atOnce,
+  maxItems,
+  maxConcurrent,
 }: BatchOptions<Item, Result>): ((item: Item) => Promise<Result>) => {
   let waiting: Waiting<Item, Result>[] = []
   let running = 0
@@ -58,8 +58,8 @@ export const batched = <Item, Result>({
 
   const begin = (): void => {
     isScheduled = false
-    while (waiting.length > 0 && running < atOnce) {
-      const batch = waiting.length > most ? waiting.splice(0, most) : waiting
+    while (waiting.length > 0 && running < maxConcurrent) {
+      const batch = waiting.length > maxItems ? waiting.splice(0, maxItems) : waiting
       if (batch === waiting) waiting = []
       running += 1
       void settle(batch).then(() => {
@@ -72,7 +72,7 @@ export const batched = <Item, Result>({
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject })
-      if (isScheduled || running >= atOnce) return
+      if (isScheduled || running >= maxConcurrent) return
       isScheduled = true
       setImmediate(begin)
     })

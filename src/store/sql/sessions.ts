@@ -114,7 +114,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .where('user_id', '=', userId)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
-        .limit(maxEndedAtOnce)
+        .limit(maxEnded)
         .offset(keep)
       await write
         .deleteFrom('oauth2server_session')

@@ -7,7 +7,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const row = await write
       .insertInto('oauth2server_transient')
       .values({ key, value, count: 0, expires_at: expiresAt })
-      // An expired row that has not been swept yet counts as absent.
+      // Overwrite an expired row that has not been swept yet.
       .onConflict((c) =>
         c
           .column('key')

@@ -11,7 +11,7 @@ export const sqlUserData = (handle: Handle): UserDataStore => ({
     const parts = tables.map((name) => {
       const from = sql.table(`oauth2server_${name}`)
       const hasLaterUser = after === null ? sql`user_id is not null` : sql`user_id > ${after}`
-      // Every part has a limit of its own, so that no table is scanned to its end.
+      // Every part has a limit, so that no table is scanned completely.
       return sql`select * from (select distinct user_id as id from ${from} where ${hasLaterUser} order by user_id limit ${limit}) as ${sql.ref(name)}`
     })
     const { rows } = await sql<{

@@ -3,10 +3,10 @@ import type { UserId } from '../../model/user.ts'
 import type { StoredUser } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
 
-/** The columns of a user that the store joins, from whichever table the users are in. */
+/** The columns of a user that the store joins. The users are in the built-in table or in a table of the application. */
 export interface UserColumns {
   readonly id: UserId
-  /** Null if a table of the application has no address for a user. */
+  /** Null if the table of the application contains no e-mail address for the user. */
   readonly email: string | null
   readonly email_verified: number | boolean
   readonly active: number | boolean
@@ -14,7 +14,7 @@ export interface UserColumns {
   readonly seal: string
 }
 
-/** Selects the users under an alias, with the same columns for every kind of user table. */
+/** Selects the users under an alias, with the same columns for every type of user table. */
 export const userSource = <A extends string>(
   { read: db, users, types }: Pick<Handle, 'read' | 'users' | 'types'>,
   alias: A,
@@ -74,7 +74,7 @@ export const userColumns = [
   'u.seal as u_seal',
 ] as const
 
-/** Returns the user of a joined row, or null if the join found none. */
+/** Returns the user of a joined row, or null if the join matched no user. */
 export const joinedUser = (row: JoinedUser): StoredUser | null =>
   row.u_id === null
     ? null

@@ -19,7 +19,7 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
   seal: row.seal,
 })
 
-/** The users in a table of the application, which the store only reads. */
+/** The users in a table of the application. The store only reads this table. */
 const hostUsers = (handle: Handle): UserStore => {
   const select = handle.read.selectFrom(userSource(handle, 'u')).selectAll()
   const toUser = (row: UserColumns): UserWithPassword => ({

@@ -38,9 +38,9 @@ export interface PostgresConnections {
 }
 
 export interface PostgresDialectOptions {
-  /** Whether connections keep statements prepared. False behind PgBouncer in transaction mode. */
+  /** Whether statements are prepared. False behind PgBouncer in transaction mode. */
   readonly prepare: boolean
-  /** Retries statements outside of transactions after lock timeouts; without it, they fail. */
+  /** Retries statements outside of transactions after lock timeouts. If undefined, such statements fail. */
   readonly lockRetries?: LockRetries | undefined
   /** The adapter with the migration lock; by default Kysely's own. */
   readonly adapter?: DialectAdapter
@@ -63,7 +63,7 @@ export class PostgresDialect implements Dialect {
     return this.#driver
   }
 
-  /** Runs one statement on a connection of its own, without Kysely. @throws the errors of `asStoreError` */
+  /** Runs one statement on a separate connection, without Kysely. @throws the errors of `asStoreError` */
   async run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
     const session = await this.#driver.acquireConnection()
     try {
@@ -210,8 +210,8 @@ class Session implements DatabaseConnection {
   }
 
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    // After a column was added to its table, a prepared select fails once. In a transaction, that would abort the
-    // transaction.
+    // A prepared select fails once after a column was added to its table, which would abort a transaction. So do not
+    // prepare a select in a transaction.
     const isPrepared = !(this.inTransaction && sql.startsWith('select'))
     const name = isPrepared ? this.#driver.names.of(sql) : undefined
     return this.#current.query(sql, parameters, name)

@@ -37,7 +37,7 @@ export const asStoreError = (
   return { storeError: error, breaksConnection: false }
 }
 
-/** Returns whether a prepared statement no longer fits because a column was added to its table. */
+/** Returns whether a prepared statement is outdated because a column was added to its table. */
 export const hasChangedPlan = (error: unknown): boolean =>
   sqlStateOf(error) === '0A000' && error instanceof Error && /cached plan/.test(error.message)
 

@@ -13,7 +13,7 @@ export interface PostgresHotPathsOptions {
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
   readonly users: Users
   readonly types: ColumnTypes
-  /** Whether concurrent writes and look-ups of a kind share a statement. */
+  /** Whether concurrent writes share a statement, and likewise concurrent look-ups. */
   readonly batch: boolean
   readonly lockRetries: LockRetries | undefined
 }
@@ -84,7 +84,7 @@ export const postgresHotPaths = ({
     }
   }
   const retry = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.again(work) : work())
-  const limits = { isUndone, most, atOnce: writesAtOnce }
+  const limits = { isUndone, maxItems, maxConcurrent: maxWrites }
   return {
     lookup,
     insertToken: batched<TokenValues, number | undefined>({

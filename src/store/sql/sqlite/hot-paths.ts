@@ -28,7 +28,7 @@ export const sqliteHotPaths = ({
   write,
   batch,
 }: SqliteHotPathsOptions): HotPaths => {
-  const most = batch ? 256 : 1
+  const maxItems = batch ? 256 : 1
   const isUndone = (error: unknown) => !(error instanceof StoreUnavailable)
   const together = (works: readonly (() => unknown)[]) =>
     write.connection().execute(() => writer.together(works))
@@ -36,8 +36,8 @@ export const sqliteHotPaths = ({
     run: together,
     runAlone: async (work) => (await together([work]))[0],
     isUndone,
-    most,
-    atOnce: 1,
+    maxItems,
+    maxConcurrent: 1,
   })
   return {
     lookup({ one: { sql } }) {
@@ -53,7 +53,7 @@ export const sqliteHotPaths = ({
           }
           return found
         },
-        { isUndone, most, atOnce: 1 },
+        { isUndone, maxItems, maxConcurrent: 1 },
       )
     },
 
