@@ -420,7 +420,9 @@ describe('a hostile server', () => {
     site.answer(path, (_request, response) => {
       response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end()
     })
-    expect((await refusal(site.url(path))).message).toMatch(/another protocol|closed the connection/)
+    expect((await refusal(site.url(path))).message).toMatch(
+      /another protocol|closed the connection/,
+    )
   })
 
   test('rejects a certificate for another name or of an unknown authority', async () => {

@@ -23,7 +23,7 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
  * The maximum number of sessions that are deleted for a new one. More than one exceeds the limit only after it was
  * lowered.
  */
-const maxEndedAtOnce = 100
+const maxEnded = 100
 
 export const sqlSessions = (handle: Handle): SessionStore => {
   const { read, write, purge } = handle

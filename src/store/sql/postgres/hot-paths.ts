@@ -19,10 +19,10 @@ export interface PostgresHotPathsOptions {
 }
 
 /** The maximum number of rows in one statement. */
-const most = 100
+const maxItems = 100
 /** The maximum number of concurrent statements of a kind. While they run, calls gather for the next batch. */
-const lookupsAtOnce = 2
-const writesAtOnce = 2
+const maxLookups = 2
+const maxWrites = 2
 
 const isUndone = (error: unknown): boolean =>
   !(error instanceof StoreUnavailable) || isRolledBack(error.cause)
@@ -72,7 +72,11 @@ export const postgresHotPaths = ({
         return new Map((rows as readonly Row[]).map((row) => [keyOf(row), row]))
       },
       // If the database is unavailable, each item would fail again, so do not retry them.
-      { isUndone: (error) => !(error instanceof StoreUnavailable), most, atOnce: lookupsAtOnce },
+      {
+        isUndone: (error) => !(error instanceof StoreUnavailable),
+        maxItems,
+        maxConcurrent: maxLookups,
+      },
     )
   }
   if (!batch) {
