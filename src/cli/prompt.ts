@@ -21,7 +21,7 @@ export const readSecret = async (question: string, terminal = standard): Promise
   return answer.trim()
 }
 
-/** Asks for confirmation. Any answer other than yes means no. */
+/** Asks for confirmation. Any response other than yes means no. */
 export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
   /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
 

@@ -22,7 +22,7 @@ export interface RedisOptions {
   readonly keyPrefix?: string
   /** Milliseconds to wait for a connection. Default 2,000. */
   readonly connectTimeout?: number
-  /** Milliseconds to wait for the answer to a command. Default 1,000. */
+  /** Milliseconds to wait for the response to a command. Default 1,000. */
   readonly commandTimeout?: number
   /** TLS options for `rediss://`, for instance `{ ca }` for a certificate that your own authority signed. */
   readonly tls?: ConnectionOptions

@@ -213,7 +213,7 @@ export const guardsContract = (
       })
     })
 
-    test('a guard before rest(server) answers 500', async () => {
+    test('a guard before rest(server) returns 500', async () => {
       expect((await app.ask('/misplaced', await token(both.split(' ')))).status).toBe(500)
     })
   })

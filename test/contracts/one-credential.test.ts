@@ -133,7 +133,7 @@ const missingHeader = jwtError(400, 'Missing required header argument.')
 const anonymous = identified({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented
-/** The answers of the two routes; `both` if they are equal. */
+/** The responses of the two routes; `both` if they are equal. */
 type Expected = { readonly both: Answer } | Record<keyof typeof routes, Answer>
 
 const check = async (present: Present, expected: Expected): Promise<void> => {
@@ -201,7 +201,7 @@ describe('decision §3 two credentials', () => {
       'two tokens in the query, one name encoded',
       ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
     ],
-  ])('%s: answers 400 invalid_request [T529]', (_, present) =>
+  ])('%s: returns 400 invalid_request [T529]', (_, present) =>
     check(present, { both: twoCredentials }),
   )
 })
@@ -250,7 +250,7 @@ describe('decision §3 an opaque token', () => {
       ({ claims }) => forgedJwt(claims(), { header: { typ: 'application/AT+JWT' } }),
     ],
   ])(
-    '%s: answers 401 invalid_token, also where anonymous is allowed, and never uses the cookie [T755]',
+    '%s: returns 401 invalid_token, also where anonymous is allowed, and never uses the cookie [T755]',
     async (_, value) => {
       const token = value(world)
       const { cookie } = world.session
@@ -263,7 +263,7 @@ describe('decision §3 an opaque token', () => {
     },
   )
 
-  test('without a required scope: answers 403 insufficient_scope with the scope [T645]', async () => {
+  test('without a required scope: returns 403 insufficient_scope with the scope [T645]', async () => {
     const { app, token } = world
     const answer = await rawHttp(app, {
       method: 'DELETE',
@@ -289,7 +289,7 @@ describe('decision §3 a value with dots', () => {
     ],
     ['two session cookies in two headers', ({ session }) => [session.cookie, session.cookie]],
   ]
-  test.each(noSession)('and %s: answers 401 with a bare challenge [T751]', async (_, cookie) => {
+  test.each(noSession)('and %s: returns 401 with a bare challenge [T751]', async (_, cookie) => {
     for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
       const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
       await check(() => presented, { both: bare })
@@ -373,7 +373,7 @@ describe('decision §3 a value with dots', () => {
         return `Bearer {"protected":"${h}"."payload":"${p}"."signature":"${s}"}`
       },
     ],
-  ])('with a session, %s: answers 400 JWTDecodeError [T141]', (_, value) =>
+  ])('with a session, %s: returns 400 JWTDecodeError [T141]', (_, value) =>
     check((world) => ofSession(value(world)), { both: decodeError }),
   )
 
@@ -385,7 +385,7 @@ describe('decision §3 a value with dots', () => {
       'iat a whole lifetime ago, with any exp',
       () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
     ],
-  ])('with a session, expired (%s): answers 403 JWTExpiredToken [T137]', (_, changed) =>
+  ])('with a session, expired (%s): returns 403 JWTExpiredToken [T137]', (_, changed) =>
     check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
   )
 
@@ -405,7 +405,7 @@ describe('decision §3 a value with dots', () => {
       'the identifier in the cookie instead of the name of the session',
       ({ claims, session }) => jwt(claims({ sid: session.identifier })),
     ],
-  ])('with a session, %s: answers 403 JWTInvalidIssuer [T147]', (_, value) =>
+  ])('with a session, %s: returns 403 JWTInvalidIssuer [T147]', (_, value) =>
     check((world) => ofSession(value(world)), { both: invalidIssuer }),
   )
 
@@ -434,7 +434,7 @@ describe('decision §3 a value with dots', () => {
       ({ claims }) => jwt(claims({ iat: seconds() + 86_400, exp: seconds() + 90_000 })),
     ],
     ['nbf tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
-  ])('with a session, %s: answers 400 JWTNoAuthorizationError [T136]', (_, value) =>
+  ])('with a session, %s: returns 400 JWTNoAuthorizationError [T136]', (_, value) =>
     check((world) => ofSession(value(world)), { both: noAuthorization }),
   )
 })
@@ -461,11 +461,11 @@ describe('decision §3 a session', () => {
     }),
   )
 
-  test('without a JWT header: answers 400 JWTInvalidHeaderError; is anonymous where that is allowed [T640]', () =>
+  test('without a JWT header: returns 400 JWTInvalidHeaderError; is anonymous where that is allowed [T640]', () =>
     check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
 
   test.each(['Bearer', 'Bearera.b.c', ''])(
-    'with the header "%s", of another type: answers 400 JWTInvalidHeaderError, and is never anonymous [T765]',
+    'with the header "%s", of another type: returns 400 JWTInvalidHeaderError, and is never anonymous [T765]',
     (authorization) =>
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
   )
@@ -479,7 +479,7 @@ describe('decision §3 a session', () => {
       }),
   )
 
-  test('with an empty token in the query: answers 401 invalid_token', () =>
+  test('with an empty token in the query: returns 401 invalid_token', () =>
     check(({ session }) => ({ cookie: session.cookie, query: '?access_token=' }), {
       both: invalidToken,
     }))
@@ -487,7 +487,7 @@ describe('decision §3 a session', () => {
 
 describe('decision §3 no session', () => {
   test.each(['Bearer', 'DPoP abc', 'Bearera.b.c', ''])(
-    'and the header "%s" without a valid token: answers 401 invalid_token',
+    'and the header "%s" without a valid token: returns 401 invalid_token',
     (authorization) => check(() => ({ authorization }), { both: invalidToken }),
   )
 
@@ -496,7 +496,7 @@ describe('decision §3 no session', () => {
     (authorization) => check(() => ({ authorization }), { guarded: bare, anonymous }),
   )
 
-  test('and two headers, one of another scheme: answers 400 invalid_request', () =>
+  test('and two headers, one of another scheme: returns 400 invalid_request', () =>
     check(({ token }) => ({ authorization: ['Basic YTpi', `Bearer ${token}`] }), {
       both: twoCredentials,
     }))
@@ -520,7 +520,7 @@ describe('decision §3 no session', () => {
     ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
     ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
   ])(
-    'and %s: answers 401 with a bare challenge; is anonymous where that is allowed [T754]',
+    'and %s: returns 401 with a bare challenge; is anonymous where that is allowed [T754]',
     (_, present) => check(present, { guarded: bare, anonymous }),
   )
 })

@@ -154,7 +154,7 @@ const reportOf = async (
     violations.push(`${answered} requests were put off, but the log has ${logged}.`)
   if (counts['too many passwords'] !== (statuses['503'] ?? 0))
     violations.push('Passwords were not hashed outside of the overload.')
-  if (untimed > 0) violations.push(`${untimed} answers 503 do not say when to try again.`)
+  if (untimed > 0) violations.push(`${untimed} returns 503 do not say when to try again.`)
   const strange = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
   if (strange.length > 0) violations.push(`The overload was answered with ${strange.join(', ')}.`)
 

@@ -28,7 +28,7 @@ export const everyKind = async (app: TestServer) => {
     /** The tokens of an authorization that each check refreshes. */
     current: first.refreshToken as unknown,
     access: (await authorizationOf(app, basic.clientId)).accessToken,
-    /** A used refresh token and the answer to its use. */
+    /** A used refresh token and the response to its use. */
     rotated: rotated.refreshToken,
     answered,
     /** Rows that no check uses before the end. */

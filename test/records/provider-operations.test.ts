@@ -331,7 +331,7 @@ describe('save_token', () => {
     expect((await host.refresh(body.refresh_token)).status).toBe(200)
   })
 
-  test('answers 500 if the hook throws, and consumes nothing', async () => {
+  test('returns 500 if the hook throws, and consumes nothing', async () => {
     let fails = true
     await using host = await start({
       saveToken: async (_, __, next) => {

@@ -155,7 +155,7 @@ describe('a store that is down', () => {
     return body
   }
 
-  test('the token endpoint answers 503 temporarily_unavailable at any operation; code and refresh token still work', async () => {
+  test('the token endpoint returns 503 temporarily_unavailable at any operation; code and refresh token still work', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()
@@ -212,7 +212,7 @@ describe('a store that is down', () => {
     expect(app.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('the bearer check answers 503, never 401, and never continues as anonymous', async () => {
+  test('the bearer check returns 503, never 401, and never continues as anonymous', async () => {
     await using host = await start()
     const token = await host.app.personalToken(['notes:read'])
     for (const path of ['/api/me', '/api/notes', '/api/public', '/oauth/ping', '/oauth/info']) {
@@ -230,7 +230,7 @@ describe('a store that is down', () => {
     ).toBe(200)
   })
 
-  test('sessions and pages answer 503, log nobody out and clear no cookie', async () => {
+  test('sessions and pages return 503, log nobody out and clear no cookie', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()

@@ -206,7 +206,7 @@ export class Program {
   /** Sends the program a message and waits for the reply. */
   ask(message: object, within = patience): Promise<unknown> {
     return new Promise((resolveAnswer, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${this.#name} does not answer.`)), within)
+      const timer = setTimeout(() => reject(new Error(`${this.#name} does not respond.`)), within)
       this.#child.once('message', (answer) => {
         clearTimeout(timer)
         resolveAnswer(answer)

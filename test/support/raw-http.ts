@@ -45,7 +45,7 @@ export const rawHttp = async (
       .once('close', () => resolve())
       // A server may respond and close the connection during the upload, so use the response if there is one.
       .once('error', (error) => (chunks.length > 0 ? resolve() : reject(error)))
-      .setTimeout(10_000, () => socket.destroy(new Error('The server did not answer.')))
+      .setTimeout(10_000, () => socket.destroy(new Error('The server did not respond.')))
     socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
   })
   return parsed(Buffer.concat(chunks).toString('latin1'))

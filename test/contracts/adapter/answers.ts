@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Answer } from './world.ts'
 
-// The answers of a guarded resource, as in decision §3.
+// The responses of a guarded resource, as in decision §3.
 
 export const identified = (body: unknown, status = 200): Answer => ({
   status,

@@ -10,7 +10,7 @@ import { type Control, type Place, password, redirectUri, secretKey } from './ha
 
 // This imports only the public package, because it also runs where that is installed from its tarball.
 
-/** An endpoint that answers with two cookies, which an adapter must not join. */
+/** An endpoint that responds with two cookies, which an adapter must not join. */
 const twoCookies: Extension = {
   name: 'two-cookies',
   endpoints: [

@@ -124,7 +124,7 @@ export const describeFlow = (world: () => World): void => {
       expect(said.startsWith(expected)).toBe(true)
     })
 
-    test("an inactive owner's client: answers 401 invalid_client", async () => {
+    test("an inactive owner's client: returns 401 invalid_client", async () => {
       const { app, other } = world()
       const client = await app.control.createClient(other.id)
       const authorization = basic(client)

@@ -14,11 +14,11 @@ export const describeForms = (world: () => World): void => {
       `${grant}&${grant}`,
       `${grant}&scope=notes%3Aread&scope=notes%3Aread`,
       `${grant}&scope=notes%3Aread&scope=notes%3Awrite`,
-    ])('with a repeated parameter, %s: answers 400 invalid_request', async (body) => {
+    ])('with a repeated parameter, %s: returns 400 invalid_request', async (body) => {
       expect(await refusal(world().token(body))).toBe('400 invalid_request')
     })
     test.each(['grant_type[]=client_credentials', 'grant_type[a]=client_credentials', 'x=1', ''])(
-      'without the parameter, %s: answers 400 invalid_request',
+      'without the parameter, %s: returns 400 invalid_request',
       async (body) => expect(await refusal(world().token(body))).toBe('400 invalid_request'),
     )
     test('never reads the query in place of the form', async () => {
@@ -35,7 +35,7 @@ export const describeForms = (world: () => World): void => {
       ['no type', [], grant],
       ['a type with a similar name', [`${form}X`], grant],
       ['two types', [form, 'Content-Type: application/json'], grant],
-    ])('%s: answers 400 invalid_request', async (_, headers, body) => {
+    ])('%s: returns 400 invalid_request', async (_, headers, body) => {
       expect(await refusal(world().token(body, { headers }))).toBe('400 invalid_request')
     })
     test('rejects another character set', async () => {
@@ -47,7 +47,7 @@ export const describeForms = (world: () => World): void => {
       const headers = ['content-type: APPLICATION/X-www-form-urlencoded;charset=UTF-8']
       expect((await world().token(grant, { headers })).status).toBe(200)
     })
-    test('over 64 KiB: answers 413', async () => {
+    test('over 64 KiB: returns 413', async () => {
       expect((await world().token(`${grant}&x=${'a'.repeat(70_000)}`)).status).toBe(413)
     })
   })

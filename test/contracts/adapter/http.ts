@@ -121,7 +121,7 @@ export const describeHttp = (world: () => World): void => {
       'x%2f..%2f..',
       'x/%2e%2e/..',
       'x%5c..%5c..',
-    ])('%j answers 404', async (dots) => {
+    ])('%j returns 404', async (dots) => {
       const { app, session, user } = world()
       const { cookie } = session
       const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
@@ -152,14 +152,14 @@ export const describeHttp = (world: () => World): void => {
     })
 
     test.each(['/oauth/.', '/oauth/%2e', '/./oauth/ping', '/oauth/./ping'])(
-      '%s: answers 404',
+      '%s: returns 404',
       async (path) => {
         const target = world().path(path.replace('/oauth', world().app.place.oauthPrefix))
         expect([path, (await world().send(target)).status]).toEqual([path, 404])
       },
     )
 
-    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j answers 400 or 404', async (dots) => {
+    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j returns 400 or 404', async (dots) => {
       const { cookie } = world().session
       const path = world().path(`/x/${dots}${fenced}`)
       expect([400, 404]).toContain((await world().send(path, { cookie })).status)
@@ -179,7 +179,7 @@ export const describeHttp = (world: () => World): void => {
 
   describe('an absolute request target with credentials', () => {
     test.each(['user:pass-in-target@', 'user@', ':pass-in-target@', '@'])(
-      '%s: answers 400 without repeating them',
+      '%s: returns 400 without repeating them',
       async (userInfo) => {
         const { app, session, user } = world()
         const { cookie } = session
@@ -251,7 +251,7 @@ export const describeHttp = (world: () => World): void => {
       ['PUT', '/authorize', 'GET, HEAD, POST'],
       ['DELETE', '/info', 'GET, HEAD'],
       ['OPTIONS', '/ping', 'GET, HEAD, POST'],
-    ])('%s %s: answers 405 with the allowed methods', async (method, path, allow) => {
+    ])('%s %s: returns 405 with the allowed methods', async (method, path, allow) => {
       const answer = await world().send(world().oauth(path), { method })
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
     })
@@ -274,7 +274,7 @@ export const describeHttp = (world: () => World): void => {
     expect(headers.getSetCookie()).toEqual(['a=1; Path=/, x', 'b=2; Path=/'])
   })
 
-  test('answers 503 with Retry-After during a store outage, and never judges a credential', async () => {
+  test('returns 503 with Retry-After during a store outage, and never judges a credential', async () => {
     const { app, user, session } = world()
     const value = await app.control.personalToken(user.id, { scopes: [] })
     const { cookie, jwt } = session

@@ -41,11 +41,11 @@ export const describeSessions = (world: () => World): void => {
       expect((await world().ask('/api/notes', presented)).status).toBe(200)
     })
 
-    test('without a JWT: answers 400; is anonymous where that is allowed', () =>
+    test('without a JWT: returns 400; is anonymous where that is allowed', () =>
       both({ cookie: world().session.cookie }, missingHeader, anonymous))
 
     test.each(['Bearer', 'Bearer ', ''])(
-      'with the header "%s": answers 400, and is never anonymous',
+      'with the header "%s": returns 400, and is never anonymous',
       (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
     )
 
@@ -55,26 +55,26 @@ export const describeSessions = (world: () => World): void => {
         both({ authorization, cookie: world().session.cookie }, missingHeader, anonymous),
     )
 
-    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: answers 400', (jwt) =>
+    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: returns 400', (jwt) =>
       both(ofSession(jwt), decodeError),
     )
-    test('with a JWT of another key: answers 400', () =>
+    test('with a JWT of another key: returns 400', () =>
       both(ofSession(forgedJwt(world().claims(), { key: 'another key' })), decodeError))
-    test('with an expired JWT: answers 403', async () =>
+    test('with an expired JWT: returns 403', async () =>
       both(ofSession(signed({ exp: (await seconds()) - 1 })), expiredToken))
-    test("with another user's JWT, or another session's: answers 403", async () => {
+    test("with another user's JWT, or another session's: returns 403", async () => {
       await both(ofSession(world().others.jwt), invalidIssuer)
       await both(ofSession(world().second.jwt), invalidIssuer)
     })
-    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: answers 400', (claim) =>
+    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: returns 400', (claim) =>
       both(ofSession(signed({ [claim]: undefined })), noAuthorization),
     )
-    test('with a JWT that was made for another purpose: answers 400', async () => {
+    test('with a JWT that was made for another purpose: returns 400', async () => {
       await both(ofSession(signed({ aud: 'https://other.example' })), noAuthorization)
       await both(ofSession(signed({}, { typ: 'JWT' })), noAuthorization)
     })
 
-    test('of an inactive user: answers 401 with a bare challenge; reactivation restores it', async () => {
+    test('of an inactive user: returns 401 with a bare challenge; reactivation restores it', async () => {
       const { app, other } = world()
       const { jwt, cookie } = world().others
       const presented = { authorization: `Bearer ${jwt}`, cookie }
@@ -92,7 +92,7 @@ export const describeSessions = (world: () => World): void => {
       await both({ authorization: `Bearer ${jwt}`, cookie: [cookie, cookie] }, bare)
     })
 
-    test('that was logged out: answers 401 with a bare challenge', async () => {
+    test('that was logged out: returns 401 with a bare challenge', async () => {
       const { app, second } = world()
       const url = `${app.url}${app.place.logoutPath}`
       const body = new URLSearchParams({ csrf_token: second.csrfToken })
@@ -101,7 +101,7 @@ export const describeSessions = (world: () => World): void => {
     })
   })
 
-  describe('a JWT without its session: answers 401 with a bare challenge', () => {
+  describe('a JWT without its session: returns 401 with a bare challenge', () => {
     test.each<[string, () => string[]]>([
       ['no cookie', () => []],
       ['a dead cookie', () => [world().session.cookie.replace(/=.*/, `=${'A'.repeat(43)}`)]],

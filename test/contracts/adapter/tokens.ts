@@ -40,7 +40,7 @@ export const describeTokens = (world: () => World): void => {
   }
 
   describe('no credential', () => {
-    test('answers 401 with a bare challenge; is anonymous where that is allowed', () =>
+    test('returns 401 with a bare challenge; is anonymous where that is allowed', () =>
       both({}, bare, anonymous))
     test('names the required scope, with the same status', async () => {
       expect(await world().ask('/api/notes')).toEqual(bare)
@@ -85,7 +85,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('with the required scope: is accepted; with another: answers 403 with the required one', async () => {
+      test('with the required scope: is accepted; with another: returns 403 with the required one', async () => {
         const { user } = world()
         const reads = carry(await make(world(), user.id, ['notes:read']))
         const writes = carry(await make(world(), user.id, ['notes:write']))
@@ -103,7 +103,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('expired, revoked or unknown: answers 401 invalid_token, also where anonymous is allowed', async () => {
+      test('expired, revoked or unknown: returns 401 invalid_token, also where anonymous is allowed', async () => {
         const { app, user } = world()
         const revoked = await make(world(), user.id, [])
         await app.control.revoke(revoked)
@@ -113,7 +113,7 @@ export const describeTokens = (world: () => World): void => {
           await both(carry(token), invalidToken)
       })
 
-      test('of an inactive user: answers 401 immediately; reactivation restores it', async () => {
+      test('of an inactive user: returns 401 immediately; reactivation restores it', async () => {
         const { app, other } = world()
         const presented = carry(await make(world(), other.id, []))
         await app.control.setActive(other.id, false)
@@ -132,7 +132,7 @@ export const describeTokens = (world: () => World): void => {
         await both({ ...carry('A'.repeat(60)), cookie }, invalidToken)
       })
 
-      test('sent twice: answers 400 invalid_request', async () => {
+      test('sent twice: returns 400 invalid_request', async () => {
         const token = await make(world(), world().user.id, [])
         const authorization = `Bearer ${token}`
         const query = `?access_token=${token}`
@@ -154,14 +154,14 @@ export const describeTokens = (world: () => World): void => {
 
   describe('an empty access_token in the query', () => {
     test.each(['?access_token=', '?access_token', '?%61ccess_token=', '?a=b&access_token='])(
-      '%s: answers 401 invalid_token, and is never anonymous or a session',
+      '%s: returns 401 invalid_token, and is never anonymous or a session',
       async (query) => {
         await both({ query }, invalidToken)
         await both({ query, cookie: world().session.cookie }, invalidToken)
       },
     )
 
-    test('twice, or together with a header: answers 400 invalid_request', async () => {
+    test('twice, or together with a header: returns 400 invalid_request', async () => {
       const { cookie, jwt } = world().session
       const query = '?access_token='
       for (const presented of [
@@ -176,11 +176,11 @@ export const describeTokens = (world: () => World): void => {
 
   describe('a malformed header without a session', () => {
     test.each(['Bearer', 'Bearer ', 'Bearerabc', 'DPoP abc', ''])(
-      '"%s": answers 401 invalid_token',
+      '"%s": returns 401 invalid_token',
       (authorization) => both({ authorization }, invalidToken),
     )
     test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
-      '"%s": answers 401 invalid_token too',
+      '"%s": returns 401 invalid_token too',
       (authorization) => both({ authorization }, invalidToken),
     )
     test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Digest username="a", realm="b"'])(

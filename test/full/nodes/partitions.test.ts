@@ -57,7 +57,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       readiness: 503,
     },
     {
-      what: 'a node and PostgreSQL, the answers only',
+      what: 'a node and PostgreSQL, the responses only',
       service: 'postgres',
       lost: ['dropTo'],
       readiness: 503,

@@ -274,7 +274,7 @@ describe('resetting the secret', () => {
     ['NUL', '\u0000', true],
     ['doubled', ['0', '3600'], false],
     ['doubled and the same', ['0', '0'], false],
-  ])('overlap %s: answers 400, and keeps the secret', async (_, overlap, atField) => {
+  ])('overlap %s: returns 400, and keeps the secret', async (_, overlap, atField) => {
     const { clientId, clientSecret } = await app.client(full)
     const before = written(app)
     const page = await reset(clientId, { overlap })

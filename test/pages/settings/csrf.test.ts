@@ -157,7 +157,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     ['cross-site', { 'sec-fetch-site': 'cross-site' }],
     ['same-site, which may be another’s', { 'sec-fetch-site': 'same-site' }],
     ['cross-site with our Origin', { 'sec-fetch-site': 'cross-site', origin: 'OURS' }],
-  ])('from %s: answers 403 whatever its token, and changes nothing', async (_, headers) => {
+  ])('from %s: returns 403 whatever its token, and changes nothing', async (_, headers) => {
     const before = written(app)
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
@@ -178,7 +178,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     ['a form as text', 'name=x', 'text/plain'],
     ['a form in another charset', 'name=x', 'application/x-www-form-urlencoded; charset=latin1'],
     ['no type at all', new Uint8Array([120]), undefined],
-  ])('with a body of %s for a page: answers 4xx, and changes nothing', async (_, content, type) => {
+  ])('with a body of %s for a page: returns 4xx, and changes nothing', async (_, content, type) => {
     const before = written(app)
     const page = await who().request(path(), {
       method: 'POST',
@@ -190,7 +190,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     expect(written(app)).toEqual(before)
   })
 
-  test('as multipart: answers 4xx, and changes nothing', async () => {
+  test('as multipart: returns 4xx, and changes nothing', async () => {
     const form = new FormData()
     for (const [name, value] of body({ ...typed, csrf_token: who().session.csrfToken }))
       form.append(name, value)

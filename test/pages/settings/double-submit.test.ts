@@ -179,7 +179,7 @@ describe('a form that changes something', () => {
         return [at.list, at.revokeApplication(clientId), {}]
       },
     ],
-  ])('%s by a double click: both answers lead to the list', async (_, prepare) => {
+  ])('%s by a double click: both responses lead to the list', async (_, prepare) => {
     const [path, action, fields] = await prepare()
     const page = await person.get(path)
     const shown = page.form(action, 'delete' in fields ? 'delete' : undefined)

@@ -294,7 +294,7 @@ describe('the expiry', () => {
       ['far beyond any limit', '9999-12-31', 'expiresTooLate'],
       ['yesterday', dayAfter(-1), 'expiresInPast'],
       ['a word', 'never', 'expiresInvalid'],
-    ])('expires %s: answers 400, and stores nothing', async (_, expires, problem) => {
+    ])('expires %s: returns 400, and stores nothing', async (_, expires, problem) => {
       const page = await refused({ expires }, owner)
       const text = problems[problem]
       const latest = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })

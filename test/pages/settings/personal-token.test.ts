@@ -120,7 +120,7 @@ describe('editing a personal token', () => {
     ['an internal scope', { scopes: 'test:scope' }, 'scopes', problems.scopeUnknown('test:scope')],
     ['an unknown scope', { scopes: ['notes:read', 'x'] }, 'scopes', problems.scopeUnknown('x')],
     ['a name twice', { name: ['a', 'b'] }, undefined, ''],
-  ])('%s: answers 400, and changes nothing', async (_, changes, field, sentence) => {
+  ])('%s: returns 400, and changes nothing', async (_, changes, field, sentence) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const typed = { name: 'Typed', scopes: ['user:email'], ...changes }
@@ -195,7 +195,7 @@ describe('rotating a personal token', () => {
     ['a second more than 30 days', '2592001'],
     ['huge', '9'.repeat(20)],
     ['doubled', ['0', '3600']],
-  ])('overlap %s: answers 400, and keeps the value', async (_, overlap) => {
+  ])('overlap %s: returns 400, and keeps the value', async (_, overlap) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const page = await rotate(id, { overlap })

@@ -238,7 +238,7 @@ export class Person {
 
   /** Opens the target of a redirect. */
   async follow({ status, location }: Page): Promise<Page> {
-    if (status !== 303 || location === null) throw new Error(`The answer is ${status}.`)
+    if (status !== 303 || location === null) throw new Error(`The response is ${status}.`)
     return this.get(location)
   }
 }

@@ -8,7 +8,8 @@ net.forgetInputs()
 const isRefusal = ({ status, headers }: Response): boolean =>
   status >= 400 && /json/.test(headers.get('content-type') ?? '')
 const keep = <T>(response: Response, body: T): T => {
-  if (isRefusal(response)) net.addText(`the answer ${response.status} of ${pathOf(response)}`, body)
+  if (isRefusal(response))
+    net.addText(`the response ${response.status} of ${pathOf(response)}`, body)
   return body
 }
 // Test files share a process, so do not wrap a module twice.
