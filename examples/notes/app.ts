@@ -66,7 +66,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     res.json({ kind, user: user && { id: user.id } })
   })
   app.use('/api', (_req, res) => {
-    res.status(404).json({ status: 404, message: 'There is nothing at this address.' })
+    res.status(404).json({ status: 404, message: 'There is no page at this address.' })
   })
 
   app.get('/', page(server), (req, res) => {

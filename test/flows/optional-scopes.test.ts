@@ -225,7 +225,7 @@ describe('SC-02 manipulated consent forms', () => {
       await app.server.clients.update(client.clientId, { optionalScopes })
       const answer = await post(hidden, [['confirm', 'yes']])
       expect(answer.status).toBe(400)
-      expect(await answer.text()).toContain('The application has changed')
+      expect(await answer.text()).toContain('The application was changed or deleted')
       expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
     }
   })
@@ -242,7 +242,7 @@ describe('SC-02 manipulated consent forms', () => {
 })
 
 describe('information about the client on the consent page', () => {
-  const unverified = 'This application was not checked by'
+  const unverified = 'has not verified this application'
 
   test('warns about an unverified client until an administrator verifies it', async () => {
     const client = await register()

@@ -66,7 +66,7 @@ describe('XS-06 the consent page lists the requested scopes', () => {
       Other: ['`plain`', 'Do something `helped`'],
     })
     expect(shownText(html).join(' ')).toContain(
-      'Client wants to act for you. It asks for permission to:',
+      'Client wants to access your account. It requests permission to:',
     )
   })
 
@@ -92,7 +92,7 @@ describe('XS-06 the consent page lists the requested scopes', () => {
     const { html } = await open()
     expect(groups(html)).toEqual({})
     expect(shownText(html)).toContain(
-      'wants to know that you are you. It gets no further permission.',
+      'wants to know who you are. It requests no other permission.',
     )
   })
 })
@@ -127,9 +127,9 @@ describe('XS-06 the consent page names the client, the user and the target', () 
     ['https://client.example:8443/cb', '<code>client.example:8443</code>'],
     ['HTTPS://Client.Example/cb', '<code>client.example</code>'],
     ['https://xn--pple-43d.com/cb', '<code>xn--pple-43d.com</code>'],
-    ['http://localhost:9/cb', '<code>localhost:9</code> (a program on this very computer)'],
-    ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this very computer)', false],
-    ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this very computer)', false],
+    ['http://localhost:9/cb', '<code>localhost:9</code> (a program on this computer)'],
+    ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this computer)', false],
+    ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this computer)', false],
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
   ])('%s: tells the user that %s comes next [T031]', async (uri, shown, isConfidential = true) => {
     const { html } = await open({ redirectUris: [uri], isConfidential })

@@ -21,11 +21,11 @@ const view = async (query: string | Record<string, string>) => {
 }
 
 const generalText =
-  'The application and this server could not agree. This is most likely a mistake of the application, not yours.'
+  'The request of the application failed. This is most likely an error of the application, not yours.'
 
 describe('decision §2 the error view', () => {
   test.each([
-    ['invalid_request', 'The application sent a request that cannot be used.'],
+    ['invalid_request', 'The application sent an invalid request.'],
     ['access_denied', 'The permission was refused.'],
     ['server_error', 'Something went wrong on our side.'],
     ['temporarily_unavailable', 'The service is not available right now.'],

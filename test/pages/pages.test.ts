@@ -163,9 +163,9 @@ describe('the consent page', () => {
   test('warns about unverified clients, and about names that mix alphabets', async () => {
     const shown = (client: object) =>
       renderPage('consent', { ...views.consent, client: { ...views.consent.client, ...client } })
-    expect(await shown({})).toContain('This application was not checked by <bdi>Notes</bdi>.')
+    expect(await shown({})).toContain('<bdi>Notes</bdi> has not verified this application.')
     const verified = await shown({ isVerified: true, mixesAlphabets: true })
-    expect(verified).not.toContain('was not checked')
+    expect(verified).not.toContain('has not verified this application')
     expect(verified).toContain(en.consent.mixesAlphabets)
   })
 })

@@ -64,11 +64,11 @@ const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s
 const { en } = languages
 
 describe('XS-06 the consent page describes the client truthfully', () => {
-  test('says that nobody has checked a client that registered itself [T215]', async () => {
+  test('warns that a client that registered itself is not verified [T215]', async () => {
     const { client_id } = await registered(app, { client_name: 'Notes & Co' })
     const html = await consent(client_id)
     expect(shown(html)).toContain(
-      'This application registered itself. Nobody at Notes & Co has checked it: its name and all else that it says may be untrue.',
+      'This application registered itself. Notes & Co has not verified it: its name and description may be false.',
     )
     expect(html).not.toContain(en.facts.verified)
     // Nobody registered it, and the metadata defines its redirect URI.
@@ -80,7 +80,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
   test('shows the host of the metadata document of a client', async () => {
     const html = await consent(document)
     expect(shown(html)).toContain(
-      'This application describes itself at assistant.example . Nobody here has checked it',
+      'This application describes itself at assistant.example . Its name and description are not verified',
     )
     expect(html).toContain('<code dir="ltr">assistant.example</code>')
   })
@@ -140,7 +140,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
   test('does not call a client self-registered if a user registered it', async () => {
     const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
     const text = shown(await consent(clientId, 'http://localhost/cb'))
-    expect(text).toContain('This application was not checked by Notes & Co .')
+    expect(text).toContain('Notes & Co has not verified this application.')
     expect(text).not.toContain('itself')
     expect(text).not.toContain(en.consent.localCaution)
   })

@@ -192,7 +192,7 @@ test('RFC 8252 §8.4 shows on the consent page that the code is sent to a progra
     await agent.browse(native.url({ redirect_uri: 'http://127.0.0.1:9/cb' }))
   ).text()
   expect(html).toContain('127.0.0.1:9')
-  expect(html).toContain('a program on this very computer')
+  expect(html).toContain('a program on this computer')
 })
 
 test('RFC 8252 §8.6 always asks for consent for a native client [T288]', async () => {

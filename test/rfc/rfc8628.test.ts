@@ -263,7 +263,7 @@ describe('RFC 8628 §3.3 the device page', () => {
       app.user.email,
       'Read your notes',
       'Read your e-mail address',
-      'This application was not checked',
+      'has not verified this application',
       'refuse: they would act in your name',
     ])
       expect(asked.html).toContain(text)

@@ -44,7 +44,7 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
       await done(admin, `“${name}” is shown as verified.`)
       await begin(grace, client, 'notes:write')
       await grace.page.getByText('Verified').waitFor()
-      expect(await grace.page.getByText('was not checked').count()).toBe(0)
+      expect(await grace.page.getByText('has not verified').count()).toBe(0)
 
       await act('Disable')
       await done(admin, `“${name}” was disabled`)

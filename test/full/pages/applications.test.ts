@@ -91,7 +91,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
 
       await press(page.getByText('New client secret'))
       await choose(page.getByLabel('Keep the old secret valid for'), '1 hour')
-      await press(page.getByRole('button', { name: 'Make a new secret' }))
+      await press(page.getByRole('button', { name: 'Create a new secret' }))
       await done(ada, 'The application has a new secret.')
       await page.getByText('The former secret is valid until').waitFor()
       const newSecret = await copied(ada, way, '#client-secret')

@@ -25,7 +25,7 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
         await begin(ada, client)
         await logIn(ada)
         await page.getByRole('heading', { name: 'Allow Photo Print?' }).waitFor()
-        await page.getByText('This application was not checked').waitFor()
+        await page.getByText('has not verified this application').waitFor()
         await page.getByText('Read your notes').waitFor()
         expect(await page.getByRole('main').textContent()).toContain(client.host)
         await allow(ada)

@@ -41,7 +41,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       await submit(ada, 'Continue')
       await page.getByRole('heading', { name: 'Allow Photo Frame?' }).waitFor()
       await page.getByText(codes.user_code, { exact: true }).waitFor()
-      await page.getByText('This application was not checked').waitFor()
+      await page.getByText('has not verified this application').waitFor()
       const write = page.getByLabel('Write and delete your notes')
       expect(await write.isChecked()).toBe(true)
       await ada.press(write)

@@ -64,7 +64,7 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
 
       await press(page.getByText('New value', { exact: true }))
       await choose(page.getByLabel('Keep the old value valid for'), '1 day')
-      await press(page.getByRole('button', { name: 'Make a new value' }))
+      await press(page.getByRole('button', { name: 'Create a new value' }))
       await done(ada, 'The token has a new value.')
       await page.getByText('The former value is valid until').waitFor()
       const newValue = await copied(ada, way, '#access-token')

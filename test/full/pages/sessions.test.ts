@@ -43,7 +43,7 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
 
       await press(page.getByRole('button', { name: 'Log out everywhere else' }))
       await page.getByRole('status').getByText('All other browsers were logged out.').waitFor()
-      await page.getByText('You are logged in nowhere else.').waitFor()
+      await page.getByText('You are not logged in anywhere else.').waitFor()
       expect(await isLoggedIn(onPhone)).toBe(false)
       expect(await isLoggedIn(onAnotherPhone)).toBe(false)
       expect(await isLoggedIn(ada)).toBe(true)
