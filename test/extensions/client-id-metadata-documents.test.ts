@@ -336,7 +336,9 @@ describe('client ID metadata documents §4 the document', () => {
     site.answer(path, (_request, response) => {
       response.writeHead(302, { location: target }).end()
     })
-    expect((await errorPage(site.url(path))).text).toContain('by a redirect, which is not followed')
+    expect((await errorPage(site.url(path))).text).toContain(
+      'It is a redirect, which the server does not follow.',
+    )
     expect(timesAsked(target)).toBe(0)
     for (const status of [201, 203, 206, 404, 500]) {
       const other = `/status-${++paths}`
@@ -345,7 +347,9 @@ describe('client ID metadata documents §4 the document', () => {
           .writeHead(status, { 'content-type': 'application/json' })
           .end(JSON.stringify({ client_id: site.url(other), redirect_uris: [callback] }))
       })
-      expect((await errorPage(site.url(other))).text).toContain(`with the status ${status}.`)
+      expect((await errorPage(site.url(other))).text).toContain(
+        `Its host responded with the status ${status}.`,
+      )
     }
   })
 
@@ -353,7 +357,7 @@ describe('client ID metadata documents §4 the document', () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
     expect(await isShown(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
-    expect((await errorPage(html)).text).toContain('Its content type must be application/json')
+    expect((await errorPage(html)).text).toContain('Its content type is not an accepted JSON type.')
   })
 })
 
@@ -444,7 +448,7 @@ describe('the authorization code flow of a client with a metadata document', () 
     await client.agent.logIn(app)
     const html = await (await client.agent.browse(client.url())).text()
     expect(html).toContain(new URL(clientId).host)
-    expect(html).toContain('Nobody here has checked it')
+    expect(html).toContain('Its name and description are not verified')
     // The page does not show a website on another host (§8.1).
     expect(html).not.toContain('well-known.example')
     const own = publish({ client_uri: site.url('/about'), logo_uri: site.url('/logo.svg') })
@@ -654,7 +658,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
     await client.code()
     await app.server.clients.mark(clientId, { isVerified: true })
     const page = await client.agent.browse(client.url())
-    expect(await page.text()).not.toContain('Nobody here has checked it')
+    expect(await page.text()).not.toContain('Its name and description are not verified')
     app.advance(later)
     await client.code()
     expect((await clientOf(clientId)).isVerified).toBe(true)

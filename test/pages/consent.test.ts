@@ -91,9 +91,7 @@ describe('XS-06 the consent page lists the requested scopes', () => {
   test('says that the client only identifies the user if no scope is requested', async () => {
     const { html } = await open()
     expect(groups(html)).toEqual({})
-    expect(shownText(html)).toContain(
-      'wants to know who you are. It requests no other permission.',
-    )
+    expect(shownText(html)).toContain('wants to know who you are. It requests no other permission.')
   })
 })
 
