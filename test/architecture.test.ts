@@ -173,7 +173,7 @@ const layers: readonly Layer[] = [
   },
   {
     file: ['adapters/'],
-    may: ['adapters/', 'http/answer.ts'],
+    may: ['adapters/', 'http/response.ts'],
     types: ['http/', 'model/', 'protocol/', 'server/authorization-server.ts'],
   },
   {

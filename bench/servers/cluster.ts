@@ -20,9 +20,9 @@ for (let count = 0; count < Number(process.env.BENCH_PROCESSES); count += 1) {
 }
 announce(port, works, async () => {
   const replies = workers.map((worker) => {
-    const answer = nextOf<Usage>(worker)
+    const response = nextOf<Usage>(worker)
     worker.send('usage')
-    return answer
+    return response
   })
   return Promise.all(replies)
 })

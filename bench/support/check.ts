@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Target } from './target.ts'
 import type { Call } from './works.ts'
 
-interface Answer {
+interface HttpResponse {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -11,21 +11,21 @@ const send = async (
   target: Target,
   { method, path, headers, body, tokens }: Call,
   otherwise: Partial<Pick<Call, 'headers' | 'body'>> = {},
-): Promise<Answer> => {
-  const answer = await fetch(target.origin + path, {
+): Promise<HttpResponse> => {
+  const response = await fetch(target.origin + path, {
     method,
     headers: otherwise.headers ?? (tokens ? bearer(tokens[0]) : headers),
     ...(body !== undefined && { body: otherwise.body ?? body }),
     redirect: 'manual',
   })
-  const text = await answer.text()
-  return { status: answer.status, body: isJson(answer) && text ? JSON.parse(text) : {} }
+  const text = await response.text()
+  return { status: response.status, body: isJson(response) && text ? JSON.parse(text) : {} }
 }
 
-const isJson = (answer: Response): boolean =>
-  (answer.headers.get('content-type') ?? '').includes('json')
+const isJson = (response: Response): boolean =>
+  (response.headers.get('content-type') ?? '').includes('json')
 
-const expect = ({ status }: Answer, expected: number, what: string): void =>
+const expect = ({ status }: HttpResponse, expected: number, what: string): void =>
   assert.equal(status, expected, `${what}: status ${status} instead of ${expected}`)
 
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })

@@ -27,14 +27,14 @@ export class Target {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production', ...environment },
     })
-    const ready = await answerOf<Ready>(child, name)
+    const ready = await responseOf<Ready>(child, name)
     return new Target(name, child, ready)
   }
 
   usage(): Promise<Usage> {
-    const answer = answerOf<Usage>(this.#child, this.name)
+    const response = responseOf<Usage>(this.#child, this.name)
     this.#child.send('usage')
-    return answer
+    return response
   }
 
   async stop(): Promise<void> {
@@ -48,7 +48,7 @@ export class Target {
 /** Milliseconds: enough for a slow server to create a thousand tokens. */
 const startTimeout = 120_000
 
-const answerOf = <T>(child: ChildProcess, name: string): Promise<T> =>
+const responseOf = <T>(child: ChildProcess, name: string): Promise<T> =>
   new Promise((resolve, reject) => {
     const ended = () => {
       clearTimeout(late)

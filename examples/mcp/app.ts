@@ -46,8 +46,8 @@ const toMcp = (resource: URL, notes: Notes): RequestHandler => {
       resource,
       extra: { owner: user?.id },
     }
-    const answer = (request: Request) =>
+    const response = (request: Request) =>
       originValidationResponse(request, [resource.hostname]) ?? mcp.fetch(request, { authInfo })
-    return getRequestListener(answer, { overrideGlobalObjects: false })(req, res)
+    return getRequestListener(response, { overrideGlobalObjects: false })(req, res)
   }
 }

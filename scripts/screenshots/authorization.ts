@@ -40,14 +40,14 @@ export const authorize = async (
   const page = await authorization.text()
   const hidden = (name: string): string =>
     new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ''
-  const answer = authorization.headers.has('location')
+  const response = authorization.headers.has('location')
     ? authorization
     : await post('/oauth/authorize', {
         csrf_token: hidden('csrf_token'),
         authorization_request: hidden('authorization_request'),
         confirm: 'yes',
       })
-  const code = new URL(answer.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  const code = new URL(response.headers.get('location') ?? '').searchParams.get('code') ?? ''
   const tokens = await post(
     '/oauth/token',
     { grant_type: 'authorization_code', code, redirect_uri: redirectUri },

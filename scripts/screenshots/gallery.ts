@@ -45,11 +45,11 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
   /** Returns a user code that a device of the requesting application would show. */
   const userCode = async (): Promise<string> => {
     const { clientSecret } = sample.asking
-    const answer = await fetch(`${issuer}/oauth/device_authorization`, {
+    const response = await fetch(`${issuer}/oauth/device_authorization`, {
       method: 'POST',
       body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, scope }),
     })
-    const { user_code } = (await answer.json()) as { readonly user_code: string }
+    const { user_code } = (await response.json()) as { readonly user_code: string }
     return user_code
   }
   const wrongUris = 'https://photo-print.example/callback\nhttp://photo-print.example/callback'

@@ -22,7 +22,7 @@ import {
   refusalBy,
   refusalHeaders,
 } from './caller.ts'
-import { answer, credentialsOf } from './node-http.ts'
+import { credentialsOf, respond } from './node-http.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,7 +47,7 @@ const plugin = (register: FastifyPluginAsync): FastifyPluginAsync =>
  * paths are below the prefix, except the well-known URLs, which are at the root of the host.
  */
 export const mount = (server: AuthorizationServer): FastifyPluginAsync => {
-  const listener = answer(server)
+  const listener = respond(server)
   return async (app) => {
     // Use a separate scope without body parsers, because the server needs the exact text of a form.
     app.removeAllContentTypeParsers()

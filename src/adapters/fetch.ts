@@ -58,7 +58,7 @@ export const rest = async (
     callers.set(request, await identify(credentialsOf(request, connection, server), () => []))
     return undefined
   } catch (error) {
-    return refusalAnswer(error, server)
+    return refusalResponse(error, server)
   }
 }
 
@@ -76,7 +76,7 @@ export const page = (
 ): Promise<PageSession> => server.pageSession(credentialsOf(request, connection, server))
 
 /** Converts the error of a guard to a response. @throws the error itself if the error is not a refusal */
-export const refusalAnswer = (
+export const refusalResponse = (
   error: unknown,
   server: Pick<AuthorizationServer, 'refusalOf'>,
 ): Response => {
@@ -86,11 +86,11 @@ export const refusalAnswer = (
 }
 
 /** A method that handles a request. */
-export type Handler<This, Rest extends readonly unknown[], Answer> = (
+export type Handler<This, Rest extends readonly unknown[], HttpResponse> = (
   this: This,
   request: Request,
   ...rest: Rest
-) => Answer
+) => HttpResponse
 
 /** A standard decorator for a handler method. The decorated method returns a promise. */
 export type HandlerDecorator = <This, Rest extends readonly unknown[]>(
@@ -123,7 +123,7 @@ const guard = (rule: Guard): HandlerDecorator => {
       const caller = mustBeIdentified(callers.get(request))
       const refusal = refusalBy(rule, caller, behind)
       return refusal
-        ? refusalAnswer(refusal, caller.server)
+        ? refusalResponse(refusal, caller.server)
         : protect(await method.call(this, request, ...rest))
     }
     return asking(guarded, [...rule.scopes, ...behind])
@@ -131,8 +131,8 @@ const guard = (rule: Guard): HandlerDecorator => {
 }
 
 // Copies the response, since its headers may be immutable. Does not replace headers of the application.
-const protect = (answer: Response): Response => {
-  const copy = new Response(answer.body, answer)
+const protect = (response: Response): Response => {
+  const copy = new Response(response.body, response)
   for (const [name, value] of Object.entries(protectiveHeaders))
     if (!copy.headers.has(name)) copy.headers.set(name, value)
   return copy

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import { Answer } from '../http/answer.ts'
+import { HttpResponse } from '../http/response.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
@@ -45,7 +45,7 @@ export const pathOf = (target: string): string => target.replace(origin, '').rep
  * Creates a handler for Node requests, which calls `direct` if possible and otherwise `fetch`. A body parser may
  * already have read the body.
  */
-export const answer = (
+export const respond = (
   server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
 ): ((request: IncomingMessage, response: ServerResponse, raw?: unknown) => Promise<void>) => {
   const raws = new WeakMap<object, unknown>()
@@ -76,9 +76,9 @@ export const answer = (
   }
 }
 
-const send = async (answer: Answer | Response, response: ServerResponse): Promise<void> => {
+const send = async (answer: HttpResponse | Response, response: ServerResponse): Promise<void> => {
   const { status, headers, body } =
-    answer instanceof Answer
+    answer instanceof HttpResponse
       ? answer
       : {
           status: answer.status,

@@ -14,7 +14,7 @@ import {
   type RestOptions,
   refusalBy,
 } from './caller.ts'
-import { answer, credentialsOf, pathOf, targetOf } from './node-http.ts'
+import { credentialsOf, pathOf, respond, targetOf } from './node-http.ts'
 import { callerOf, enter, type Middleware, refuse, restStep } from './node-rest.ts'
 
 export type { Middleware } from './node-rest.ts'
@@ -23,7 +23,7 @@ const pages = new WeakMap<IncomingMessage, PageSession>()
 
 /** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (server: AuthorizationServer): Middleware => {
-  const listener = answer(server)
+  const listener = respond(server)
   return (request, response, next) => {
     if (!server.handles(pathOf(targetOf(request)))) return next()
     listener(request, response).catch(next)

@@ -17,8 +17,8 @@ export const isTerminal = ({ input }: Terminal = standard): boolean => input.isT
 /** Reads a secret: without echo from a terminal, or the whole input otherwise. */
 export const readSecret = async (question: string, terminal = standard): Promise<string> => {
   if (!isTerminal(terminal)) return (await text(terminal.input)).trim()
-  const answer = await ask(question, terminal, { hidden: true })
-  return answer.trim()
+  const response = await ask(question, terminal, { hidden: true })
+  return response.trim()
 }
 
 /** Asks for confirmation. Any response other than yes means no. */
@@ -39,15 +39,15 @@ const ask = (
       lines.setPrompt(question)
       lines.prompt()
     }
-    let answer: string | undefined
+    let response: string | undefined
     lines.once('line', (line) => {
-      answer = line
+      response = line
       lines.close()
     })
     lines.once('close', () => {
       // Write the line break, which the terminal did not echo.
-      if (hidden || answer === undefined) output.write('\n')
-      if (answer !== undefined) resolve(answer)
+      if (hidden || response === undefined) output.write('\n')
+      if (response !== undefined) resolve(response)
       else reject(new CommandError('There was no answer; nothing was done.'))
     })
   })

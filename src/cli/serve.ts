@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { answer } from '../adapters/node-http.ts'
+import { respond } from '../adapters/node-http.ts'
 import { createAuthorizationServer } from '../index.ts'
 import { homeEndpoint } from '../protocol/endpoints/operations/home.ts'
 import { closeOnSignal, listen } from '../server/environment/environment.ts'
@@ -31,7 +31,7 @@ const serve = async (): Promise<void> => {
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
   })
   try {
-    const http = await listen(answer(server), { port, host })
+    const http = await listen(respond(server), { port, host })
     closeOnSignal(http, () => server.close(), { drain: server.drain })
   } catch (error) {
     await server.close()

@@ -3,7 +3,7 @@ import { JWTExtendedException } from '../model/jwt-error.ts'
 import type { LogSink } from '../model/log.ts'
 import { AuthenticationRequired, OAuthError } from '../model/oauth-error.ts'
 import { ReferenceNotFound, StoreUnavailable } from '../store/contract/errors.ts'
-import { noStore } from './answer.ts'
+import { noStore } from './response.ts'
 
 /** An error response, independent of any framework. */
 export interface Refusal {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Answer } from './answer.ts'
 import type { Connection, RequestSource } from './request.ts'
+import { HttpResponse } from './response.ts'
 
 // The ID is written to log lines and a header, so accept only harmless characters.
 const isSane = (id: unknown): id is string =>
@@ -17,14 +17,17 @@ export const requestIdOf = (
 }
 
 /** Adds the request ID to a response. */
-export const withRequestId = <A extends Answer | Response>(answer: A, id: string): A | Response => {
-  if (answer instanceof Answer) return answer.with({ 'x-request-id': id }) as A
+export const withRequestId = <A extends HttpResponse | Response>(
+  response: A,
+  id: string,
+): A | Response => {
+  if (response instanceof HttpResponse) return response.with({ 'x-request-id': id }) as A
   try {
-    answer.headers.set('x-request-id', id)
-    return answer
+    response.headers.set('x-request-id', id)
+    return response
   } catch {
     // The headers of a fetched response are immutable, so copy the response.
-    const copy = new Response(answer.body, answer)
+    const copy = new Response(response.body, response)
     copy.headers.set('x-request-id', id)
     return copy
   }

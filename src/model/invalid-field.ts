@@ -8,7 +8,7 @@ export type FieldProblem =
   | 'websiteInvalid'
   | 'redirectUriTooLong'
   | 'redirectUriFragment'
-  | 'redirectUriAnswerParameter'
+  | 'redirectUriResponseParameter'
   | 'redirectUriCharacter'
   | 'redirectUriPrivateUse'
   | 'redirectUriInvalid'

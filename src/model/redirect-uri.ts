@@ -35,7 +35,7 @@ export const redirectUriProblem = (
     }
   }
   if (uri.includes('#')) return problems.fragment
-  if (hasResponseParameter(uri)) return problems.answerParameter
+  if (hasResponseParameter(uri)) return problems.responseParameter
   if (!uriCharacters.test(uri)) return problems.character
   if (privateUse.test(uri) && !/^https?:/i.test(uri)) {
     return rules.privateUse ? undefined : problems.privateUse
@@ -57,8 +57,8 @@ const problems = {
     problem: 'redirectUriFragment',
     sentence: 'It must not contain a fragment (#).',
   },
-  answerParameter: {
-    problem: 'redirectUriAnswerParameter',
+  responseParameter: {
+    problem: 'redirectUriResponseParameter',
     sentence: 'It must not contain a parameter of the response, such as code or state.',
   },
   character: {

@@ -1,7 +1,7 @@
-import type { Answer } from '../http/answer.ts'
 import type { Refusal } from '../http/refusal.ts'
 import type { Connection, RequestSource } from '../http/request.ts'
 import type { ActingAs } from '../http/request-scope.ts'
+import type { HttpResponse } from '../http/response.ts'
 import type { AuditEventName } from '../model/audit-event.ts'
 import type { AuthResult } from '../model/auth.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
@@ -31,7 +31,10 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   /** Handles a request to an endpoint of the server. The promise never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
   /** Handles a request without creating a `Request`, for adapters. Returns undefined if the request needs `fetch`. */
-  direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
+  direct(
+    source: RequestSource,
+    connection: Connection,
+  ): Promise<HttpResponse | Response> | undefined
   /** Returns whether the server handles the path. */
   handles(path: string): boolean
   /** All paths of the server, for an application that routes by path. `/*` at the end matches every path below. */

@@ -3,16 +3,16 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { FairQueue } from '../crypto/passwords/fair-queue.ts'
 import { addressesOf, addressWith } from '../http/addresses.ts'
-import { Answer } from '../http/answer.ts'
 import { asOAuthError, logRefusal, refusalOf } from '../http/refusal.ts'
 import { type Connection, FetchSource, HttpRequest, type RequestSource } from '../http/request.ts'
 import { noteHttp } from '../http/request-scope.ts'
 import { checkTarget, partsOf } from '../http/request-target.ts'
+import { HttpResponse } from '../http/response.ts'
 import { siteNetworkOf } from '../model/network.ts'
 import { OAuthError } from '../model/oauth-error.ts'
-import { jsonAnswer, movedAnswer } from '../protocol/endpoints/responses/answers.ts'
 import { asksForPage, prefersJson } from '../protocol/endpoints/responses/prefers-json.ts'
 import { notFound, problemOf, renderProblem } from '../protocol/endpoints/responses/problem.ts'
+import { jsonResponse, movedResponse } from '../protocol/endpoints/responses/responses.ts'
 import type { Endpoint } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { clientAddress } from '../protocol/session/client-address.ts'
@@ -35,11 +35,14 @@ export interface Router {
    * Handles requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw
    * form, because a `Request` would normalize them. Returns undefined for any other request.
    */
-  direct(source: RequestSource, connection: Connection): Promise<Answer | Response> | undefined
+  direct(
+    source: RequestSource,
+    connection: Connection,
+  ): Promise<HttpResponse | Response> | undefined
 }
 
-const responseOf = (answer: Answer | Response): Response =>
-  answer instanceof Answer ? answer.toResponse() : answer
+const responseOf = (response: HttpResponse | Response): Response =>
+  response instanceof HttpResponse ? response.toResponse() : response
 
 /** Returns the path of an endpoint, or every form of a well-known path (RFC 8414 §3.1, RFC 9728 §3.1). */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
@@ -108,11 +111,11 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     error: unknown,
     http: HttpRequest,
     { errors }: Pick<Endpoint, 'errors'>,
-  ): Answer | Promise<Response> => {
+  ): HttpResponse | Promise<Response> => {
     const refusal = refusalOf(error)
     logRefusal(log, error, refusal)
     const { status, headers, body } = refusal ?? unexpected
-    if (errors !== 'page' || prefersJson(http)) return jsonAnswer(body, status, headers)
+    if (errors !== 'page' || prefersJson(http)) return jsonResponse(body, status, headers)
     const name = problemOf(status)
     const showsDetails = name === 'badRequest' || name === 'tooLarge' || name === 'wrongMethod'
     const oauthError = asOAuthError(error)
@@ -127,7 +130,10 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
 
-  const handle = async (endpoint: Endpoint, http: HttpRequest): Promise<Answer | Response> => {
+  const handle = async (
+    endpoint: Endpoint,
+    http: HttpRequest,
+  ): Promise<HttpResponse | Response> => {
     try {
       return await endpoint.handle(http, server)
     } catch (error) {
@@ -164,7 +170,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
         const { path: requested, query } = httpOf(req.raw, env)
-        return movedAnswer(addressWith(`${requested}/`, query))
+        return movedResponse(addressWith(`${requested}/`, query))
       })
     }
   }
@@ -178,7 +184,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
   const refusedTarget = (source: RequestSource, connection: Connection) => {
     const refusal = targetRefusal(source.target)
     if (refusal === undefined) return undefined
-    return observed<Answer | Response>(source, connection, () =>
+    return observed<HttpResponse | Response>(source, connection, () =>
       failed(refusal, httpFrom(source, connection), { errors: 'page' }),
     )
   }
@@ -207,8 +213,10 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       if (!endpoint || !isPost || source.header('origin') !== null) return undefined
       return observed(source, connection, async (matched) => {
         matched(path)
-        const answer = await handle(endpoint, httpFrom(source, connection))
-        return endpoint.cors && answer instanceof Answer ? answer.with(corsHeaders) : answer
+        const response = await handle(endpoint, httpFrom(source, connection))
+        return endpoint.cors && response instanceof HttpResponse
+          ? response.with(corsHeaders)
+          : response
       })
     },
   }

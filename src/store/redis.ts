@@ -9,7 +9,7 @@ import {
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import type { TransientsOpener } from './contract/transients.ts'
 import { parseAddress } from './redis/address.ts'
-import { answerLimit } from './redis/client-options.ts'
+import { responseLimit } from './redis/client-options.ts'
 import { clusterConnection } from './redis/cluster.ts'
 import type { Commands, ConnectionSettings, RedisConnection } from './redis/connection.ts'
 import { singleConnection } from './redis/single.ts'
@@ -38,7 +38,7 @@ export const redis = (
   {
     keyPrefix = 'oauth2server:',
     connectTimeout = 2_000,
-    commandTimeout = answerLimit,
+    commandTimeout = responseLimit,
     tls = {},
   }: RedisOptions = {},
 ): TransientsOpener => {

@@ -16,7 +16,7 @@ const isLate = (due: number): boolean => performance.now() - due > usualDelay
  * read before the timeout applies.
  * @throws TimeoutError
  */
-export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise<T> => {
+export const withTimeout = async <T>(limit: number, response: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
     // Node.js runs timers before it reads sockets, so the response may have arrived but not been read.
@@ -29,7 +29,7 @@ export const withTimeout = async <T>(limit: number, answer: Promise<T>): Promise
     }, limit)
   })
   try {
-    return await Promise.race([answer, timeout])
+    return await Promise.race([response, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -24,7 +24,7 @@ const application = (server: AuthorizationServer, basePath: string) => {
   const home = async (request: Request, connection: Connection): Promise<Response> => {
     const session = await adapter
       .page(server, request, connection)
-      .catch((error: unknown) => adapter.refusalAnswer(error, server))
+      .catch((error: unknown) => adapter.refusalResponse(error, server))
     if (session instanceof Response) return session
     const headers = new Headers({ 'content-type': 'text/html', 'cache-control': 'no-store' })
     if (session.setCookie !== undefined) headers.append('set-cookie', session.setCookie)
@@ -43,9 +43,9 @@ const application = (server: AuthorizationServer, basePath: string) => {
 }
 
 const fetchHost: Host = (server, { basePath }) => {
-  const answer = application(server, basePath)
+  const response = application(server, basePath)
   const fetch = (request: Request, { incoming }: { incoming: IncomingMessage }) =>
-    answer(request, { remoteAddress: incoming.socket.remoteAddress, target: incoming.url })
+    response(request, { remoteAddress: incoming.socket.remoteAddress, target: incoming.url })
   return listening(serve({ fetch: fetch as never, port: 0, hostname: '127.0.0.1' }) as Server)
 }
 

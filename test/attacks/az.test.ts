@@ -50,9 +50,9 @@ describe('AZ-01 Unknown or missing client', () => {
     ['a client ID of 10,000 characters', 'x'.repeat(10_000)],
   ])('rejects %s on a local error page', async (_, client_id) => {
     await refusedEverywhere({ client_id, redirect_uri: evilCb })
-    const answer = await attack.authorize({ client_id, redirect_uri: evilCb })
-    expect(answer.text).toContain('invalid_request')
-    expect(answer.text).not.toMatch(/<script>|evil\.example|\bat .*\.ts:/)
+    const response = await attack.authorize({ client_id, redirect_uri: evilCb })
+    expect(response.text).toContain('invalid_request')
+    expect(response.text).not.toMatch(/<script>|evil\.example|\bat .*\.ts:/)
   })
 
   test('rejects the hidden client of a personal token', async () => {
@@ -100,11 +100,11 @@ describe('AZ-02 Unregistered redirect URI at the authorization endpoint', () => 
     const own = await client({ redirectUris: [cb, `${cb}2`] })
     const { request_uri } = (await attack.push({}, { client: own })).body
     await attack.server.server.clients.update(own.clientId, { redirectUris: [`${cb}2`] })
-    const answer = await attack.request(
+    const response = await attack.request(
       `/oauth/authorize?${formOf({ client_id: own.clientId, request_uri: String(request_uri) })}`,
       await attack.browser('a'),
     )
-    expectLocal400(await attack.follow(answer, (await attack.browser('a')).agent))
+    expectLocal400(await attack.follow(response, (await attack.browser('a')).agent))
   })
 })
 
@@ -219,9 +219,9 @@ describe('AZ-05 Path confusion', () => {
     await refusedEverywhere({ redirect_uri: `${cb}${suffix}` })
     const append = `&redirect_uri=${encodeURIComponent(cb)}${suffix}`
     await refusedEverywhere({ redirect_uri: undefined }, append)
-    const answer = await attack.authorize({ redirect_uri: undefined }, { append })
-    expect(answer.text).not.toMatch(/FAKEPATH|evil\.example/)
-    for (const location of answer.locations) expect(location).not.toMatch(/[\r\n]|FAKEPATH/)
+    const response = await attack.authorize({ redirect_uri: undefined }, { append })
+    expect(response.text).not.toMatch(/FAKEPATH|evil\.example/)
+    for (const location of response.locations) expect(location).not.toMatch(/[\r\n]|FAKEPATH/)
   })
 })
 
@@ -230,9 +230,9 @@ describe('AZ-07 Any port of a native loopback redirect URI [T533]', () => {
   test.each(['http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb', 'http://[::1]:9/cb'])(
     'sends the code to %s, and requires the same URI at the token endpoint',
     async (redirect_uri) => {
-      const answer = await attack.authorize({ redirect_uri }, native)
-      expect(answer.location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
-      const { code } = answer.query
+      const response = await attack.authorize({ redirect_uri }, native)
+      expect(response.location?.startsWith(`${redirect_uri}?code=`)).toBe(true)
+      const { code } = response.query
       for (const other of ['http://127.0.0.1/cb', 'http://127.0.0.1:2/cb', undefined]) {
         const refused = await attack.token({ code, redirect_uri: other }, native)
         expectJson(refused, 400, 'invalid_grant')
@@ -296,8 +296,8 @@ describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
     const information = await registered(attack.server)
     await expectNoChange(attack, async () => {
       for (const redirect_uris of [[uri], [cb, uri]]) {
-        const answer = await register(attack.server, { redirect_uris })
-        expect(`${answer.status} ${answer.body.error}`).toBe('400 invalid_redirect_uri')
+        const response = await register(attack.server, { redirect_uris })
+        expect(`${response.status} ${response.body.error}`).toBe('400 invalid_redirect_uri')
         const put = await manage('PUT', information, {
           client_id: information.client_id,
           redirect_uris,
@@ -327,9 +327,9 @@ describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
     'rejects %j, which is not an array of strings',
     async (redirect_uris) => {
       await expectNoChange(attack, async () => {
-        const answer = await register(attack.server, { redirect_uris })
-        expect(answer.status).toBe(400)
-        expect(answer.body.error).toMatch(/^invalid_(?:redirect_uri|client_metadata)$/)
+        const response = await register(attack.server, { redirect_uris })
+        expect(response.status).toBe(400)
+        expect(response.body.error).toMatch(/^invalid_(?:redirect_uri|client_metadata)$/)
       })
     },
   )
@@ -359,9 +359,9 @@ describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
 describe('AZ-10 Omitted redirect_uri', () => {
   const omitted = { redirect_uri: undefined }
   test('uses the only registered URI, and the token request may omit it too', async () => {
-    const answer = await attack.authorize(omitted)
-    expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
-    const { code } = answer.query
+    const response = await attack.authorize(omitted)
+    expect(response.location?.startsWith(`${cb}?code=`)).toBe(true)
+    const { code } = response.query
     expectJson(await attack.token({ code, redirect_uri: evilCb }), 400, 'invalid_grant')
     expect((await attack.token({ code, ...omitted })).status).toBe(200)
   })
@@ -416,9 +416,9 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
 
   test('ignores names with brackets as unknown parameters', async () => {
     const append = `&scope[x]=w&scope[]=w&redirect_uri[0]=${encodeURIComponent(evilCb)}&client_id[]=nope&__proto__[x]=y&constructor=z`
-    const answer = await attack.authorize({}, { append })
-    expect(answer.location?.startsWith(`${cb}?code=`)).toBe(true)
-    expect((await attack.token({ code: answer.query.code })).body.scope).toBe('r')
+    const response = await attack.authorize({}, { append })
+    expect(response.location?.startsWith(`${cb}?code=`)).toBe(true)
+    expect((await attack.token({ code: response.query.code })).body.scope).toBe('r')
   })
 
   test('reads only the body of a POST', async () => {
@@ -429,14 +429,14 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
       state: 'q',
     })
     const inBody = new URL(attack.authorizeUrl()).searchParams
-    const answer = await attack.request(`/oauth/authorize?${query}`, {
+    const response = await attack.request(`/oauth/authorize?${query}`, {
       agent,
       method: 'POST',
       body: inBody,
     })
-    const end = isConsentPage(answer)
-      ? await attack.submit(answer, agent, { confirm: 'yes' })
-      : answer
+    const end = isConsentPage(response)
+      ? await attack.submit(response, agent, { confirm: 'yes' })
+      : response
     expect(end.location?.startsWith(`${cb}?code=`)).toBe(true)
     expect(end.query.state).toBe('xyz')
     // The body contains no client ID, so the client ID in the query must not be used.
@@ -501,9 +501,9 @@ describe('AZ-13 Response type, grant type and unknown parameters', () => {
   })
 
   test('ignores unknown parameters', async () => {
-    const answer = await attack.authorize({ foo: ['bar', 'baz'], '': 'x' })
-    expect(answer.query.code).toBeDefined()
-    expect(Object.keys(answer.query).sort()).toEqual(['code', 'iss', 'state'])
+    const response = await attack.authorize({ foo: ['bar', 'baz'], '': 'x' })
+    expect(response.query.code).toBeDefined()
+    expect(Object.keys(response.query).sort()).toEqual(['code', 'iss', 'state'])
   })
 })
 
@@ -514,9 +514,9 @@ describe('AZ-14 Implicit flow by tampering [T541]', () => {
   }
 
   test('(a) rejects a client that may not use the flow [T283]', async () => {
-    const answer = await attack.authorize({ response_type: 'token' })
-    expectRedirect(answer, 'unauthorized_client')
-    noToken(answer)
+    const response = await attack.authorize({ response_type: 'token' })
+    expectRedirect(response, 'unauthorized_client')
+    noToken(response)
   })
 
   test('(b) ignores a response type that is added to the consent form', async () => {
@@ -530,10 +530,10 @@ describe('AZ-14 Implicit flow by tampering [T541]', () => {
         ...page,
         text: page.text.replace(/action="([^"?]*)"/, 'action="$1?response_type=token"'),
       }
-      const answer = await attack.submit(tampered, agent, more)
-      expect(answer.query.code).toBeDefined()
-      expect(answer.fragment).toEqual({})
-      noToken(answer)
+      const response = await attack.submit(tampered, agent, more)
+      expect(response.query.code).toBeDefined()
+      expect(response.fragment).toEqual({})
+      noToken(response)
     }
   })
 
@@ -549,25 +549,25 @@ describe('AZ-14 Implicit flow by tampering [T541]', () => {
       state: 'xyz',
     })}`
     const { email, password } = attack.users.b
-    const answer = await attack.submit(login, agent, { email, password, next })
-    expectRedirect(answer, 'unauthorized_client')
-    noToken(answer)
+    const response = await attack.submit(login, agent, { email, password, next })
+    expectRedirect(response, 'unauthorized_client')
+    noToken(response)
   })
 
   test('(d) rejects response_mode=query for the implicit flow', async () => {
     const given = { response_type: 'token', response_mode: 'query' }
     const { redirectUri } = attack.clients.imp
-    const answer = await attack.authorize(given, { client: 'imp' })
-    expectRedirect(answer, 'invalid_request', { redirectUri })
-    noToken(answer)
+    const response = await attack.authorize(given, { client: 'imp' })
+    expectRedirect(response, 'invalid_request', { redirectUri })
+    noToken(response)
   })
 
   test('(e) returns the token only in the fragment', async () => {
     const given = { response_type: 'token', code_challenge: attack.challenge }
-    const answer = await attack.authorize(given, { client: 'imp' })
-    expect(answer.location?.startsWith('https://imp.example/cb#')).toBe(true)
-    expect(answer.query).toEqual({})
-    expect(Object.keys(answer.fragment).sort()).toEqual([
+    const response = await attack.authorize(given, { client: 'imp' })
+    expect(response.location?.startsWith('https://imp.example/cb#')).toBe(true)
+    expect(response.query).toEqual({})
+    expect(Object.keys(response.fragment).sort()).toEqual([
       'access_token',
       'expires_in',
       'iss',
@@ -575,18 +575,18 @@ describe('AZ-14 Implicit flow by tampering [T541]', () => {
       'state',
       'token_type',
     ])
-    expect(answer.fragment).toMatchObject({ state: 'xyz', iss: attack.issuer, scope: 'r' })
-    expect(Number(answer.fragment.expires_in)).toBeLessThanOrEqual(3600)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect((await attack.ping(answer.fragment.access_token ?? '')).status).toBe(200)
+    expect(response.fragment).toMatchObject({ state: 'xyz', iss: attack.issuer, scope: 'r' })
+    expect(Number(response.fragment.expires_in)).toBeLessThanOrEqual(3600)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect((await attack.ping(response.fragment.access_token ?? '')).status).toBe(200)
   })
 
   test('rejects the flow if the server disables it', async () => {
     await using own = await startAttackServer({ allowedResponseTypes: ['code'] })
     const { redirectUri } = own.clients.imp
-    const answer = await own.authorize({ response_type: 'token' }, { client: 'imp' })
-    expectRedirect(answer, 'unsupported_response_type', { redirectUri })
-    noToken(answer)
+    const response = await own.authorize({ response_type: 'token' }, { client: 'imp' })
+    expectRedirect(response, 'unsupported_response_type', { redirectUri })
+    noToken(response)
   })
 })
 
@@ -610,17 +610,17 @@ describe('AZ-15 Opaque state', () => {
     ['2 KiB', kilobytes(2), kilobytes(2)],
     ['invalid UTF-8', '%ff', '\ufffd'],
   ])('returns a state with %s unchanged', async (_, sent, expected) => {
-    const answers = [
+    const responses = [
       await ask(`&state=${sent}`),
       await ask(`&state=${sent}`, {}, 'no'),
       await ask(`&state=${sent}`, { scope: 'bogus' }),
     ]
-    for (const answer of answers) {
-      expect(answer.status).toBe(303)
-      expect(answer.query.state).toBe(expected)
+    for (const response of responses) {
+      expect(response.status).toBe(303)
+      expect(response.query.state).toBe(expected)
       // The Location header is always percent-encoded.
-      expect(answer.location).toMatch(/^[\x21-\x7E]+$/)
-      expect(answer.headers.get('set-cookie') ?? '').not.toContain('x=1')
+      expect(response.location).toMatch(/^[\x21-\x7E]+$/)
+      expect(response.headers.get('set-cookie') ?? '').not.toContain('x=1')
     }
   })
 
@@ -637,8 +637,8 @@ describe('AZ-15 Opaque state', () => {
 
   test('returns the state unchanged in the fragment', async () => {
     const state = 'a\r\n\u202e+&=#%'
-    const answer = await attack.authorize({ response_type: 'token', state }, { client: 'imp' })
-    expect(answer.fragment.state).toBe(state)
+    const response = await attack.authorize({ response_type: 'token', state }, { client: 'imp' })
+    expect(response.fragment.state).toBe(state)
   })
 })
 
@@ -658,9 +658,9 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
   test.each(wrong)('shows the login instead of redirecting to the client: %j', async (over) => {
     for (const name of ['evil', 'conf', 'spa'] as const) {
       for (const method of ['GET', 'POST'] as const) {
-        const answer = await attack.authorize(over, { client: name, as: null, method })
-        expect(isLoginPage(answer)).toBe(true)
-        for (const location of answer.locations)
+        const response = await attack.authorize(over, { client: name, as: null, method })
+        expect(isLoginPage(response)).toBe(true)
+        for (const location of response.locations)
           expect(new URL(location, attack.issuer).origin).toBe(attack.issuer)
       }
     }
@@ -671,10 +671,10 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     const { evil } = open.clients
     const none = { prompt: 'none' }
     for (const method of ['GET', 'POST'] as const) {
-      const answer = await open.authorize(none, { client: evil, as: null, method })
-      expectLocal400(answer)
-      expect(answer.text).toContain('login_required')
-      for (const location of answer.locations)
+      const response = await open.authorize(none, { client: evil, as: null, method })
+      expectLocal400(response)
+      expect(response.text).toContain('login_required')
+      for (const location of response.locations)
         expect(new URL(location, open.issuer).origin).toBe(open.issuer)
     }
     const pushed = await open.push(none, { client: evil })
@@ -684,8 +684,8 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     const first = await open.request(`${open.issuer}/oauth/authorize?${query}`, { agent })
     expectLocal400(await open.follow(first, agent))
     // A client that registered itself receives the error after the login, like any other client.
-    const answer = await open.authorize(none, { client: evil })
-    expectRedirect(answer, 'consent_required', { redirectUri: evilCb })
+    const response = await open.authorize(none, { client: evil })
+    expectRedirect(response, 'consent_required', { redirectUri: evilCb })
     await open.server.server.clients.mark(evil.clientId, { isVerified: true })
     const verified = await open.authorize(none, { client: evil, as: null })
     expectRedirect(verified, 'login_required', { redirectUri: evilCb })
@@ -693,9 +693,9 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
 
   test('redirects the error of prompt=none without a login to a client that has an owner', async () => {
     for (const name of ['conf', 'spa'] as const) {
-      const answer = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
+      const response = await attack.authorize({ prompt: 'none' }, { client: name, as: null })
       const { redirectUri } = attack.clients[name]
-      expectRedirect(answer, 'login_required', { redirectUri })
+      expectRedirect(response, 'login_required', { redirectUri })
     }
   })
 
@@ -703,15 +703,15 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     const agent = new UserAgent()
     const login = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
     const { email, password } = attack.users.b
-    const answer = await attack.submit(login, agent, { email, password })
-    expectRedirect(answer, 'invalid_scope', { redirectUri: evilCb })
+    const response = await attack.submit(login, agent, { email, password })
+    expectRedirect(response, 'invalid_scope', { redirectUri: evilCb })
   })
 
   test('treats an ended session as anonymous', async () => {
     const { agent } = await attack.newBrowser('b')
     attack.server.advance(15 * 86_400)
-    const answer = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
-    expect(isLoginPage(answer)).toBe(true)
+    const response = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
+    expect(isLoginPage(response)).toBe(true)
     attack.server.advance(-15 * 86_400)
   })
 })
@@ -721,7 +721,7 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     const { agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     expect(page.headers.get('referrer-policy')).toBe('no-referrer')
-    const answers = [
+    const responses = [
       await attack.submit(page, agent, { confirm: 'yes' }),
       await attack.authorize({ prompt: 'consent' }, { submit: 'no' }),
       await attack.authorize({ scope: 'bogus' }),
@@ -732,7 +732,7 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
         body: new URL(attack.authorizeUrl()).searchParams,
       }),
     ]
-    for (const { status, headers, text } of answers) {
+    for (const { status, headers, text } of responses) {
       expect(status).toBe(303)
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('referrer-policy')).toBe('no-referrer')
@@ -754,10 +754,10 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
   test('does not add posted fields to the redirect', async () => {
     const { csrfToken, agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
-    const answer = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
-    expect(Object.keys(answer.query).sort()).toEqual(['code', 'iss', 'state'])
-    expect(answer.location).not.toContain(csrfToken)
-    expect(answer.location).not.toContain('#')
+    const response = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
+    expect(Object.keys(response.query).sort()).toEqual(['code', 'iss', 'state'])
+    expect(response.location).not.toContain(csrfToken)
+    expect(response.location).not.toContain('#')
   })
 
   test('never returns a client_secret that a request contains', async () => {
@@ -766,9 +766,9 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     expect(isLoginPage(login)).toBe(true)
     expect(login.locations.join()).not.toContain(clientSecret)
     expect(login.text).not.toContain(clientSecret)
-    const answer = await attack.authorize({ client_secret: clientSecret })
-    expect(answer.query.code).toBeDefined()
-    expect(answer.location).not.toContain(clientSecret)
+    const response = await attack.authorize({ client_secret: clientSecret })
+    expect(response.query.code).toBeDefined()
+    expect(response.location).not.toContain(clientSecret)
   })
 
   test.each([
@@ -784,12 +784,12 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     'handles response_type %s with response_mode %s (error: %s)',
     async (response_type, response_mode, error) => {
       const { redirectUri } = attack.clients.imp
-      const answer = await attack.authorize({ response_type, response_mode }, { client: 'imp' })
-      if (error) expectRedirect(answer, error, { redirectUri })
-      else if (response_type === 'code') expect(answer.query.code).toBeDefined()
-      else expect(answer.fragment.access_token).toBeDefined()
-      expect(answer.fragment).not.toHaveProperty('code')
-      expect(answer.query).not.toHaveProperty('access_token')
+      const response = await attack.authorize({ response_type, response_mode }, { client: 'imp' })
+      if (error) expectRedirect(response, error, { redirectUri })
+      else if (response_type === 'code') expect(response.query.code).toBeDefined()
+      else expect(response.fragment.access_token).toBeDefined()
+      expect(response.fragment).not.toHaveProperty('code')
+      expect(response.query).not.toHaveProperty('access_token')
     },
   )
 })

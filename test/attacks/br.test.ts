@@ -5,10 +5,10 @@ import { browser } from '../support/session.ts'
 import { clientOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackServer,
   expectBearer,
   formOf,
+  type HttpResponse,
   startAttackServer,
 } from './support/attack-server.ts'
 
@@ -27,7 +27,7 @@ afterAll(() => attack.close())
 
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
 
-const ask = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const ask = (path: string, headers: Record<string, string> = {}): Promise<HttpResponse> =>
   attack.request(path, { headers })
 
 /** Sends a request with exactly these header lines. */
@@ -48,15 +48,15 @@ const expectTwo = ({ status, headers, text }: Pick<RawResponse, 'status' | 'head
 describe('BR-01 Missing, malformed, expired or revoked token', () => {
   test('returns a challenge without an error to a request without a credential', async () => {
     for (const path of guarded) {
-      const answer = await ask(path, { accept: 'text/html' })
-      expectBearer(answer)
-      const challenge = answer.headers.get('www-authenticate')
+      const response = await ask(path, { accept: 'text/html' })
+      expectBearer(response)
+      const challenge = response.headers.get('www-authenticate')
       expect(challenge).toContain(`realm="${attack.issuer}"`)
       const metadata = `${attack.issuer}/.well-known/oauth-protected-resource`
       expect(challenge).toContain(`resource_metadata="${metadata}"`)
       expect((await ask(metadata)).status).toBe(200)
-      expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
-      expect(Object.keys(answer.body)).not.toContain('error')
+      expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(Object.keys(response.body)).not.toContain('error')
     }
   })
 
@@ -112,10 +112,10 @@ describe('BR-01 Missing, malformed, expired or revoked token', () => {
   test.each(Object.entries(worthless))('rejects %s', async (_, make) => {
     const value = await make()
     for (const path of [...guarded, open]) {
-      const answer = await ask(path, { accept: 'text/html', ...bearer(value) })
-      expectBearer(answer, 'invalid_token')
-      expect(answer.body.error).toBe('invalid_token')
-      expect(answer.text).not.toContain(value)
+      const response = await ask(path, { accept: 'text/html', ...bearer(value) })
+      expectBearer(response, 'invalid_token')
+      expect(response.body.error).toBe('invalid_token')
+      expect(response.text).not.toContain(value)
     }
     // A valid session does not replace the invalid token.
     const { cookie } = await attack.browser('a')
@@ -196,12 +196,12 @@ describe('BR-05 Tokens in the query', () => {
     ]
     for (const path of paths) {
       for (const who of [undefined, agent]) {
-        const answer = await attack.request(path, who ? { agent: who } : {})
-        expect(answer.status, path).toBeLessThan(500)
-        expect(answer.text, path).not.toContain(token)
-        expect([...answer.headers.values()].join('\n'), path).not.toContain(token)
-        expect(answer.headers.get('cache-control'), path).toMatch(/no-store/)
-        expect(answer.headers.get('referrer-policy'), path).toBe('no-referrer')
+        const response = await attack.request(path, who ? { agent: who } : {})
+        expect(response.status, path).toBeLessThan(500)
+        expect(response.text, path).not.toContain(token)
+        expect([...response.headers.values()].join('\n'), path).not.toContain(token)
+        expect(response.headers.get('cache-control'), path).toMatch(/no-store/)
+        expect(response.headers.get('referrer-policy'), path).toBe('no-referrer')
       }
     }
     expect(JSON.stringify(attack.server.log)).not.toContain(token)
@@ -210,8 +210,8 @@ describe('BR-05 Tokens in the query', () => {
   test('ignores query tokens if they are disabled', async () => {
     await using off = await startAttackServer({ acceptQueryAccessToken: false })
     const { value } = await off.personalToken()
-    const answer = await off.request(`/oauth/ping?access_token=${value}`)
-    expectBearer(answer)
+    const response = await off.request(`/oauth/ping?access_token=${value}`)
+    expectBearer(response)
     expect((await off.ping(value)).status).toBe(200)
     expectBearer(await off.request(`/api/me?access_token=${value}`))
     expect((await off.request(`/api/public?access_token=${value}`)).body.kind).toBe('anonymous')
@@ -302,8 +302,8 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
       expect(body.client_id).toMatch(/^[A-Za-z0-9]{40}$/)
       expect(await attack.server.server.clients.find(client_id)).toBeUndefined()
       const taken = { grant_type: 'client_credentials', client_id, client_secret: 'x' }
-      const answer = await attack.token(taken, { auth: 'none' })
-      expect([answer.status, answer.body.error]).toEqual([401, 'invalid_client'])
+      const response = await attack.token(taken, { auth: 'none' })
+      expect([response.status, response.body.error]).toEqual([401, 'invalid_client'])
     }
   })
 
@@ -330,9 +330,9 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
 
     const nobody = await attack.client({ userId: null, allowedScopes: ['r', 'user:email'] })
     const given = { ...machine, scope: 'r user:email' }
-    const answer = await attack.token(given, { client: nobody })
-    expect(answer.body).not.toHaveProperty('user')
-    const value = String(answer.body.access_token)
+    const response = await attack.token(given, { client: nobody })
+    expect(response.body).not.toHaveProperty('user')
+    const value = String(response.body.access_token)
     expect((await ask('/oauth/info', bearer(value))).body.user).toBeNull()
     expect((await ask('/api/me', bearer(value))).body).toEqual({ id: null, kind: 'access_token' })
     expect((await ask(open, bearer(value))).body).toEqual({ kind: 'access_token', user: null })
@@ -412,7 +412,7 @@ describe('BR-08 Anonymous callers, HEAD and OPTIONS', () => {
 })
 
 describe('BR-09 Token in the body', () => {
-  const send = (path: string, init: RequestInit): Promise<Answer> =>
+  const send = (path: string, init: RequestInit): Promise<HttpResponse> =>
     attack.request(path, { method: 'POST', ...init })
   const multipart = (): FormData => {
     const form = new FormData()
@@ -442,9 +442,9 @@ describe('BR-09 Token in the body', () => {
     const body = formOf({ access_token: token })
     const type = 'Content-Type: application/x-www-form-urlencoded'
     for (const target of guarded) {
-      const answer = await rawHttp(attack.server, { target, body, headers: [type] })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('www-authenticate')).not.toContain('error=')
+      const response = await rawHttp(attack.server, { target, body, headers: [type] })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).not.toContain('error=')
     }
   })
 

@@ -3,7 +3,6 @@ import { deviceGrant } from '../support/device.ts'
 import { startServer } from '../support/server.ts'
 import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
 import {
-  type Answer,
   type AttackServer,
   attackOptions,
   basic,
@@ -13,6 +12,7 @@ import {
   expectNoChange,
   expectRedirect,
   formOf,
+  type HttpResponse,
   type Over,
   type Redeeming,
   startAttackServer,
@@ -100,19 +100,19 @@ describe('CA-01 Wrong secret', () => {
     ['two values', `Basic ${Buffer.from('a:b').toString('base64')} x`],
   ])('rejects a malformed Authorization header: %s', async (_, authorization) => {
     const code = await attack.code()
-    const answer = await attack.token(
+    const response = await attack.token(
       { code, client_id: undefined },
       { auth: 'none', headers: { authorization } },
     )
-    expectJson(answer, 401, 'invalid_client', { triedBasic: true })
+    expectJson(response, 401, 'invalid_client', { triedBasic: true })
     expect((await attack.token({ code })).status).toBe(200)
   })
 })
 
 describe('CA-02 client_secret_basic without further credentials', () => {
   test('accepts Basic without further credentials in the body', async () => {
-    const answer = await attack.token({ code: await attack.code() })
-    expect(answer.status).toBe(200)
+    const response = await attack.token({ code: await attack.code() })
+    expect(response.status).toBe(200)
   })
 
   test('accepts the same client_id in the body, and the scheme in upper and lower case', async () => {
@@ -156,8 +156,8 @@ describe('CA-03 More than one authentication method', () => {
       client_assertion: await assertionOf(attack.server, own.clientId, key),
     }
     for (const auth of ['basic', 'post'] as const) {
-      const answer = await attack.token({ code, ...assertion }, { client: own, auth })
-      expectJson(answer, 400, 'invalid_request')
+      const response = await attack.token({ code, ...assertion }, { client: own, auth })
+      expectJson(response, 400, 'invalid_request')
     }
     // The rejected request did not consume the assertion.
     const alone = await attack.token(
@@ -193,14 +193,14 @@ describe('CA-03 More than one authentication method', () => {
       redirect_uri: redirectUri,
       code_verifier: attack.verifier,
     })
-    const answers = [
+    const responses = [
       await attack.request(`/oauth/token?${credentials}`, { method: 'POST', headers, body }),
       await attack.request(`/oauth/token?${whole}`, { method: 'POST', headers, body: '' }),
       await attack.request(`/oauth/token?${whole}`, { method: 'POST' }),
     ]
-    for (const answer of answers) {
-      expect([400, 401]).toContain(answer.status)
-      expect(answer.body.error).toMatch(/^invalid_(?:request|client)$/)
+    for (const response of responses) {
+      expect([400, 401]).toContain(response.status)
+      expect(response.body.error).toMatch(/^invalid_(?:request|client)$/)
     }
     expect((await attack.request(`/oauth/token?${whole}`)).status).toBe(405)
     const logged = JSON.stringify(attack.server.log)
@@ -212,16 +212,16 @@ describe('CA-03 More than one authentication method', () => {
     'does not read a body of type %s',
     async (type) => {
       const { clientId, clientSecret } = attack.clients.m2m
-      const answer = await attack.request('/oauth/token', {
+      const response = await attack.request('/oauth/token', {
         method: 'POST',
         headers: { 'content-type': type, authorization: basic(clientId, clientSecret) },
         body: type.includes('json')
           ? '{"grant_type":"client_credentials"}'
           : 'grant_type=client_credentials',
       })
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(answer.status).toBeLessThan(500)
-      expect(answer.body).not.toHaveProperty('access_token')
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      expect(response.status).toBeLessThan(500)
+      expect(response.body).not.toHaveProperty('access_token')
     },
   )
 })
@@ -376,8 +376,8 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
     })
-    const { answer } = await attack.grant({}, { client: own })
-    expect(answer.body).not.toHaveProperty('refresh_token')
+    const { response } = await attack.grant({}, { client: own })
+    expect(response.body).not.toHaveProperty('refresh_token')
     // The client also cannot use a refresh token from the time before it lost the grant.
     const other = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const { refreshToken } = await attack.grant({}, { client: other })
@@ -452,12 +452,13 @@ describe('CA-07 Secret reset and client deactivation', () => {
     await users.setActive(owner.id, false)
     for (const at of [other, attack.server]) {
       const redeeming = { client: own, at }
-      const answers: Answer[] = [
+      const responses: HttpResponse[] = [
         await attack.token({ code }, redeeming),
         await attack.token(machine, redeeming),
         await attack.refresh(tokens.refreshToken, {}, redeeming),
       ]
-      for (const answer of answers) expectJson(answer, 401, 'invalid_client', { triedBasic: true })
+      for (const response of responses)
+        expectJson(response, 401, 'invalid_client', { triedBasic: true })
       for (const { accessToken } of [tokens, machineToken])
         expectBearer(await attack.ping(accessToken, at), 'invalid_token')
     }
@@ -482,8 +483,8 @@ describe('CA-07 Secret reset and client deactivation', () => {
     ] as const) {
       for (const at of [other, attack.server]) {
         expectBearer(await attack.ping(accessToken, at), 'invalid_token')
-        const answer = await attack.refresh(refreshToken, {}, { client, at })
-        expectJson(answer, 401, 'invalid_client')
+        const response = await attack.refresh(refreshToken, {}, { client, at })
+        expectJson(response, 401, 'invalid_client')
       }
     }
   })
@@ -524,12 +525,12 @@ describe('CA-09 Exact look-up of client IDs', () => {
       ]) {
         const other = { ...client, clientId }
         for (const auth of ['basic', 'post', 'none'] as const) {
-          const answer = await attack.token({ code: 'x' }, { client: other, auth })
-          expect([400, 401], `${auth} ${JSON.stringify(clientId)}`).toContain(answer.status)
+          const response = await attack.token({ code: 'x' }, { client: other, auth })
+          expect([400, 401], `${auth} ${JSON.stringify(clientId)}`).toContain(response.status)
           // A client ID cannot contain a control character.
-          if (answer.status === 400) expectJson(answer, 400, 'invalid_request')
-          else expectJson(answer, 401, 'invalid_client')
-          if (!/[\0\n]/.test(clientId)) expect(answer.status).toBe(401)
+          if (response.status === 400) expectJson(response, 400, 'invalid_request')
+          else expectJson(response, 401, 'invalid_client')
+          if (!/[\0\n]/.test(clientId)) expect(response.status).toBe(401)
         }
         expectLocal400(await attack.authorize({ client_id: clientId }))
       }
@@ -547,16 +548,16 @@ describe('CA-09 Exact look-up of client IDs', () => {
       `${clientId}::${clientSecret}`,
       `${clientId}%3A${clientSecret}`,
     ]) {
-      const answer = await attack.token(given, { auth: 'none', headers: raw(text) })
-      expectJson(answer, 401, 'invalid_client')
+      const response = await attack.token(given, { auth: 'none', headers: raw(text) })
+      expectJson(response, 401, 'invalid_client')
     }
     // Both spellings are the same after form-decoding (RFC 6749 §2.3.1).
     const [first = ''] = clientSecret
     const encoded = `%${first.charCodeAt(0).toString(16)}${clientSecret.slice(1)}`
-    const answer = await attack.token(given, {
+    const response = await attack.token(given, {
       auth: 'none',
       headers: raw(`${clientId}:${encoded}`),
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
   })
 })

@@ -146,9 +146,9 @@ describe('CD-04 Binding to the client and the user [T551]', () => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       for (const [name, over, redeeming, status, error] of attempts(code)) {
-        const answer = await attack.token(over, redeeming)
-        expect([name, answer.status]).toEqual([name, status])
-        expectJson(answer, status, error)
+        const response = await attack.token(over, redeeming)
+        expect([name, response.status]).toEqual([name, status])
+        expectJson(response, status, error)
       }
     })
     expect((await attack.token({ code })).status).toBe(200)
@@ -190,8 +190,8 @@ describe('CD-05 Binding to the redirect URI [T552]', () => {
         encodeURIComponent(cb),
         `${cb} `,
       ]) {
-        const answer = await attack.token({ code, redirect_uri }, { client: own })
-        expectJson(answer, 400, 'invalid_grant')
+        const response = await attack.token({ code, redirect_uri }, { client: own })
+        expectJson(response, 400, 'invalid_grant')
       }
       const twice = { code, redirect_uri: [cb, cb] }
       expectJson(await attack.token(twice, { client: own }), 400, 'invalid_request')
@@ -236,10 +236,10 @@ const race = async (code: string): Promise<readonly { status: number; body: obje
   }
   const url = `${attack.issuer}/oauth/token`
   const form = { url, authorization: basic(clientId, clientSecret), fields }
-  const answers = await sendConcurrently(Array.from({ length: many }, () => form))
-  return answers.map((answer) => {
-    if (answer.status === 'rejected') throw answer.reason
-    return answer.value
+  const responses = await sendConcurrently(Array.from({ length: many }, () => form))
+  return responses.map((response) => {
+    if (response.status === 'rejected') throw response.reason
+    return response.value
   })
 }
 
@@ -247,11 +247,11 @@ describe('CD-06 50 concurrent redemptions on one node [T550]', () => {
   test('redeems the code once, and revokes the tokens because of the replays', async () => {
     const other = await attack.grant()
     const code = await attack.code()
-    const answers = await race(code)
-    const [won, ...more] = answers.filter(({ status }) => status === 200)
+    const responses = await race(code)
+    const [won, ...more] = responses.filter(({ status }) => status === 200)
     expect(more).toEqual([])
     expect(
-      answers.filter(({ body }) => Reflect.get(body, 'error') === 'invalid_grant'),
+      responses.filter(({ body }) => Reflect.get(body, 'error') === 'invalid_grant'),
     ).toHaveLength(many - 1)
     const tokens = won?.body as Record<string, string>
     attack.saw(tokens.access_token, tokens.refresh_token)
@@ -368,8 +368,8 @@ describe('CD-10 Changes of the user or the client before the redemption', () => 
       clientId: own.clientId,
     })
     await expectNoChange(attack, async () => {
-      const answer = await attack.token({ code }, { client: own })
-      expectJson(answer, error === 'invalid_client' ? 401 : 400, error)
+      const response = await attack.token({ code }, { client: own })
+      expectJson(response, error === 'invalid_client' ? 401 : 400, error)
     })
   })
 
@@ -433,9 +433,9 @@ describe('CD-12 Unguessable values and fixed scopes', () => {
   })
 
   test('issues device codes and pushed request references of at least 128 random bits', async () => {
-    const answers = []
+    const responses = []
     for (let count = 0; count < 60; count += 1) {
-      answers.push(
+      responses.push(
         await attack.request('/oauth/device_authorization', {
           method: 'POST',
           body: formOf({ client_id: attack.clients.imp.clientId, scope: r }),
@@ -446,8 +446,8 @@ describe('CD-12 Unguessable values and fixed scopes', () => {
         }),
       )
     }
-    expectRandom(answers.map(({ body }) => String(body.device_code)))
-    const userCodes = answers.map(({ body }) => String(body.user_code))
+    expectRandom(responses.map(({ body }) => String(body.device_code)))
+    const userCodes = responses.map(({ body }) => String(body.user_code))
     expect(new Set(userCodes).size).toBe(userCodes.length)
   })
 
@@ -460,11 +460,11 @@ describe('CD-12 Unguessable values and fixed scopes', () => {
 
   test('ignores additional scopes in the token request', async () => {
     for (const scope of [`${r} ${w} ${rwAll}`, w, rwAll]) {
-      const answer = await attack.token({ code: await attack.code(), scope })
-      if (answer.status !== 200) expectJson(answer, 400, 'invalid_scope')
-      else expect(answer.body.scope).toBe(r)
-      if (answer.status !== 200) continue
-      const refreshed = await attack.refresh(attack.tokensIn(answer).refreshToken)
+      const response = await attack.token({ code: await attack.code(), scope })
+      if (response.status !== 200) expectJson(response, 400, 'invalid_scope')
+      else expect(response.body.scope).toBe(r)
+      if (response.status !== 200) continue
+      const refreshed = await attack.refresh(attack.tokensIn(response).refreshToken)
       expect(refreshed.body.scope).toBe(r)
     }
   })

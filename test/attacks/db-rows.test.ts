@@ -355,8 +355,8 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
         accepts: async (changed) => {
           // The server reads the table every 30 seconds.
           app.advance(31)
-          const answer = await fetch(`${app.issuer}/oauth/jwks`)
-          const { keys: published } = (await answer.json()) as { keys: { kid: string }[] }
+          const response = await fetch(`${app.issuer}/oauth/jwks`)
+          const { keys: published } = (await response.json()) as { keys: { kid: string }[] }
           const ids = new Set([...signingKeys, ...changed].map(({ id }) => id))
           return published.some(({ kid }) => ids.has(kid))
         },

@@ -41,8 +41,8 @@ describe.each(storeNames)('on %s', (name) => {
   describe('DB-01 Login as another user', () => {
     const logIn = async (email: string) => {
       const { issuer, user, password } = it.app
-      const answer = await new UserAgent().logIn({ issuer, password, user: { ...user, email } })
-      return answer.status
+      const response = await new UserAgent().logIn({ issuer, password, user: { ...user, email } })
+      return response.status
     }
 
     test('DB-01 rejects an e-mail address and a password hash in the row of another user [T598]', async () => {

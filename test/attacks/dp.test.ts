@@ -16,7 +16,7 @@ import { push, pushed, referenceUrl } from '../support/pushed-request.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
-import { answerTo, ping, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { ping, refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 import { type AttackServer, startAttackServer } from './support/attack-server.ts'
 
 const machine = { grant_type: 'client_credentials' }
@@ -238,7 +238,7 @@ describe('DP-03 Bound tokens at resources', () => {
       const { body } = await askToken(conf, { ...machine, scope: 'notes:read' }, { dpop: key })
       const accessToken = body.access_token
       const at = { app, path, method: 'GET', accessToken }
-      const answers = [
+      const responses = [
         await fetch(`${app.issuer}${path}`, {
           headers: { authorization: `Bearer ${accessToken}` },
         }),
@@ -254,7 +254,7 @@ describe('DP-03 Bound tokens at resources', () => {
           headers: { authorization: `Bearer ${accessToken}` },
         }),
       ]
-      for (const answer of answers) {
+      for (const answer of responses) {
         expect(answer.status).toBe(401)
         expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
       }
@@ -299,7 +299,7 @@ describe('DP-04 Binding of codes and refresh tokens', () => {
 
     const { body } = await byHeader(key)
     const url = referenceUrl(conf, String(body.request_uri))
-    const { code = '' } = answerTo(conf, await person.agent.authorize(app, url))
+    const { code = '' } = responseTo(conf, await person.agent.authorize(app, url))
     expect(refusal(await redeem(conf, code, { dpop: other }))).toBe('400 invalid_grant')
     expect(refusal(await redeem(conf, code))).toBe('400 invalid_dpop_proof')
     expect((await redeem(conf, code, { dpop: key })).status).toBe(200)
@@ -307,7 +307,7 @@ describe('DP-04 Binding of codes and refresh tokens', () => {
     const reference = await pushed(conf, { dpop_jkt: key.thumbprint })
     // A parameter in the browser cannot replace the key.
     const changed = referenceUrl(conf, reference, { dpop_jkt: other.thumbprint })
-    const again = answerTo(conf, await person.agent.authorize(app, changed))
+    const again = responseTo(conf, await person.agent.authorize(app, changed))
     expect(refusal(await redeem(conf, again.code ?? '', { dpop: other }))).toBe('400 invalid_grant')
     expect((await redeem(conf, again.code ?? '', { dpop: key })).status).toBe(200)
   })

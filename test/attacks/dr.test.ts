@@ -34,9 +34,9 @@ const rowOf = async (clientId: string) =>
 /** Expects that a registration is rejected and writes nothing. */
 const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
   const before = await clientCount()
-  const answer = await register(it.server, metadata, headers)
+  const response = await register(it.server, metadata, headers)
   expect(await clientCount()).toBe(before)
-  return refusal(answer)
+  return refusal(response)
 }
 
 describe('DR-01 Access to the registration', () => {
@@ -73,9 +73,9 @@ describe('DR-01 Access to the registration', () => {
       personal,
     ]
     for (const token of strangers) {
-      const answer = await register(app, undefined, { authorization: `Bearer ${token}` })
-      expect(refusal(answer)).toBe('401 invalid_token')
-      expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+      const response = await register(app, undefined, { authorization: `Bearer ${token}` })
+      expect(refusal(response)).toBe('401 invalid_token')
+      expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
     }
     const elsewhere = await sendJson(
       'POST',
@@ -104,8 +104,8 @@ describe('DR-01 Access to the registration', () => {
     'returns 405 for %s without a client ID',
     async (method) => {
       const before = await clientCount()
-      const answer = await fetch(`${it.server.issuer}/oauth/register`, { method })
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+      const response = await fetch(`${it.server.issuer}/oauth/register`, { method })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
       expect(await clientCount()).toBe(before)
     },
   )
@@ -215,12 +215,12 @@ describe('DR-02 Metadata that claims privileges', () => {
       allowedResponseTypes: ['code'],
     })
     const before = await clientCount(code)
-    const answer = await register(code.server, {
+    const response = await register(code.server, {
       redirect_uris: [redirectUri],
       grant_types: ['implicit'],
       response_types: ['token'],
     })
-    expect(refusal(answer)).toBe('400 invalid_client_metadata')
+    expect(refusal(response)).toBe('400 invalid_client_metadata')
     expect(await clientCount(code)).toBe(before)
   })
 
@@ -308,13 +308,13 @@ describe('DR-03 Wrong types', () => {
     'rejects invalid UTF-8: %j',
     async (bytes) => {
       const before = await clientCount()
-      const answer = await rawHttp(it.server, {
+      const response = await rawHttp(it.server, {
         method: 'POST',
         target: '/oauth/register',
         headers: ['Content-Type: application/json'],
         body: `{${uris},"client_name":"${bytes}"}`,
       })
-      expect([answer.status, JSON.parse(answer.text).error]).toEqual([
+      expect([response.status, JSON.parse(response.text).error]).toEqual([
         400,
         'invalid_client_metadata',
       ])
@@ -333,14 +333,14 @@ describe('DR-05 Flood', () => {
     const limits = new Limits(app.server.store.transients, app.now)
     for (let sent = 0; sent < 298; sent += 1) await limits.consume('registrations', '192.0.2.1')
 
-    const answers = []
+    const responses = []
     for (let sent = 0; sent < 5; sent += 1)
-      answers.push(await register(app, undefined, from('192.0.2.1')))
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429])
-    for (const answer of answers.slice(2)) {
-      expect(refusal(answer)).toBe('429 temporarily_unavailable')
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(600)
+      responses.push(await register(app, undefined, from('192.0.2.1')))
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429])
+    for (const response of responses.slice(2)) {
+      expect(refusal(response)).toBe('429 temporarily_unavailable')
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(600)
     }
     // The sender forges an address on the left. The proxy appends the real address.
     const spoofed = await register(app, undefined, from('198.51.100.7, 192.0.2.1'))
@@ -422,15 +422,15 @@ describe('DR-06 Management tokens', () => {
     })
     const foreign = [at(theirs.client_id), at('nobody'), at(it.clients.conf.clientId)]
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         foreign.map((one) =>
           manage(method, one, { client_id: theirs.client_id, redirect_uris: [redirectUri] }),
         ),
       )
-      const said = answers.map((answer) => [
-        refusal(answer),
-        JSON.stringify(answer.body),
-        answer.headers.get('www-authenticate'),
+      const said = responses.map((response) => [
+        refusal(response),
+        JSON.stringify(response.body),
+        response.headers.get('www-authenticate'),
       ])
       expect(new Set(said.map(String)).size).toBe(1)
       expect(said[0]?.[0]).toBe('401 invalid_token')
@@ -449,8 +449,8 @@ describe('DR-06 Management tokens', () => {
     const information = await registered(it.server)
     const { registration_client_uri: url, registration_access_token: token } = information
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      const answer = await sendJson(method, `${url}?access_token=${token}`, {})
-      expect(answer.status).toBe(401)
+      const response = await sendJson(method, `${url}?access_token=${token}`, {})
+      expect(response.status).toBe(401)
     }
     expect(await statusOf(it.server, token)).toBe(401)
     expect(await ping(it.server, token)).toBe(401)
@@ -511,8 +511,8 @@ describe('DR-06 Management tokens', () => {
   ])('rejects a PUT %s, and changes nothing', async (_what, metadata) => {
     const information = await registered(it.server)
     const before = await rowOf(information.client_id)
-    const answer = await manage('PUT', information, metadata(information))
-    expect(refusal(answer)).toMatch(/^400 invalid_(?:client_metadata|redirect_uri|request)$/)
+    const response = await manage('PUT', information, metadata(information))
+    expect(refusal(response)).toMatch(/^400 invalid_(?:client_metadata|redirect_uri|request)$/)
     expect(await rowOf(information.client_id)).toEqual(before)
   })
 
@@ -522,12 +522,12 @@ describe('DR-06 Management tokens', () => {
     const client = asTestClient(it.server, new UserAgent(), information)
     const tokens = await client.tokens({ scope })
     const write = async (token: string) => {
-      const answer = await fetch(`${it.server.issuer}/api/notes`, {
+      const response = await fetch(`${it.server.issuer}/api/notes`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: '{"text":"x"}',
       })
-      return answer.status
+      return response.status
     }
     expect(await write(tokens.access_token)).toBe(201)
     expect((await put(information, { ...withRefresh, scope: 'notes:read' })).status).toBe(200)

@@ -53,7 +53,7 @@ describe('DS-01 Oversized and slow requests', () => {
     }
     const heard = await Promise.all(slow)
     expect(performance.now() - began).toBeLessThan(100_000)
-    for (const answer of heard) expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+    for (const response of heard) expect(response).toMatch(/^HTTP\/1\.1 408 /)
     expect((await fetch(`${notes.url}/health/ready`)).status).toBe(200)
   })
 })
@@ -93,8 +93,8 @@ describe('DS-03 State of unauthenticated requests', () => {
         () => fetch(`${issuer}/oauth/${name}`),
         () => fetch(`${issuer}/.well-known/oauth-authorization-server/${name}`),
       ]
-      const answer = await requests[index % requests.length]?.()
-      if (answer instanceof Response) await answer.text()
+      const response = await requests[index % requests.length]?.()
+      if (response instanceof Response) await response.text()
     }
     const many = async (count: number) =>
       each(Array.from({ length: count }), 20, async (_, index) => work(index))
@@ -132,13 +132,13 @@ describe('DS-05 Online guessing', () => {
       }
     }
     const guess = await loginAt('192.0.2.1')
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 260 }, (_, index) => guess(`guess ${index}`)),
     )
-    const statuses = answers.map(({ status }) => status)
+    const statuses = responses.map(({ status }) => status)
     expect(new Set(statuses)).toEqual(new Set([403, 429]))
-    for (const answer of answers.filter(({ status }) => status === 429))
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    for (const response of responses.filter(({ status }) => status === 429))
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await guess(password)).status).toBe(429)
     const owner = await loginAt('198.51.100.2')
     expect((await owner(password)).status).toBe(303)
@@ -157,10 +157,10 @@ describe('DS-05 Online guessing', () => {
       return () => agent.fetch(`${it.issuer}/login`, { method: 'POST', body })
     }
     const guessers = await Promise.all(Array.from({ length: 250 }, (_, index) => guesser(index)))
-    const answers = await Promise.all(guessers.map((guess) => guess()))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403, 503]))
-    for (const answer of answers.filter(({ status }) => status === 503))
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    const responses = await Promise.all(guessers.map((guess) => guess()))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([403, 503]))
+    for (const response of responses.filter(({ status }) => status === 503))
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     await it.newBrowser('b')
   })
 })

@@ -8,10 +8,10 @@ import { type RawRequest, rawHttp } from '../support/raw-http.ts'
 import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackServer,
   basic,
   expectJson,
+  type HttpResponse,
   scopes,
   startAttackServer,
 } from './support/attack-server.ts'
@@ -81,9 +81,9 @@ describe('DS-01 Oversized requests', () => {
     const { port } = new URL(it.issuer)
     const { connect } = await import('node:net')
     const socket = connect(Number(port), '127.0.0.1')
-    let answer = ''
+    let response = ''
     socket.setEncoding('latin1').on('data', (text: string) => {
-      answer += text
+      response += text
     })
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.on('error', () => undefined)
@@ -103,7 +103,7 @@ describe('DS-01 Oversized requests', () => {
     }
     socket.destroy()
     await closed
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+    expect(response).toMatch(/^HTTP\/1\.1 413 /)
     expect(sent).toBeLessThan(50_000_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
     expect((await it.token({ grant_type: 'client_credentials' }, { client: 'm2m' })).status).toBe(
@@ -117,15 +117,15 @@ describe('DS-01 Oversized requests', () => {
     for (const [target, type] of posts.filter(([path]) => path !== '/oauth/register'))
       for (const parameters of [body, some]) {
         operations.length = 0
-        const answer = await send({
+        const response = await send({
           method: 'POST',
           target,
           headers: [type, asConf()],
           body: parameters,
         })
         const isErrorView =
-          answer.status === 303 && answer.headers.get('location')?.startsWith('/oauth/errors?')
-        expect([400, 413].includes(answer.status) || isErrorView, target).toBe(true)
+          response.status === 303 && response.headers.get('location')?.startsWith('/oauth/errors?')
+        expect([400, 413].includes(response.status) || isErrorView, target).toBe(true)
         expect(operations.filter(isFurtherCheck)).toEqual([])
       }
   })
@@ -419,7 +419,7 @@ describe('DS-05 Online guessing', () => {
     return counts
   }
 
-  const expectRefused = ({ status, headers, body }: Answer) => {
+  const expectRefused = ({ status, headers, body }: HttpResponse) => {
     expect([status, body.error]).toEqual([429, 'temporarily_unavailable'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     expect(headers.get('cache-control')).toContain('no-store')
@@ -528,8 +528,8 @@ describe('DS-06 Prototype pollution', () => {
       )
     }
     const machine = { grant_type: 'client_credentials' }
-    const answer = await it.token(machine, { client: 'm2m', append: `&${nasty}` })
-    expect([answer.status, answer.body.scope]).toEqual([200, scopes.r])
+    const response = await it.token(machine, { client: 'm2m', append: `&${nasty}` })
+    expect([response.status, response.body.scope]).toEqual([200, scopes.r])
     isUntouched()
   })
 

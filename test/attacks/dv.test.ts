@@ -169,12 +169,12 @@ describe('DV-02 Guessed user codes', () => {
 
   test('allows five wrong codes that are sent concurrently', async () => {
     const ada = await somebody(app)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         enterCode(app, ada, `BBBB-BBB${userCodeAlphabet[index % 20]}`),
       ),
     )
-    const statuses = answers.map(({ status }) => status)
+    const statuses = responses.map(({ status }) => status)
     expect(statuses.filter((status) => status === 400)).toHaveLength(5)
     expect(statuses.filter((status) => status === 429)).toHaveLength(25)
   })
@@ -320,13 +320,13 @@ describe('DV-04 Binding and phishing', () => {
     const decision = { ...hidden, confirm: 'yes' }
     const victim = await somebody(app)
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-    for (const answer of [
+    for (const response of [
       await postToDevicePage(app, person, decision, foreign),
       await postToDevicePage(app, person, { ...decision, csrf_token: 'x' }),
       await postToDevicePage(app, person, { ...decision, csrf_token: victim.csrfToken }),
       await postToDevicePage(app, victim, { ...decision, csrf_token: victim.csrfToken }),
     ])
-      expect([400, 403]).toContain(answer.status)
+      expect([400, 403]).toContain(response.status)
     expect(refusal(await pub.poll(codes))).toBe('400 authorization_pending')
     expect((await postToDevicePage(app, person, decision)).status).toBe(200)
     // The first decision is final.
@@ -390,15 +390,15 @@ describe('DV-05 Races and changes before redemption', () => {
     for (let round = 0; round < 3; round += 1) {
       const device = await Device.register(app, { isConfidential: round % 2 === 0 })
       const codes = await decided(device)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           device.poll(codes, {}, index % 2 === 0 ? app : other),
         ),
       )
-      const succeeded = answers.filter(({ status }) => status === 200)
+      const succeeded = responses.filter(({ status }) => status === 200)
       expect(succeeded).toHaveLength(1)
-      for (const answer of answers.filter(({ status }) => status !== 200))
-        expect(refusal(answer)).toBe('400 invalid_grant')
+      for (const response of responses.filter(({ status }) => status !== 200))
+        expect(refusal(response)).toBe('400 invalid_grant')
       expect(await families(device)).toBe(1)
       // Each further request is a replay, which revokes the tokens.
       expect(await ping(app, succeeded[0]?.body.access_token ?? '')).toBe(401)

@@ -8,10 +8,10 @@ import { newKey, proofBy } from '../support/dpop.ts'
 import { call, kinds, type Outcome, post } from '../support/load.ts'
 import { lacks } from '../support/needs.ts'
 import {
-  type Answer,
   type Cluster,
   createUserAndClient,
   type Form,
+  type HttpResponse,
   type Node,
   openRecords,
   ping,
@@ -43,15 +43,16 @@ const patient = {
 }
 
 /** Retries after 503: the database may still be busy with the transactions of the killed node. */
-const sendUntilServed = async (form: Form): Promise<Answer> => {
-  const answer = await send(form)
-  if (answer.status !== 503) return answer
+const sendUntilServed = async (form: Form): Promise<HttpResponse> => {
+  const response = await send(form)
+  if (response.status !== 503) return response
   await delay(500)
   return sendUntilServed(form)
 }
 
 /** Returns the response, or undefined if it was lost. */
-const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
+const received = (sent: Promise<HttpResponse>): Promise<HttpResponse | undefined> =>
+  sent.catch(() => undefined)
 
 /** The database of the nodes. */
 interface Kept extends AsyncDisposable {
@@ -114,14 +115,14 @@ describe.each(databases)(
         return [row?.families, row?.tokens, row?.revoked].map(Number).join(' ')
       }
       /** Checks the invariants I1 and I2 of a code after the restart of its node. */
-      const endOf = async (node: Node, code: string, answer: Answer | undefined) => {
+      const endOf = async (node: Node, code: string, response: HttpResponse | undefined) => {
         await expectIntact()
         const family = await familyOf(code)
         // Either the code is consumed and its tokens exist, or the code is not consumed and no tokens exist.
         expect([untouched, redeemed]).toContain(family)
-        if (answer) {
-          expect([answer.status, family]).toEqual([200, redeemed])
-          expect(await ping(node, answer.body.access_token)).toBe(200)
+        if (response) {
+          expect([response.status, family]).toEqual([200, redeemed])
+          expect(await ping(node, response.body.access_token)).toBe(200)
           return 'answered'
         }
         const retry = await sendUntilServed(client.redemption(node, code))
@@ -158,14 +159,14 @@ describe.each(databases)(
             const enough = randomInt(1, atOnce)
             let answered = 0
             const victim = node
-            const answers = begun.map(async ({ finish }) => {
-              const answer = await received(finish())
-              answered += answer ? 1 : 0
+            const responses = begun.map(async ({ finish }) => {
+              const response = await received(finish())
+              answered += response ? 1 : 0
               if (answered === enough) victim.program.kill('SIGKILL')
-              return answer
+              return response
             })
             await victim.program.exited
-            const came = await Promise.all(answers)
+            const came = await Promise.all(responses)
             node = await startNode(kept.cluster)
             for (const [index, code] of codes.entries()) {
               const end = await endOf(node, code, came[index])
@@ -337,7 +338,7 @@ describe.skipIf(withoutPostgres)('FT-03 Database restart and fail-over', () => {
     const sent = post(client.redemption(first, code))
     await delay(500)
     // From now on, the database receives all statements, including the commit, but the node receives no responses.
-    deaf.stopAnswers()
+    deaf.stopResponses()
     const outcome = await sent
     expect(isPostponed(outcome)).toBe(true)
     expect(outcome.ended - outcome.began).toBeLessThan(8_000)
@@ -386,7 +387,7 @@ const startDroppingProxy = async (to: number) => {
   const address = server.address()
   return {
     port: typeof address === 'object' && address ? address.port : 0,
-    stopAnswers() {
+    stopResponses() {
       isDeaf = true
     },
     async [Symbol.asyncDispose]() {
@@ -483,15 +484,15 @@ describe.skipIf(withoutServices)('FT-05 Loss of Redis or of its data', () => {
         }
         await begin()
         const [first = '', second = ''] = codes
-        const answers = [
+        const responses = [
           await post(client.redemption(a, first)),
           await post(client.redemption(b, second)),
           await call({ url: client.authorizeUrl(a), headers }),
           await post(client.redemption(a, second)),
         ]
-        for (const answer of answers) {
-          expect(isPostponed(answer), `${answer.status} ${answer.error}`).toBe(true)
-          expect(took(answer)).toBeLessThan(maxResponseTime)
+        for (const response of responses) {
+          expect(isPostponed(response), `${response.status} ${response.error}`).toBe(true)
+          expect(took(response)).toBeLessThan(maxResponseTime)
         }
         // Requests that need only the SQL database still succeed on every node.
         for (const node of [a, b]) {

@@ -8,12 +8,12 @@ import { Device } from '../support/device.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   basic,
   expectJson,
   formOf,
+  type HttpResponse,
   isOnNodes,
   startAttackServer,
 } from './support/attack-server.ts'
@@ -29,7 +29,7 @@ const tokenAt = (
   node: string,
   { clientId, clientSecret }: AttackClient,
   fields: Record<string, string>,
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   it.request(`${node}/oauth/token`, {
     method: 'POST',
     body: formOf(fields),
@@ -140,7 +140,7 @@ describe('FT-07 Two nodes', () => {
   test('redeems a code once at two nodes concurrently, and revokes its tokens because of the replays', async () => {
     for (let round = 0; round < 3; round += 1) {
       const code = await it.code({ scope }, { client })
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           tokenAt(
             it,
@@ -150,10 +150,10 @@ describe('FT-07 Two nodes', () => {
           ),
         ),
       )
-      const issued = answers.filter(({ status }) => status === 200)
+      const issued = responses.filter(({ status }) => status === 200)
       expect(issued).toHaveLength(1)
-      for (const answer of answers.filter(({ status }) => status !== 200))
-        expectJson(answer, 400, 'invalid_grant')
+      for (const response of responses.filter(({ status }) => status !== 200))
+        expectJson(response, 400, 'invalid_grant')
       expect(await pingAt(it, it.issuer, issued[0]?.body.access_token)).toBe(401)
     }
   })

@@ -4,11 +4,11 @@ import { type RawRequest, type RawResponse, rawHttp } from '../support/raw-http.
 import { browser, type LoggedIn } from '../support/session.ts'
 import { authorizeUrl } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackServer,
   basic,
   expectJson,
   formOf,
+  type HttpResponse,
   isOnNodes,
   scopes,
   startAttackServer,
@@ -51,7 +51,7 @@ const post = (
   target: string,
   body: string,
   headers: Record<string, string> = {},
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   it.request(target, {
     method: 'POST',
     body: Buffer.from(body),
@@ -95,13 +95,13 @@ describe('HT-01 Content types and body location', () => {
     '*/*',
   ]
   const ask = async (target: string, fields: Record<string, string>, types: readonly string[]) => {
-    const answer = await rawHttp(it.server, {
+    const response = await rawHttp(it.server, {
       method: 'POST',
       target,
       headers: [`Authorization: ${asConf()}`, ...types.map((type) => `Content-Type: ${type}`)],
       body: formOf(fields),
     })
-    return answer
+    return response
   }
 
   test.each(targets)('%s accepts a UTF-8 form with a content type in any case', async (target) => {
@@ -137,11 +137,11 @@ describe('HT-01 Content types and body location', () => {
       const query = formOf({ ...fields, client_id, client_secret })
       await unchanged(async () => {
         for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-          const answer = await it.request(`${target}?${query}`, {
+          const response = await it.request(`${target}?${query}`, {
             method,
             headers: { authorization: asConf() },
           })
-          expect([answer.status, answer.headers.get('allow')], method).toEqual([405, 'POST'])
+          expect([response.status, response.headers.get('allow')], method).toEqual([405, 'POST'])
         }
         const all = await it.request(`${target}?${query}`, {
           method: 'POST',
@@ -262,9 +262,9 @@ describe('HT-04 Encoding of spaces, plus signs and other characters', () => {
   test('decodes + and %20 in a scope as a space, and rejects %2B', async () => {
     const { r, w } = scopes
     const scopeOf = async (written: string) => {
-      const answer = await it.authorize({ scope: undefined }, { append: `&scope=${written}` })
-      if (answer.query.error !== undefined) return answer.query.error
-      return (await it.token({ code: answer.query.code })).body.scope
+      const response = await it.authorize({ scope: undefined }, { append: `&scope=${written}` })
+      if (response.query.error !== undefined) return response.query.error
+      return (await it.token({ code: response.query.code })).body.scope
     }
     expect(await scopeOf(`${r}+${w}`)).toBe(`${r} ${w}`)
     expect(await scopeOf(`${r}%20${w}`)).toBe(`${r} ${w}`)
@@ -296,11 +296,11 @@ describe('HT-04 Encoding of spaces, plus signs and other characters', () => {
     'https://client.example/a%2Fb',
   ])('compares and sends the redirect URI %s unchanged', async (redirectUri) => {
     const client = await it.client({ redirectUris: [redirectUri] })
-    const answer = await it.authorize({}, { client })
+    const response = await it.authorize({}, { client })
     expect(
-      answer.location?.startsWith(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}`),
+      response.location?.startsWith(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}`),
     ).toBe(true)
-    const { code } = answer.query
+    const { code } = response.query
     // Another spelling of the URL is a different redirect URI.
     for (const other of [
       redirectUri.replace('+', '%20'),
@@ -355,7 +355,7 @@ describe('HT-05 Cache and security headers of every response [T069]', () => {
     it.request(path, { agent: person.agent, ...init })
   const settings = '/account/settings/applications/'
 
-  const answers: Record<string, () => Promise<Answer>> = {
+  const responses: Record<string, () => Promise<HttpResponse>> = {
     'token, success': async () => it.token({ code: await it.code() }),
     'token, error': () => it.token({ code: 'x' }),
     'token, 401': () =>
@@ -426,7 +426,7 @@ describe('HT-05 Cache and security headers of every response [T069]', () => {
   }
 
   /** Expects the headers that every response of the server must have. */
-  const expectHeaders = ({ status, headers, text }: Answer) => {
+  const expectHeaders = ({ status, headers, text }: HttpResponse) => {
     expect(headers.get('cache-control')).toMatch(/\bno-store\b/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
@@ -444,14 +444,14 @@ describe('HT-05 Cache and security headers of every response [T069]', () => {
     if (status >= 300 && status < 400) expect(status).toBe(303)
   }
 
-  test.each(Object.keys(answers))('sends the required headers: %s', async (name) => {
-    const answer = await (answers[name] ?? (() => get('/')))()
-    expectHeaders(answer)
-    if (name.startsWith('token')) expect(answer.headers.get('pragma')).toBe('no-cache')
-    const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+  test.each(Object.keys(responses))('sends the required headers: %s', async (name) => {
+    const response = await (responses[name] ?? (() => get('/')))()
+    expectHeaders(response)
+    if (name.startsWith('token')) expect(response.headers.get('pragma')).toBe('no-cache')
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
     // A challenge for a missing credential contains no error (RFC 6750 §3.1).
-    if (answer.status >= 400 && isJson && name !== 'ping, nothing')
-      expect(answer.body.error).toMatch(/^[a-z_]+$/)
+    if (response.status >= 400 && isJson && name !== 'ping, nothing')
+      expect(response.body.error).toMatch(/^[a-z_]+$/)
   })
 
   test.each([
@@ -464,13 +464,13 @@ describe('HT-05 Cache and security headers of every response [T069]', () => {
       return run()
     }
     await using broken = await startAttackServer({ aroundStore })
-    const ask = async (operation: string, work: () => Promise<Answer>) => {
+    const ask = async (operation: string, work: () => Promise<HttpResponse>) => {
       failing = operation
-      const answer = await work()
+      const response = await work()
       failing = undefined
-      expect(answer.status).toBe(Number(status))
-      expectHeaders(answer)
-      if (status === '503') expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+      expect(response.status).toBe(Number(status))
+      expectHeaders(response)
+      if (status === '503') expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
     }
     const { agent } = await broken.browser('a')
     await ask('tokens.findByAccess', () => broken.ping('x'))
@@ -527,7 +527,7 @@ describe('HT-06 CORS [T548]', () => {
     ['GET', '/.well-known/oauth-protected-resource'],
   ] as const
   const origins = () => ['https://evil.example', 'null', new URL(it.issuer).origin]
-  const said = ({ headers }: Answer) =>
+  const said = ({ headers }: HttpResponse) =>
     [...headers].filter(([name]) => name.startsWith('access-control-'))
   const ask = (method: string, path: string, origin: string, more: Record<string, string> = {}) =>
     it.request(path, {
@@ -553,11 +553,11 @@ describe('HT-06 CORS [T548]', () => {
     '%s %s allows any origin except null, without credentials',
     async (method, path) => {
       for (const origin of origins())
-        for (const answer of [
+        for (const response of [
           await ask(method, path, origin),
           await question(method, path, origin),
         ]) {
-          const { headers } = answer
+          const { headers } = response
           expect(headers.get('access-control-allow-credentials')).toBeNull()
           expect(headers.get('access-control-allow-origin')).toBe(origin === 'null' ? null : '*')
         }
@@ -573,12 +573,12 @@ describe('HT-06 CORS [T548]', () => {
     for (const path of ['/', '/api/public', '/api/me'])
       for (const origin of origins()) {
         const authorization = `Bearer ${accessToken}`
-        for (const answer of [
+        for (const response of [
           await ask('GET', path, origin),
           await ask('GET', path, origin, { authorization }),
         ]) {
-          expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
-          expect([null, '*']).toContain(answer.headers.get('access-control-allow-origin'))
+          expect(response.headers.get('access-control-allow-credentials')).toBeNull()
+          expect([null, '*']).toContain(response.headers.get('access-control-allow-origin'))
         }
       }
   })
@@ -674,12 +674,15 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
       }
       await using broken = await startAttackServer({ saveToken: hook })
       const code = await broken.code()
-      const answer = await broken.token({ code }, { headers: { accept } })
-      expect(answer.status).toBe(500)
-      expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
-      expect(answer.body).toEqual({ error: 'server_error', error_description: expect.any(String) })
-      expect(answer.text).not.toMatch(/SQLITE|select|\/var\/lib|index\.ts|node_modules|\bat /)
-      expect(answer.text).not.toContain(code)
+      const response = await broken.token({ code }, { headers: { accept } })
+      expect(response.status).toBe(500)
+      expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(response.body).toEqual({
+        error: 'server_error',
+        error_description: expect.any(String),
+      })
+      expect(response.text).not.toMatch(/SQLITE|select|\/var\/lib|index\.ts|node_modules|\bat /)
+      expect(response.text).not.toContain(code)
       expect(broken.server.log.filter(({ event }) => event === 'request.failed')).toHaveLength(1)
     },
   )
@@ -688,7 +691,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
   test.each(nasty)(
     'returns only allowed characters in error_description for %j [T054]',
     async (text) => {
-      const answers = [
+      const responses = [
         await it.token({ grant_type: text }),
         await it.token({ code: text }),
         await it.token({ code: 'x', code_verifier: text }),
@@ -708,7 +711,7 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
           body: JSON.stringify({ redirect_uris: [text], client_name: text, scope: text }),
         }),
       ]
-      for (const { status, body } of answers) {
+      for (const { status, body } of responses) {
         expect(status).toBeLessThan(500)
         if (status < 400) continue
         expect(body.error).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
@@ -739,10 +742,10 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
   ])('returns 4xx for the target %.30j', async (target) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
       // Node closes the connection if a request has no target.
-      const answer = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
-      expect(answer.status).toBeGreaterThanOrEqual(400)
-      expect(answer.status).toBeLessThan(500)
-      expect(answer.text).not.toMatch(/\bat .*:\d+:\d+|node_modules/)
+      const response = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      expect(response.status).toBeLessThan(500)
+      expect(response.text).not.toMatch(/\bat .*:\d+:\d+|node_modules/)
     }
   })
 

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basicOf } from '../support/form.ts'
 import type { TestOptions } from '../support/server.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   type ClientName,
   expectBearer,
   expectJson,
   formOf,
+  type HttpResponse,
   isOnNodes,
   type Over,
   scopes,
@@ -38,7 +38,7 @@ const send = (
   path: string,
   fields: Over,
   { headers = {}, server = attack, body = formOf(fields) }: Sending = {},
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   server.request(path, {
     method: 'POST',
     body,
@@ -52,27 +52,27 @@ const introspect = (
   token: string,
   client: ClientName | AttackClient = 'conf',
   more: Over = {},
-): Promise<Answer> => send('/oauth/introspect', { token, ...more }, { headers: as(client) })
+): Promise<HttpResponse> => send('/oauth/introspect', { token, ...more }, { headers: as(client) })
 
 const revoke = (
   token: string,
   client: ClientName | AttackClient = 'conf',
   more: Over = {},
-): Promise<Answer> => send('/oauth/revoke', { token, ...more }, { headers: as(client) })
+): Promise<HttpResponse> => send('/oauth/revoke', { token, ...more }, { headers: as(client) })
 
 /** Sends a revocation request with only a client ID, like a public client. */
-const revokeAsPublic = (token: string): Promise<Answer> =>
+const revokeAsPublic = (token: string): Promise<HttpResponse> =>
   send('/oauth/revoke', { token, client_id: attack.clients.pub.clientId })
 
 const machine = async (client: ClientName | AttackClient = 'm2m'): Promise<string> =>
   String((await attack.token({ grant_type: 'client_credentials' }, { client })).body.access_token)
 
-const expectInactive = ({ status, headers, body, text }: Answer): void => {
+const expectInactive = ({ status, headers, body, text }: HttpResponse): void => {
   expect([status, body], text).toEqual([200, { active: false }])
   expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.get('content-type')).toMatch(/^application\/json\b/)
 }
-const expectDone = ({ status, headers, body }: Answer): void => {
+const expectDone = ({ status, headers, body }: HttpResponse): void => {
   expect([status, body]).toEqual([200, {}])
   expect(headers.get('cache-control')).toBe('no-store')
 }
@@ -80,14 +80,14 @@ const expectDone = ({ status, headers, body }: Answer): void => {
 const times = [1, 2, 3] as const
 const expectLives = async (token: string, lives = true): Promise<void> => {
   for (const _ of times) {
-    const answer = await attack.ping(token)
-    if (lives) expect(answer.status).toBe(200)
-    else expectBearer(answer, 'invalid_token')
+    const response = await attack.ping(token)
+    if (lives) expect(response.status).toBe(200)
+    else expectBearer(response, 'invalid_token')
   }
 }
 
 describe('IR-01 Authentication of introspection requests', () => {
-  test.each<[string, (token: string) => Promise<Answer>]>([
+  test.each<[string, (token: string) => Promise<HttpResponse>]>([
     ['a request without credentials', (token) => send('/oauth/introspect', { token })],
     [
       'a confidential client with only its ID',
@@ -141,9 +141,9 @@ describe('IR-01 Authentication of introspection requests', () => {
   ])('returns 401 for %s', async (_, ask) => {
     // The response must not depend on whether the token exists.
     for (const token of [(await attack.grant()).accessToken, 'unknown']) {
-      const answer = await ask(token)
-      expectJson(answer, 401, 'invalid_client')
-      expect(answer.text).not.toContain('active')
+      const response = await ask(token)
+      expectJson(response, 401, 'invalid_client')
+      expect(response.text).not.toContain('active')
     }
   })
 
@@ -151,25 +151,25 @@ describe('IR-01 Authentication of introspection requests', () => {
     const redirect_uri = 'http://127.0.0.1/cb'
     const { accessToken } = await attack.grant({ redirect_uri }, { client: 'pub' })
     const { clientId } = attack.clients.pub
-    const answer = await send('/oauth/introspect', { token: accessToken, client_id: clientId })
-    expectJson(answer, 401, 'invalid_client')
+    const response = await send('/oauth/introspect', { token: accessToken, client_id: clientId })
+    expectJson(response, 401, 'invalid_client')
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('returns 405 for %s', async (method) => {
     const { accessToken } = await attack.grant()
-    const answer = await attack.request(`/oauth/introspect?token=${accessToken}`, {
+    const response = await attack.request(`/oauth/introspect?token=${accessToken}`, {
       method,
       headers: as('conf'),
     })
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(answer.text).not.toContain('active')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(response.text).not.toContain('active')
   })
 
   test('ignores a token in the query', async () => {
     const { accessToken } = await attack.grant()
     const headers = as('conf')
-    const answer = await send(`/oauth/introspect?token=${accessToken}`, {}, { headers })
-    expectJson(answer, 400, 'invalid_request')
+    const response = await send(`/oauth/introspect?token=${accessToken}`, {}, { headers })
+    expectJson(response, 400, 'invalid_request')
     const json = await send(
       '/oauth/introspect',
       {},
@@ -268,8 +268,8 @@ describe('IR-02 Responses for inactive and active tokens', () => {
     ['two hints', { token: 'x', token_type_hint: ['access_token', 'access_token'] }],
   ])('returns invalid_request for %s at introspection and revocation', async (_, fields) => {
     for (const path of ['/oauth/introspect', '/oauth/revoke']) {
-      const answer = await send(path, fields as Over, { headers: as('conf') })
-      expectJson(answer, 400, 'invalid_request')
+      const response = await send(path, fields as Over, { headers: as('conf') })
+      expectJson(response, 400, 'invalid_request')
     }
   })
 
@@ -278,8 +278,8 @@ describe('IR-02 Responses for inactive and active tokens', () => {
     'returns 413 for %i bytes at introspection and revocation',
     async (size) => {
       for (const path of ['/oauth/introspect', '/oauth/revoke']) {
-        const answer = await send(path, { token: 'x'.repeat(size) }, { headers: as('conf') })
-        expect(answer.status).toBe(413)
+        const response = await send(path, { token: 'x'.repeat(size) }, { headers: as('conf') })
+        expect(response.status).toBe(413)
       }
     },
   )
@@ -389,10 +389,10 @@ describe('IR-03 Revocation by the client of the token', () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const token of ['unknown', await attack.code(), "' or 1=1 --", 'a.b.c'])
       expectDone(await revoke(token))
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [refreshToken, accessToken, refreshToken, accessToken].map((token) => revoke(token)),
     )
-    for (const answer of answers) expectDone(answer)
+    for (const response of responses) expectDone(response)
     for (const token of [accessToken, refreshToken]) expectDone(await revoke(token))
     await expectLives(accessToken, false)
 
@@ -447,11 +447,11 @@ describe('IR-03 Revocation by the client of the token', () => {
     'returns 405 for %s without revoking the token',
     async (method) => {
       const { accessToken } = await attack.grant()
-      const answer = await attack.request(`/oauth/revoke?token=${accessToken}`, {
+      const response = await attack.request(`/oauth/revoke?token=${accessToken}`, {
         method,
         headers: as('conf'),
       })
-      expect(answer.status).toBe(405)
+      expect(response.status).toBe(405)
       await expectLives(accessToken)
     },
   )
@@ -459,8 +459,8 @@ describe('IR-03 Revocation by the client of the token', () => {
   test('ignores a token in the query', async () => {
     const { accessToken } = await attack.grant()
     const headers = as('conf')
-    const answer = await send(`/oauth/revoke?token=${accessToken}`, {}, { headers })
-    expectJson(answer, 400, 'invalid_request')
+    const response = await send(`/oauth/revoke?token=${accessToken}`, {}, { headers })
+    expectJson(response, 400, 'invalid_request')
     await expectLives(accessToken)
   })
 
@@ -502,7 +502,7 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
     given: NonNullable<typeof failing>,
     token: string,
     path = '/oauth/revoke',
-  ): Promise<Answer> => {
+  ): Promise<HttpResponse> => {
     failing = given
     try {
       return await send(path, { token }, by())
@@ -510,10 +510,10 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
       failing = undefined
     }
   }
-  const expectOutage = (answer: Answer): void => {
-    expectJson(answer, 503, 'temporarily_unavailable')
-    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
-    expect(answer.text).not.toContain('/var/lib')
+  const expectOutage = (response: HttpResponse): void => {
+    expectJson(response, 503, 'temporarily_unavailable')
+    expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+    expect(response.text).not.toContain('/var/lib')
   }
 
   test.each<[string, 'accessToken' | 'refreshToken']>([
@@ -567,13 +567,13 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
     'returns 503 for an introspection while %s fails',
     async (name) => {
       const { accessToken } = await failed.grant()
-      const answer = await whileFailing(
+      const response = await whileFailing(
         { at: name, when: 'before' },
         accessToken,
         '/oauth/introspect',
       )
-      expectOutage(answer)
-      expect(answer.text).not.toContain('active')
+      expectOutage(response)
+      expect(response.text).not.toContain('active')
     },
   )
 
@@ -588,13 +588,13 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
     })
     const tokens = await other.grant()
     down = true
-    const answer = await send(
+    const response = await send(
       '/oauth/revoke',
       { token: tokens.accessToken },
       { headers: as('conf', other), server: other },
     )
     down = false
-    expectOutage(answer)
+    expectOutage(response)
     expect((await other.ping(tokens.accessToken)).status).toBe(200)
     expect((await failed.ping(accessToken)).status).toBe(200)
   })

@@ -7,10 +7,10 @@ import { rawHttp } from '../support/raw-http.ts'
 import { secretKey } from '../support/server.ts'
 import { browser, claimsOf, type LoggedIn, logIn, sessionKey } from '../support/session.ts'
 import {
-  type Answer,
   type AttackServer,
   expectBearer,
   expectJson,
+  type HttpResponse,
   startAttackServer,
 } from './support/attack-server.ts'
 
@@ -46,7 +46,7 @@ const claims = (changed: Record<string, unknown> = {}): Record<string, unknown> 
 const now = (): number => Math.floor(attack.server.now() / 1000)
 
 /** Sends a JWT in the scheme Bearer from the browser of the session. */
-const present = (jwt: string, path = '/api/me'): Promise<Answer> =>
+const present = (jwt: string, path = '/api/me'): Promise<HttpResponse> =>
   attack.request(path, { agent: session.agent, headers: { authorization: `Bearer ${jwt}` } })
 
 const messages = {
@@ -57,7 +57,7 @@ const messages = {
   missing: '400 Missing required header argument.',
 } as const
 
-const expectRefused = (answer: Answer, why: keyof typeof messages): void => {
+const expectRefused = (answer: HttpResponse, why: keyof typeof messages): void => {
   expect(`${answer.status} ${answer.body.message}`, answer.text).toBe(messages[why])
   expect(Object.keys(answer.body).sort()).toEqual(['message', 'status'])
   expect(answer.headers.get('cache-control')).toMatch(/no-store/)

@@ -43,16 +43,16 @@ const ledTo = async (
   // Advance the clock, so that the wrong passwords do not reach the limit.
   server.server.advance(120)
   const afterFailure = formIn((await send(failed)).text).hidden.next
-  const answers = [await send(forged)]
+  const responses = [await send(forged)]
   if (!isTooLong) {
     const csrf_token = formIn(
       (await server.request('/login?prompt=login', { agent: stranger })).text,
     ).hidden.csrf_token
     kept.set('csrf_token', csrf_token ?? '')
-    answers.push(await send(kept))
+    responses.push(await send(kept))
   }
-  for (const { status } of answers) expect(status).toBe(303)
-  const led = [...answers.map(({ location }) => location), afterFailure]
+  for (const { status } of responses) expect(status).toBe(303)
+  const led = [...responses.map(({ location }) => location), afterFailure]
   return on ? [...led, on.location, hidden.next] : led
 }
 
@@ -139,9 +139,9 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
       const { agent, csrfToken } = await server.newBrowser('a')
       const body = new URLSearchParams(away)
       body.set('csrf_token', csrfToken)
-      const answer = await server.request(`/logout?${away}`, { agent, method: 'POST', body })
+      const response = await server.request(`/logout?${away}`, { agent, method: 'POST', body })
       const start = server === based ? '/app/' : '/'
-      expect([answer.status, answer.location]).toEqual([303, start])
+      expect([response.status, response.location]).toEqual([303, start])
     }
   })
 
@@ -219,9 +219,9 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
         })
       // A wrong password does not change the request.
       expect(formIn((await send('wrong')).text).hidden.next).toBe(target)
-      const answer = await send(password)
-      expect(answer.location).toBe(target)
-      const page = await attack.follow(answer, agent)
+      const response = await send(password)
+      expect(response.location).toBe(target)
+      const page = await attack.follow(response, agent)
       const decided = page.location ? page : await attack.submit(page, agent, { confirm: 'yes' })
       expect(decided.location?.startsWith('https://imp.example/cb?')).toBe(true)
       expect(decided.query.state).toBe(new URLSearchParams(`state=${state}`).get('state'))

@@ -3,11 +3,11 @@ import { deviceGrant } from '../support/device.ts'
 import { register } from '../support/registration.ts'
 import type { TestOptions } from '../support/server.ts'
 import {
-  type Answer,
   type AttackServer,
   expectJson,
   expectRedirect,
   formOf,
+  type HttpResponse,
   startAttackServer,
 } from './support/attack-server.ts'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => attack.close())
 
 /** Returns every `iss` in the query or the fragment of a redirect. */
-const issuersIn = ({ location = '' }: Answer, place: 'search' | 'hash' = 'search') =>
+const issuersIn = ({ location = '' }: HttpResponse, place: 'search' | 'hash' = 'search') =>
   new URLSearchParams(new URL(location)[place].slice(1)).getAll('iss')
 
 const metadataOf = async (server: AttackServer): Promise<Record<string, unknown>> => {
@@ -47,7 +47,7 @@ describe.each(['', '/app'])(
     })
 
     test('adds iss to success, denial and error responses', async () => {
-      const answers = [
+      const responses = [
         await own.authorize(),
         await own.authorize({ prompt: 'consent' }, { submit: 'no' }),
         await own.authorize({ response_type: undefined }),
@@ -62,8 +62,9 @@ describe.each(['', '/app'])(
         await own.authorize({ prompt: 'none' }, { client: 'spa' }),
         await own.authorize({ resource: 'https://elsewhere.example' }),
       ]
-      for (const answer of answers) expect(issuersIn(answer), answer.location).toEqual([own.issuer])
-      expect(answers.filter(({ query }) => 'error' in query)).toHaveLength(answers.length - 1)
+      for (const response of responses)
+        expect(issuersIn(response), response.location).toEqual([own.issuer])
+      expect(responses.filter(({ query }) => 'error' in query)).toHaveLength(responses.length - 1)
     })
 
     test('adds iss to the fragment of implicit responses, including errors', async () => {
@@ -72,8 +73,8 @@ describe.each(['', '/app'])(
       const refused = await own.authorize({ ...implicit, scope: 'bogus' }, { client: 'imp' })
       expect(granted.fragment).toHaveProperty('access_token')
       expect(refused.fragment).toMatchObject({ error: 'invalid_scope', state: 'xyz' })
-      for (const answer of [granted, refused])
-        expect(issuersIn(answer, 'hash')).toEqual([own.issuer])
+      for (const response of [granted, refused])
+        expect(issuersIn(response, 'hash')).toEqual([own.issuer])
     })
   },
 )
@@ -93,8 +94,8 @@ describe('MX-02 iss that a caller sends [T536]', () => {
     'ignores iss in the consent form with the decision %s',
     async (submit) => {
       const fields = { iss: evil }
-      const answer = await attack.authorize({ prompt: 'consent' }, { submit, fields })
-      expect(issuersIn(answer)).toEqual([attack.issuer])
+      const response = await attack.authorize({ prompt: 'consent' }, { submit, fields })
+      expect(issuersIn(response)).toEqual([attack.issuer])
     },
   )
 
@@ -103,9 +104,9 @@ describe('MX-02 iss that a caller sends [T536]', () => {
     const { clientId } = attack.clients.conf
     const { agent } = await attack.browser('a')
     const query = formOf({ client_id: clientId, request_uri: String(body.request_uri), iss: evil })
-    const answer = await attack.request(`/oauth/authorize?${query}`, { agent })
-    expect(answer.query.code).toBeDefined()
-    expect(issuersIn(answer)).toEqual([attack.issuer])
+    const response = await attack.request(`/oauth/authorize?${query}`, { agent })
+    expect(response.query.code).toBeDefined()
+    expect(issuersIn(response)).toEqual([attack.issuer])
   })
 
   test('rejects the registration of a redirect URI with iss', async () => {
@@ -123,8 +124,11 @@ describe('MX-02 iss that a caller sends [T536]', () => {
       forwarded: 'host=evil.example',
       'x-original-host': 'evil.example',
     }
-    const answer = await attack.request(attack.authorizeUrl({ prompt: 'none' }), { agent, headers })
-    expect(issuersIn(answer)).toEqual([attack.issuer])
+    const response = await attack.request(attack.authorizeUrl({ prompt: 'none' }), {
+      agent,
+      headers,
+    })
+    expect(issuersIn(response)).toEqual([attack.issuer])
   })
 })
 
@@ -214,10 +218,10 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     const grantTypes = metadata.grant_types_supported as string[]
     const all = await own.client({ name: 'All', redirectUris: ['https://client.example/cb'] })
     for (const [grant_type, given] of Object.entries(probes)) {
-      const answer = await own.token({ grant_type, ...given }, { client: all })
+      const response = await own.token({ grant_type, ...given }, { client: all })
       if (grantTypes.includes(grant_type))
-        expect(answer.body.error, grant_type).not.toBe('unsupported_grant_type')
-      else expectJson(answer, 400, 'unsupported_grant_type')
+        expect(response.body.error, grant_type).not.toBe('unsupported_grant_type')
+      else expectJson(response, 400, 'unsupported_grant_type')
     }
     for (const [member, path] of Object.entries(endpoints)) {
       const { status } = await own.request(path, { method: 'POST' })
@@ -247,9 +251,11 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     const { body } = await attack.request(wellKnown)
     const { agent } = await attack.browser('a')
     const asked = new URL(attack.authorizeUrl())
-    const answer = await attack.request(`${body.authorization_endpoint}${asked.search}`, { agent })
+    const response = await attack.request(`${body.authorization_endpoint}${asked.search}`, {
+      agent,
+    })
     const { code } = (
-      answer.location ? answer : await attack.submit(answer, agent, { confirm: 'yes' })
+      response.location ? response : await attack.submit(response, agent, { confirm: 'yes' })
     ).query
     const tokens = await attack.token({ code })
     expect(body.token_endpoint).toBe(tokens.url)

@@ -3,7 +3,6 @@ import { Limits } from '../../src/records/limits.ts'
 import { postForm } from '../support/form.ts'
 import { startServer } from '../support/server.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   basic,
@@ -11,6 +10,7 @@ import {
   expectLocal400,
   expectRedirect,
   formOf,
+  type HttpResponse,
   isConsentPage,
   isOnNodes,
   type Over,
@@ -38,7 +38,7 @@ const push = (
   over: Over = {},
   { client: given, auth, headers = {} }: Pushing = {},
   at: AttackServer = it,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const client = given ?? at.clients.conf
   const { clientId, clientSecret, isConfidential } = client
   const isBasic = (auth ?? (isConfidential ? 'basic' : 'none')) === 'basic'
@@ -61,7 +61,7 @@ const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
 }
 
 /** Opens an authorization request with these parameters in the browser, and consents. */
-const refer = async (over: Over, at: AttackServer = it): Promise<Answer> => {
+const refer = async (over: Over, at: AttackServer = it): Promise<HttpResponse> => {
   const { agent } = await at.browser('a')
   const url = `${at.issuer}/oauth/authorize?${formOf(over)}`
   const page = await at.follow(await at.request(url, { agent }), agent)
@@ -120,8 +120,8 @@ describe('PA-01 Endpoint rules', () => {
       const headers = { authorization: basic(clientId, clientSecret) }
       const { search } = new URL(it.authorizeUrl())
       await unchanged(async () => {
-        const answer = await it.request(`/oauth/par${search}`, { method, headers })
-        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+        const response = await it.request(`/oauth/par${search}`, { method, headers })
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
       })
     },
   )
@@ -224,13 +224,13 @@ describe('PA-02 Binding, and parameters of the browser', () => {
     expectLocal400(
       await refer({ client_id: conf.clientId, request_uri: [request_uri, request_uri] }),
     )
-    const answer = await refer({ client_id: conf.clientId, request_uri })
-    expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
+    const response = await refer({ client_id: conf.clientId, request_uri })
+    expect(response.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
   })
 
   test('ignores parameters that are added in the browser', async () => {
     const request_uri = await pushed({ scope: scopes.r })
-    const answer = await refer({
+    const response = await refer({
       client_id: it.clients.conf.clientId,
       request_uri,
       scope: `${scopes.r} ${scopes.w}`,
@@ -245,10 +245,10 @@ describe('PA-02 Binding, and parameters of the browser', () => {
       dpop_jkt: 'x'.repeat(43),
       resource: 'https://evil.example/',
     })
-    expect(answer.location).toMatch(/^https:\/\/client\.example\/cb\?/)
-    expect(answer.fragment).toEqual({})
-    expect(answer.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
-    const tokens = await it.token({ code: answer.query.code })
+    expect(response.location).toMatch(/^https:\/\/client\.example\/cb\?/)
+    expect(response.fragment).toEqual({})
+    expect(response.query).toEqual({ code: expect.any(String), state: 'xyz', iss: it.issuer })
+    const tokens = await it.token({ code: response.query.code })
     expect([tokens.status, tokens.body.scope]).toEqual([200, scopes.r])
     expect(tokens.body.token_type).toBe('Bearer')
   })
@@ -322,10 +322,10 @@ describe('PA-04 Foreign request_uri and flood', () => {
     for (let count = 0; count < 598; count += 1)
       await limits.consume('pushedRequests', '', conf.clientId)
     await opened?.close()
-    const answers: Answer[] = []
-    for (let count = 0; count < 6; count += 1) answers.push(await push({}, {}, flooded))
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429, 429])
-    const [, , refused] = answers
+    const responses: HttpResponse[] = []
+    for (let count = 0; count < 6; count += 1) responses.push(await push({}, {}, flooded))
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 429, 429, 429, 429])
+    const [, , refused] = responses
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(60)
     expect((await push({}, { client: conf2 }, flooded)).status).toBe(201)
@@ -355,7 +355,7 @@ describe('PA-04 Foreign request_uri and flood', () => {
 
   test('returns 404 if pushed requests are disabled', async () => {
     await using off = await startAttackServer({ pushedAuthorizationRequests: 'off' })
-    const answer = await postForm(`${off.issuer}/oauth/par`, { client_id: 'x' })
-    expect(answer.status).toBe(404)
+    const response = await postForm(`${off.issuer}/oauth/par`, { client_id: 'x' })
+    expect(response.status).toBe(404)
   })
 })

@@ -24,8 +24,8 @@ const refused = (over: Over, client: Named = 'conf', server = attack): Promise<v
   expectNoChange(server, async () => {
     const { redirectUri } = server.clients[client]
     for (const method of ['GET', 'POST'] as const) {
-      const answer = await server.authorize(over, { client, method, submit: null })
-      expectRedirect(answer, 'invalid_request', { redirectUri })
+      const response = await server.authorize(over, { client, method, submit: null })
+      expectRedirect(response, 'invalid_request', { redirectUri })
     }
     expectJson(await server.push(over, { client }), 400, 'invalid_request')
   })
@@ -46,8 +46,8 @@ describe('PK-01 Public client without challenge [T537]', () => {
       isConfidential: false,
       redirectUris: ['https://x.example/cb'],
     })
-    const answer = await attack.authorize(without, { client: own, submit: null })
-    expectRedirect(answer, 'invalid_request', { redirectUri: own.redirectUri })
+    const response = await attack.authorize(without, { client: own, submit: null })
+    expectRedirect(response, 'invalid_request', { redirectUri: own.redirectUri })
   })
 
   test('requires a challenge of every client with requirePkce=always, and of no client with never', async () => {
@@ -56,8 +56,8 @@ describe('PK-01 Public client without challenge [T537]', () => {
     await refused(without, 'evil', always)
     await using never = await startAttackServer({ requirePkce: 'never' })
     const code = await never.code(without, { client: 'spa' })
-    const answer = await never.token({ code, code_verifier: undefined }, { client: 'spa' })
-    expect(answer.status).toBe(200)
+    const response = await never.token({ code, code_verifier: undefined }, { client: 'spa' })
+    expect(response.status).toBe(200)
   })
 
   test('rejects the decision if the client became public in the meantime', async () => {
@@ -83,8 +83,8 @@ describe('PK-02 Challenge methods other than S256 [T538]', () => {
     for (const code_challenge_method of ['plain', undefined])
       await refused({ code_challenge: verifier, code_challenge_method }, 'pub')
     const code = await attack.code({ code_challenge: verifier }, { client: 'spa' })
-    const answer = await attack.token({ code, code_verifier: verifier }, { client: 'spa' })
-    expectJson(answer, 400, 'invalid_grant')
+    const response = await attack.token({ code, code_verifier: verifier }, { client: 'spa' })
+    expectJson(response, 400, 'invalid_grant')
   })
 
   test('rejects a repeated code_challenge_method', async () => {
@@ -116,9 +116,9 @@ describe('PK-03 Missing or wrong verifier [T539]', () => {
       const code = await attack.code({}, { client })
       await expectNoChange(attack, async () => {
         for (const [name, code_verifier] of Object.entries(wrong())) {
-          const answer = await attack.token({ code, code_verifier }, { client })
-          expect([name, answer.status]).toEqual([name, 400])
-          expectJson(answer, 400, 'invalid_grant')
+          const response = await attack.token({ code, code_verifier }, { client })
+          expect([name, response.status]).toEqual([name, 400])
+          expectJson(response, 400, 'invalid_grant')
         }
       })
       expect((await attack.token({ code }, { client })).status).toBe(200)
@@ -131,8 +131,8 @@ describe('PK-03 Missing or wrong verifier [T539]', () => {
       .grant({ code_challenge: other.challenge }, { client: 'spa' })
       .catch(() => undefined)
     const code = await attack.code({}, { client: 'spa' })
-    const answer = await attack.token({ code, code_verifier: other.verifier }, { client: 'spa' })
-    expectJson(answer, 400, 'invalid_grant')
+    const response = await attack.token({ code, code_verifier: other.verifier }, { client: 'spa' })
+    expectJson(response, 400, 'invalid_grant')
   })
 
   test('deletes the code after 20 wrong verifiers of its client, and does not count other failures', async () => {
@@ -172,8 +172,8 @@ describe('PK-04 PKCE downgrade [T540]', () => {
     const code = await never.code(without, { client: 'spa' })
     expectJson(await never.token({ code }, { client: 'spa' }), 400, 'invalid_grant')
     const bound = await never.code({}, { client: 'spa' })
-    const answer = await never.token({ code: bound, code_verifier: undefined }, { client: 'spa' })
-    expectJson(answer, 400, 'invalid_grant')
+    const response = await never.token({ code: bound, code_verifier: undefined }, { client: 'spa' })
+    expectJson(response, 400, 'invalid_grant')
   })
 
   test('ignores a challenge at the token endpoint', async () => {
@@ -213,9 +213,9 @@ describe('PK-05 Syntax of verifiers and challenges', () => {
     const code_challenge = createHash('sha256').update(code_verifier).digest('base64url')
     const code = await attack.code({ code_challenge })
     await expectNoChange(attack, async () => {
-      const answer = await attack.token({ code, code_verifier })
-      expect(answer.body.error).toMatch(/^invalid_(?:grant|request)$/)
-      expectJson(answer, 400, String(answer.body.error))
+      const response = await attack.token({ code, code_verifier })
+      expect(response.body.error).toMatch(/^invalid_(?:grant|request)$/)
+      expectJson(response, 400, String(response.body.error))
     })
   })
 
@@ -307,8 +307,8 @@ describe.each(['conf', 'imp'] as const)(
     test('rejects a refresh without the secret', async () => {
       const { refreshToken } = await attack.grant({}, { client })
       for (const [over, redeeming] of attempts()) {
-        const answer = await attack.refresh(refreshToken, over, redeeming)
-        expectJson(answer, 401, 'invalid_client')
+        const response = await attack.refresh(refreshToken, over, redeeming)
+        expectJson(response, 401, 'invalid_client')
       }
       expect((await attack.refresh(refreshToken, {}, { client })).status).toBe(200)
     })

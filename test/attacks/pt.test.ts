@@ -6,12 +6,12 @@ import { basicOf } from '../support/form.ts'
 import { manage, register, registered } from '../support/registration.ts'
 import { formIn } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   expectBearer,
   expectJson,
   expectLocal400,
+  type HttpResponse,
   scopes,
   startAttackServer,
   type UserName,
@@ -31,7 +31,7 @@ const person = async (name: UserName = 'a', server = attack): Promise<Person> =>
 /** Used to repeat a request, so that each of three nodes receives it once. */
 const times = [1, 2, 3] as const
 
-const info = async (token: string): Promise<Answer> =>
+const info = async (token: string): Promise<HttpResponse> =>
   attack.request('/oauth/info', { headers: { authorization: `Bearer ${token}` } })
 
 const idOfToken = async (accessToken: string): Promise<number> => {
@@ -223,12 +223,12 @@ describe('PT-03 Tokens on pages and at the registration', () => {
         ['/oauth/device', { confirm: 'yes', user_code: codes.user_code }],
         ['/logout', {}],
       ] as const) {
-        const answer = await attack.request(path, {
+        const response = await attack.request(path, {
           method: 'POST',
           body: new URLSearchParams(fields as Record<string, string>),
           headers: { authorization: `Bearer ${token}` },
         })
-        expect([answer.status, answer.location], path).toEqual([403, undefined])
+        expect([response.status, response.location], path).toEqual([403, undefined])
       }
       const asked = await attack.request(attack.authorizeUrl(), {
         headers: { authorization: `Bearer ${token}` },
@@ -665,26 +665,26 @@ describe('PT-08 Secrets in responses and logs', () => {
       ...['/oauth/absent', '/oauth/errors?error=x', '/openapi.json'],
       ...['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource'],
     ]
-    const answers: { path: string; text: string }[] = []
+    const responses: { path: string; text: string }[] = []
     for (const who of [owner, other]) {
       const script = new Script(attack.server, who.session)
       for (const path of paths) {
-        answers.push({ path, text: (await who.get(path)).html })
-        answers.push({ path: `${path} as JSON`, text: (await script.get(path)).text })
+        responses.push({ path, text: (await who.get(path)).html })
+        responses.push({ path: `${path} as JSON`, text: (await script.get(path)).text })
       }
     }
     const byToken = { headers: { authorization: `Bearer ${accessToken}` } }
     for (const path of ['/oauth/info', '/oauth/ping'])
-      answers.push({ path, text: (await attack.request(path, byToken)).text })
+      responses.push({ path, text: (await attack.request(path, byToken)).text })
     const introspected = await attack.request('/oauth/introspect', {
       method: 'POST',
       headers: basicOf(conf),
       body: new URLSearchParams({ token: accessToken }),
     })
-    answers.push({ path: '/oauth/introspect', text: introspected.text })
+    responses.push({ path: '/oauth/introspect', text: introspected.text })
     const consent = await attack.authorize({ prompt: 'consent' }, { submit: null })
-    answers.push({ path: 'the consent page', text: consent.text })
-    for (const { path, text } of answers) {
+    responses.push({ path: 'the consent page', text: consent.text })
+    for (const { path, text } of responses) {
       expect(text.length, path).toBeGreaterThan(0)
       const found = secrets.filter((secret) => text.includes(secret))
       expect(found, path).toEqual([])
@@ -705,7 +705,7 @@ describe('PT-08 Secrets in responses and logs', () => {
   test('does not return or log the secrets of a failed request', async () => {
     const { conf } = attack.clients
     const secret = 'a-wrong-secret-that-somebody-typed'
-    const answers = [
+    const responses = [
       await attack.token({ code: secret }),
       await attack.refresh(secret),
       await attack.token(
@@ -717,7 +717,7 @@ describe('PT-08 Secrets in responses and logs', () => {
       await attack.authorize({ client_id: 'nope', client_secret: secret }),
       await attack.authorize({ scope: 'bogus', client_secret: secret }),
     ]
-    for (const { status, text, headers } of answers) {
+    for (const { status, text, headers } of responses) {
       expect(status).toBeGreaterThanOrEqual(300)
       expect(text).not.toContain(secret)
       expect([...headers.values()].join('\n')).not.toContain(secret)

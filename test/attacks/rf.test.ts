@@ -86,7 +86,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     const r1 = attack.tokensIn(await attack.refresh(r0.refreshToken))
     attack.server.advance(59)
     const again = await attack.refresh(r0.refreshToken)
-    expect(again.body).toEqual({ ...r1.answer.body, expires_in: 3600 - 59 })
+    expect(again.body).toEqual({ ...r1.response.body, expires_in: 3600 - 59 })
     attack.server.advance(2)
     expectJson(await attack.refresh(r0.refreshToken), 400, 'invalid_grant')
     await attack.expectDead(r1)
@@ -137,12 +137,12 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
       authorization: basic(clientId, clientSecret),
       fields: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }))
-    const answers = await sendConcurrently(forms)
-    return answers.map((answer) => {
-      if (answer.status === 'rejected') throw answer.reason
-      const { access_token, refresh_token } = answer.value.body
+    const responses = await sendConcurrently(forms)
+    return responses.map((response) => {
+      if (response.status === 'rejected') throw response.reason
+      const { access_token, refresh_token } = response.value.body
       server.saw(access_token as string, refresh_token as string)
-      return answer.value
+      return response.value
     })
   }
   /** Starts a node that pauses between reading a token and rotating it. */
@@ -160,20 +160,20 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
 
   const expectSame = async (server: AttackServer, issuers?: string[]) => {
     const { refreshToken } = await server.grant()
-    const answers = await race(server, refreshToken, issuers)
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
-    expect(new Set(answers.map(({ body }) => body.access_token)).size).toBe(1)
-    const [first] = answers
+    const responses = await race(server, refreshToken, issuers)
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(responses.map(({ body }) => body.refresh_token)).size).toBe(1)
+    expect(new Set(responses.map(({ body }) => body.access_token)).size).toBe(1)
+    const [first] = responses
     await server.expectAlive({ accessToken: String(first?.body.access_token) })
     expect((await server.refresh(String(first?.body.refresh_token))).status).toBe(200)
   }
   const expectOne = async (server: AttackServer, issuers?: string[]) => {
     const { refreshToken } = await server.grant()
-    const answers = await race(server, refreshToken, issuers)
-    const [won, ...more] = answers.filter(({ status }) => status === 200)
+    const responses = await race(server, refreshToken, issuers)
+    const [won, ...more] = responses.filter(({ status }) => status === 200)
     expect(more).toEqual([])
-    const refused = answers.filter(
+    const refused = responses.filter(
       ({ status, body }) => status === 400 && body.error === 'invalid_grant',
     )
     expect(refused).toHaveLength(many - 1)
@@ -213,10 +213,10 @@ describe('RF-07 Refreshes with fewer scopes [T560]', () => {
     const redeeming = { client: own }
     let { refreshToken } = await attack.grant({ scope: `${r} ${w}` }, redeeming)
     const next = async (scope?: string) => {
-      const answer = await attack.refresh(refreshToken, { scope }, redeeming)
-      const tokens = attack.tokensIn(answer)
+      const response = await attack.refresh(refreshToken, { scope }, redeeming)
+      const tokens = attack.tokensIn(response)
       refreshToken = tokens.refreshToken
-      return String(answer.body.scope).split(' ').sort().join(' ')
+      return String(response.body.scope).split(' ').sort().join(' ')
     }
     const all = [r, w].sort().join(' ')
     expect(await next(r)).toBe(r)
@@ -353,8 +353,8 @@ describe('RF-09 Grants without a refresh token, and other credentials', () => {
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
     })
-    const { answer, accessToken } = await attack.grant({}, { client: own })
-    expect(answer.body).not.toHaveProperty('refresh_token')
+    const { response, accessToken } = await attack.grant({}, { client: own })
+    expect(response.body).not.toHaveProperty('refresh_token')
     expectJson(await attack.refresh(accessToken, {}, { client: own }), 400, 'unauthorized_client')
     await attack.personalToken()
     const rows = await attack.server.query(

@@ -6,7 +6,7 @@ import { register } from '../support/registration.ts'
 import { startServer } from '../support/server.ts'
 import { browser, logIn } from '../support/session.ts'
 import { ping } from '../support/user-agent.ts'
-import { type Answer, type AttackServer, startAttackServer } from './support/attack-server.ts'
+import { type AttackServer, type HttpResponse, startAttackServer } from './support/attack-server.ts'
 
 let it: AttackServer
 beforeAll(async () => {
@@ -246,12 +246,12 @@ describe('RV-10 Limit of authorizations per application', () => {
       await using limited = await startAttackServer({ authorizationsPerApplication: 1 })
       const codes: string[] = []
       for (let made = 0; made < 10; made += 1) codes.push(await limited.code())
-      const answers: Answer[] = []
-      const redeem = async (code: string) => answers.push(await limited.token({ code }))
+      const responses: HttpResponse[] = []
+      const redeem = async (code: string) => responses.push(await limited.token({ code }))
       if (how === 'concurrently') await Promise.all(codes.map(redeem))
       else for (const code of codes) await redeem(code)
-      expect(answers.map(({ status }) => status)).toEqual(codes.map(() => 200))
-      const tokens = answers.map((answer) => limited.tokensIn(answer))
+      expect(responses.map(({ status }) => status)).toEqual(codes.map(() => 200))
+      const tokens = responses.map((response) => limited.tokensIn(response))
       const pings = await Promise.all(tokens.map(({ accessToken }) => limited.ping(accessToken)))
       expect(pings.filter(({ status }) => status === 200)).toHaveLength(1)
       expect(await rows(limited)).toHaveLength(1)

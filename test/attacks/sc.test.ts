@@ -6,13 +6,13 @@ import { register } from '../support/registration.ts'
 import { startServer } from '../support/server.ts'
 import { ping } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   expectBearer,
   expectJson,
   expectRedirect,
   formOf,
+  type HttpResponse,
   type Over,
   startAttackServer,
 } from './support/attack-server.ts'
@@ -33,20 +33,24 @@ const person = async (): Promise<Person> =>
   new Person(attack.server, await attack.browser('a'), attack.users.a.user)
 
 /** Sends a form with the credentials of `free` or another confidential client. */
-const post = (path: string, fields: Over, { clientId, clientSecret } = free): Promise<Answer> =>
+const post = (
+  path: string,
+  fields: Over,
+  { clientId, clientSecret } = free,
+): Promise<HttpResponse> =>
   attack.request(path, {
     method: 'POST',
     body: new URLSearchParams(formOf(fields)),
     headers: basicOf({ clientId, clientSecret }),
   })
 
-const pushed = (over: Over, client = free): Promise<Answer> => {
+const pushed = (over: Over, client = free): Promise<HttpResponse> => {
   const { searchParams } = new URL(attack.authorizeUrl(over, { client }))
   return post('/oauth/par', Object.fromEntries(searchParams), client)
 }
 
 /** Returns the scopes that a page shows. */
-const shown = ({ text }: Pick<Answer, 'text'>): readonly string[] =>
+const shown = ({ text }: Pick<HttpResponse, 'text'>): readonly string[] =>
   [...text.matchAll(/<li>(?:<label[^>]*>.*?<span>)?[^<]*<code>([^<]+)<\/code>/g)].map(
     ([, id = '']) => id,
   )
@@ -67,13 +71,13 @@ describe('SC-01 Unknown, internal and unavailable scopes [T543]', () => {
     expectRedirect(await attack.authorize({ scope }), 'invalid_scope')
     expectRedirect(await attack.authorize({ scope }, { method: 'POST' }), 'invalid_scope')
     const machine = { grant_type: 'client_credentials', scope }
-    const answers = [
+    const responses = [
       await pushed({ scope }),
       await post('/oauth/device_authorization', { scope }),
       await attack.token(machine, { client: free }),
       await attack.token(machine, { client: 'm2m' }),
     ]
-    for (const answer of answers) expectJson(answer, 400, 'invalid_scope')
+    for (const response of responses) expectJson(response, 400, 'invalid_scope')
     const { status, body } = await register(attack.server, {
       redirect_uris: ['https://client.example/cb'],
       scope,
@@ -158,7 +162,7 @@ describe('SC-02 Additional scopes in the consent form', () => {
   const decided = async (
     changes: string,
     { inQuery = '', type = 'application/x-www-form-urlencoded' } = {},
-  ): Promise<Answer> => {
+  ): Promise<HttpResponse> => {
     const { agent } = await attack.browser('a')
     const asked = { scope: 'r', prompt: 'consent' }
     const page = await attack.authorize(asked, { client: free, submit: null })
@@ -187,8 +191,8 @@ describe('SC-02 Additional scopes in the consent form', () => {
     ['a whole request in the query', '', '?response_type=code&scope=rw:all&prompt=none'],
   ])('grants only the displayed scopes despite %s', async (_, changes, inQuery) => {
     const { query } = await decided(changes, { inQuery })
-    const answer = await attack.token({ code: query.code }, { client: free })
-    expect([answer.status, answer.body.scope]).toEqual([200, 'r'])
+    const response = await attack.token({ code: query.code }, { client: free })
+    expect([response.status, response.body.scope]).toEqual([200, 'r'])
     const [{ scopes = '' } = {}] = await attack.server.query(
       `select scopes from oauth2server_consent join oauth2server_client using (client_key) where client_id = '${free.clientId}'`,
     )
@@ -196,8 +200,8 @@ describe('SC-02 Additional scopes in the consent form', () => {
   })
 
   test('rejects a decision as JSON', async () => {
-    const answer = await decided('', { type: 'application/json' })
-    expect([answer.status, answer.location]).toEqual([400, undefined])
+    const response = await decided('', { type: 'application/json' })
+    expect([response.status, response.location]).toEqual([400, undefined])
   })
 })
 
@@ -233,10 +237,10 @@ describe('SC-05 Scope syntax', () => {
     expectRedirect(asked, 'invalid_scope')
     expect(asked.query.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
     const machine = { grant_type: 'client_credentials', scope }
-    const answers = [await pushed({ scope }), await attack.token(machine, { client: free })]
-    for (const answer of answers) {
-      expectJson(answer, 400, 'invalid_scope')
-      expect([...answer.headers.values()].join()).not.toMatch(/x=1|\\/)
+    const responses = [await pushed({ scope }), await attack.token(machine, { client: free })]
+    for (const response of responses) {
+      expectJson(response, 400, 'invalid_scope')
+      expect([...response.headers.values()].join()).not.toMatch(/x=1|\\/)
     }
     expect(await attack.state()).toEqual(before)
   })

@@ -7,11 +7,11 @@ import { startServer, type TestServer, testScopes } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 import {
-  type Answer,
   type Asking,
   type AttackServer,
   expectBearer,
   expectLocal400,
+  type HttpResponse,
   isLoginPage,
   type Over,
   startAttackServer,
@@ -40,7 +40,7 @@ const post = (
     agent,
     headers = {},
   }: { readonly agent?: UserAgent; readonly headers?: Record<string, string> } = {},
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   attack.request(path, {
     method: 'POST',
     body: new URLSearchParams(fields),
@@ -81,8 +81,11 @@ describe('SS-01 Forged consent decisions [T091]', () => {
         { ...hidden, confirm: 'yes' },
         { ...hidden, csrf_token: '', confirm: 'yes' },
       ]) {
-        const answer = await post(`/oauth/authorize${search}`, fields, { agent, headers })
-        expect([answer.status, answer.location], JSON.stringify(fields)).toEqual([403, undefined])
+        const response = await post(`/oauth/authorize${search}`, fields, { agent, headers })
+        expect([response.status, response.location], JSON.stringify(fields)).toEqual([
+          403,
+          undefined,
+        ])
       }
       expect(await attack.state()).toEqual(before)
     },
@@ -93,8 +96,8 @@ describe('SS-01 Forged consent decisions [T091]', () => {
     const before = await attack.state()
     const { search } = new URL(attack.authorizeUrl({}, { client: 'evil' }))
     for (const body of ['', '&', 'confirm', 'confirm=', 'confirm=&confirm=']) {
-      const answer = await post(`/oauth/authorize${search}`, body, { agent })
-      const page = await attack.follow(answer, agent)
+      const response = await post(`/oauth/authorize${search}`, body, { agent })
+      const page = await attack.follow(response, agent)
       if (page.status !== 403) expectLocal400(page)
     }
     expect(await attack.state()).toEqual(before)
@@ -122,8 +125,8 @@ describe('SS-01 Forged consent decisions [T091]', () => {
         { agent },
       )
       expect([refused.status, refused.location]).toEqual([403, undefined])
-      const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
-      expect(answer.query.code).toBeDefined()
+      const response = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+      expect(response.query.code).toBeDefined()
     },
   )
 
@@ -135,8 +138,8 @@ describe('SS-01 Forged consent decisions [T091]', () => {
     expect([refused.status, refused.location]).toEqual([403, undefined])
     // Browsers send the origin null with forms of this server, because of its referrer policy.
     const ours = { 'sec-fetch-site': 'same-origin', origin: 'null' }
-    const answer = await post('/oauth/authorize', fields, { agent, headers: ours })
-    expect(answer.query.code).toBeDefined()
+    const response = await post('/oauth/authorize', fields, { agent, headers: ours })
+    expect(response.query.code).toBeDefined()
   })
 })
 
@@ -175,8 +178,8 @@ describe('SS-02 HEAD and method overrides', () => {
       (await attack.server.query(`select 1 from oauth2server_token where id = ${id}`)).length,
     ).toBe(1)
     expect((await attack.state()).codes).toEqual(before.codes)
-    const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
-    expect(answer.query.code).toBeDefined()
+    const response = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+    expect(response.query.code).toBeDefined()
   })
 
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'FOO'])(
@@ -185,10 +188,11 @@ describe('SS-02 HEAD and method overrides', () => {
       const { cookie } = await attack.browser('a')
       const target = attack.authorizeUrl().slice(attack.issuer.length)
       const headers = [`Cookie: ${cookie}`, `User-Agent: ${browser}`]
-      const answer = await rawHttp(attack.server, { method, target, headers })
+      const response = await rawHttp(attack.server, { method, target, headers })
       // Node rejects an unknown method before the server receives the request.
-      if (method === 'FOO') expect(answer.status).toBe(400)
-      else expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+      if (method === 'FOO') expect(response.status).toBe(400)
+      else
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
     },
   )
 })
@@ -222,13 +226,13 @@ describe('SS-03 State changes by GET', () => {
     })
     for (const method of ['GET', 'HEAD']) {
       for (const path of forms) {
-        const answer = await attack.request(`${path}?${fields}`, { agent, method })
-        expect([answer.status, answer.headers.get('allow')], path).toEqual([405, 'POST'])
+        const response = await attack.request(`${path}?${fields}`, { agent, method })
+        expect([response.status, response.headers.get('allow')], path).toEqual([405, 'POST'])
       }
       for (const path of shownToo) {
-        const answer = await attack.request(`${path}?${fields}&delete=1`, { agent, method })
+        const response = await attack.request(`${path}?${fields}&delete=1`, { agent, method })
         // The administration page returns 404 to users who are not administrators.
-        expect(answer.status, path).toBe(path === at.admin ? 404 : 200)
+        expect(response.status, path).toBe(path === at.admin ? 404 : 200)
       }
     }
     expect(await attack.state()).toEqual(before)
@@ -250,13 +254,13 @@ describe('SS-05 Forms of other users, and repeated decisions', () => {
       [twin.agent, { ...own, csrf_token: twin.csrfToken }],
       [new UserAgent(), own],
     ] as const) {
-      const answer = await post('/oauth/authorize', { ...fields, confirm: 'yes' }, { agent })
-      expect([answer.status, answer.location]).toEqual([403, undefined])
+      const response = await post('/oauth/authorize', { ...fields, confirm: 'yes' }, { agent })
+      expect([response.status, response.location]).toEqual([403, undefined])
     }
     expect(await attack.state()).toEqual(before)
     const { agent } = await attack.browser('m')
-    const answer = await post('/oauth/authorize', { ...theirs, confirm: 'yes' }, { agent })
-    expect(answer.query.code).toBeDefined()
+    const response = await post('/oauth/authorize', { ...theirs, confirm: 'yes' }, { agent })
+    expect(response.query.code).toBeDefined()
   })
 
   test('rejects a form after another user has logged in with the same browser', async () => {
@@ -270,8 +274,8 @@ describe('SS-05 Forms of other users, and repeated decisions', () => {
       formIn((await attack.request('/', { agent })).text).hidden,
     )
     for (const given of [hidden, { ...hidden, csrf_token }]) {
-      const answer = await post('/oauth/authorize', { ...given, confirm: 'yes' }, { agent })
-      expect([answer.status, answer.location]).toEqual([403, undefined])
+      const response = await post('/oauth/authorize', { ...given, confirm: 'yes' }, { agent })
+      expect([response.status, response.location]).toEqual([403, undefined])
     }
   })
 
@@ -280,12 +284,12 @@ describe('SS-05 Forms of other users, and repeated decisions', () => {
     for (let round = 0; round < 5; round += 1) {
       const hidden = await shown()
       const decision = { ...hidden, confirm: 'yes' }
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         post('/oauth/authorize', decision, { agent }),
         post('/oauth/authorize', decision, { agent }),
       ])
-      expect(answers.map(({ status }) => status).sort()).toEqual([303, 400])
-      expect(answers.filter(({ query }) => query.code !== undefined)).toHaveLength(1)
+      expect(responses.map(({ status }) => status).sort()).toEqual([303, 400])
+      expect(responses.filter(({ query }) => query.code !== undefined)).toHaveLength(1)
     }
   })
 
@@ -310,8 +314,8 @@ describe('SS-05 Forms of other users, and repeated decisions', () => {
     const [one, other] = [await shown(), await shown()]
     expect(one.authorization_request).not.toBe(other.authorization_request)
     for (const hidden of [one, other]) {
-      const answer = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
-      expect(answer.query.code).toBeDefined()
+      const response = await post('/oauth/authorize', { ...hidden, confirm: 'yes' }, { agent })
+      expect(response.query.code).toBeDefined()
     }
   })
 
@@ -343,7 +347,7 @@ describe('SS-06 Session fixation', () => {
     await agent.jar.setCookie(`${name}=${value}; Path=/`, attack.issuer)
     return agent
   }
-  const logInAs = async (agent: UserAgent, who: UserName): Promise<Answer> => {
+  const logInAs = async (agent: UserAgent, who: UserName): Promise<HttpResponse> => {
     const page = await attack.request('/login?prompt=login', { agent })
     const { user, password } = attack.users[who]
     const fields = { ...formIn(page.text).hidden, email: user.email, password }
@@ -437,8 +441,8 @@ describe('SS-07 Login CSRF', () => {
       ...foreign.map((headers) => [{ ...hidden, ...credentials }, headers] as const),
     ]
     for (const [fields, headers] of attempts) {
-      const answer = await post('/login', fields, { agent: victim, headers })
-      expect([answer.status, answer.location]).toEqual([403, undefined])
+      const response = await post('/login', fields, { agent: victim, headers })
+      expect([response.status, response.location]).toEqual([403, undefined])
       expect(await isSignedIn(victim, user)).toBe(false)
     }
     // The browser sends no cookie with this request (SameSite=Lax). The response must not replace the cookie.
@@ -640,14 +644,14 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ]
-  const directives = ({ headers }: Answer): readonly string[] =>
+  const directives = ({ headers }: HttpResponse): readonly string[] =>
     (headers.get('content-security-policy') ?? '').split('; ')
-  const formAction = (answer: Answer): string | undefined =>
-    directives(answer)
+  const formAction = (response: HttpResponse): string | undefined =>
+    directives(response)
       .find((one) => one.startsWith('form-action '))
       ?.slice('form-action '.length)
 
-  test.each<[string, () => Promise<Answer>]>([
+  test.each<[string, () => Promise<HttpResponse>]>([
     ['the consent page', () => attack.authorize({ prompt: 'consent' }, { submit: null })],
     ['the login page', () => attack.request('/login')],
     ['a failed login', () => post('/login', { email: 'x' })],
@@ -665,24 +669,24 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
     ['a 405 page', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
     ['the page of the application', () => asUser('/')],
   ])('forbids framing and inline scripts on %s', async (what, open) => {
-    const answer = await open()
+    const response = await open()
     const isHosts = what === 'the page of the application'
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    const policy = directives(answer)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = directives(response)
     expect(policy).toEqual(
       expect.arrayContaining(isHosts ? ["frame-ancestors 'none'", "default-src 'none'"] : strict),
     )
     expect(policy.join()).not.toMatch(/unsafe|\*|data:.*script|http:\/\/(?!127|localhost)/)
     if (!isHosts) {
-      expect(answer.headers.get('x-frame-options')).toBe('DENY')
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('x-frame-options')).toBe('DENY')
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     }
-    expect(answer.text).not.toMatch(
+    expect(response.text).not.toMatch(
       /<script(?![^>]* src="\/)|<style|\sstyle=|\son[a-z]+=|javascript:/,
     )
   })
 
-  const asUser = async (path: string, fields?: Record<string, string>): Promise<Answer> => {
+  const asUser = async (path: string, fields?: Record<string, string>): Promise<HttpResponse> => {
     const { agent, csrfToken } = await attack.browser('a')
     return fields
       ? post(path, { csrf_token: csrfToken, ...fields }, { agent })

@@ -468,12 +468,12 @@ describe('ST-06 Time representation', () => {
 
   const introspected = async (it: AttackServer, token: string) => {
     const { clientId, clientSecret } = it.clients.conf
-    const answer = await it.request('/oauth/introspect', {
+    const response = await it.request('/oauth/introspect', {
       method: 'POST',
       body: `token=${token}`,
       headers: { 'content-type': form, authorization: basic(clientId, clientSecret) },
     })
-    return answer.body
+    return response.body
   }
 
   test.each([
@@ -493,8 +493,8 @@ describe('ST-06 Time representation', () => {
       await using it = await startAttackServer({ dynamicRegistration: 'off' })
       const { server } = it
       server.advance((at - server.now()) / 1000)
-      const { accessToken, refreshToken, answer } = await it.grant()
-      expect(answer.body.expires_in).toBe(hour)
+      const { accessToken, refreshToken, response } = await it.grant()
+      expect(response.body.expires_in).toBe(hour)
       const [row] = await server.query(
         'select expires, created_at from oauth2server_token where refresh_token is not null',
       )
@@ -556,8 +556,8 @@ describe('ST-06 Time representation', () => {
 
   test('returns expires_in as a non-negative integer', async () => {
     await using it = await startAttackServer({ tokenExpiresIn: 10, refreshTokenLeeway: 60 })
-    const { refreshToken, answer } = await it.grant()
-    expect(answer.body.expires_in).toBe(10)
+    const { refreshToken, response } = await it.grant()
+    expect(response.body.expires_in).toBe(10)
     const { body } = await it.refresh(refreshToken)
     expect(body.expires_in).toBe(10)
     it.server.advance(9)

@@ -10,12 +10,12 @@ import { testScopes } from '../support/server.ts'
 import { logIn } from '../support/session.ts'
 import { formIn } from '../support/user-agent.ts'
 import {
-  type Answer,
   type AttackClient,
   type AttackServer,
   expectJson,
   expectLocal400,
   expectRedirect,
+  type HttpResponse,
   isConsentPage,
   isLoginPage,
   startAttackServer,
@@ -103,9 +103,9 @@ describe('XS-01 Stored cross-site scripting', () => {
     })
     const page = async (path: string): Promise<string> => (await person.get(path)).html
     const refused = async (path: string, fields: Record<string, string>): Promise<string> => {
-      const answer = await person.post(path, fields)
-      expect(answer.status).toBe(400)
-      return answer.html
+      const response = await person.post(path, fields)
+      expect(response.status).toBe(400)
+      return response.html
     }
     const [own, mine] = [at.client(client.clientId), at.token(token.id)]
     return {
@@ -173,10 +173,10 @@ describe('XS-01 Stored cross-site scripting', () => {
     const { agent, jwt } = await attack.browser('b')
     const { clientId } = await attack.client({ name, userId: attack.users.b.user.id })
     const headers = { accept: 'application/json', authorization: `Bearer ${jwt}` }
-    const answer = await attack.request(at.client(clientId), { agent, headers })
-    expect(answer.body.name).toBe(name)
-    expect(answer.headers.get('content-type')).toBe('application/json')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    const response = await attack.request(at.client(clientId), { agent, headers })
+    expect(response.body.name).toBe(name)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   test('escapes the metadata of a registered client', async () => {
@@ -214,7 +214,7 @@ describe('XS-02 Reflected cross-site scripting', () => {
     text,
     headers,
     location,
-  }: Pick<Answer, 'text' | 'headers' | 'location'>) => {
+  }: Pick<HttpResponse, 'text' | 'headers' | 'location'>) => {
     const tags = skeleton(text.replace(ourScript, '')).join('')
     expect(tags).not.toMatch(/script|img|svg|<base|onerror|onload|onfocus|onmouseover/)
     expect(location ?? '').not.toMatch(/[<>"\\\s]/)
@@ -295,13 +295,13 @@ describe('XS-02 Reflected cross-site scripting', () => {
     for (const path of ['/oauth/revoke', '/oauth/introspect', '/oauth/token', '/oauth/ping']) {
       const callback = '<script>alert(1)</script>'
       for (const query of ['', `?${new URLSearchParams({ callback, jsonp: callback })}`]) {
-        const answer = await attack.request(`${path}${query}`, {
+        const response = await attack.request(`${path}${query}`, {
           method: 'POST',
           body: new URLSearchParams({ token: 'x', callback, jsonp: callback }),
           headers: { authorization },
         })
-        expect(answer.text).not.toContain('alert')
-        expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
+        expect(response.text).not.toContain('alert')
+        expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
       }
     }
   })
@@ -559,16 +559,16 @@ describe('XS-07 Requests without a consent page', () => {
   ])('always shows the consent page for %s', async (_, uri) => {
     const client = await agreed({ isConfidential: false, redirectUris: [uri] })
     expect(await isAsked({}, { client })).toBe(true)
-    const answer = await attack.authorize({ prompt: 'none' }, { client })
-    expect(answer.query).toMatchObject({ error: 'consent_required' })
+    const response = await attack.authorize({ prompt: 'none' }, { client })
+    expect(response.query).toMatchObject({ error: 'consent_required' })
   })
 
   test('always shows the consent page for a client that registered itself [T081]', async () => {
     const { evil } = attack.clients
     await attack.grant({}, { client: evil })
     expect(await isAsked({}, { client: evil })).toBe(true)
-    const answer = await attack.authorize({ prompt: 'none' }, { client: evil })
-    expectRedirect(answer, 'consent_required', { redirectUri: evil.redirectUri })
+    const response = await attack.authorize({ prompt: 'none' }, { client: evil })
+    expectRedirect(response, 'consent_required', { redirectUri: evil.redirectUri })
   })
 
   test('withdraws the consent when a client becomes public', async () => {
@@ -591,8 +591,8 @@ describe('XS-07 Requests without a consent page', () => {
     const client = await attack.client()
     const before = await attack.state()
     for (const scope of ['r', 'r w']) {
-      const answer = await attack.authorize({ prompt: 'none', scope }, { client })
-      expectRedirect(answer, 'consent_required')
+      const response = await attack.authorize({ prompt: 'none', scope }, { client })
+      expectRedirect(response, 'consent_required')
     }
     const stranger = await attack.authorize({ prompt: 'none' }, { client, as: null })
     expectRedirect(stranger, 'login_required')

@@ -231,7 +231,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
   })
 
   /** Returns a proxy that answers a repeated request with the stored response. */
-  const keepsAnswers = (): ChangingProxy => {
+  const keepsResponses = (): ChangingProxy => {
     const kept = new Map<string, Passing>()
     return {
       before(passing) {
@@ -250,7 +250,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
   test.each<[string, ChangingProxy, Record<string, RegExp>]>([
     [
       'cached responses of the token endpoint',
-      keepsAnswers(),
+      keepsResponses(),
       {
         'flow-code-once': /redeemed twice.*still works/,
         'flow-refresh-reuse': /replaced still works.*still works/,

@@ -15,9 +15,9 @@ const terminal = (isTTY = true) => {
 
 test('reads a secret from the terminal without showing it', async () => {
   const { shown, ...at } = terminal()
-  const answer = readSecret('Token: ', at)
+  const response = readSecret('Token: ', at)
   at.input.write('the secret\r')
-  expect(await answer).toBe('the secret')
+  expect(await response).toBe('the secret')
   expect(shown()).toBe('Token: \n')
 })
 
@@ -37,9 +37,9 @@ test.each([
   ['yesterday', false],
 ])('parses the answer %j as %j', async (typed, expected) => {
   const { shown, ...at } = terminal()
-  const answer = confirm('Delete?', at)
+  const response = confirm('Delete?', at)
   at.input.write(`${typed}\r`)
-  expect(await answer).toBe(expected)
+  expect(await response).toBe(expected)
   expect(shown()).toContain('Delete? [y/N] ')
 })
 

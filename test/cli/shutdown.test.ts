@@ -88,7 +88,9 @@ const keepAsking = async (port: number): Promise<readonly string[]> => {
         agent,
         headers,
       }
-      const asked = request(options, (answer) => answer.resume().once('end', () => resolve(true)))
+      const asked = request(options, (response) =>
+        response.resume().once('end', () => resolve(true)),
+      )
       asked.once('error', (error: NodeJS.ErrnoException) => {
         if (asked.reusedSocket) cutOff.push(String(error.code))
         resolve(false)

@@ -25,9 +25,9 @@ const setUp = async (machineAhead = 0) => {
       asked += 1
       if (isAway) throw new StoreUnavailable('away')
       pass(roundTrip / 2)
-      const answer = at.database
+      const response = at.database
       pass(roundTrip / 2)
-      return answer
+      return response
     },
     log: (entry) => log.push(entry),
   })

@@ -69,8 +69,8 @@ export const guardsContract = (
       return { authorization: `Bearer ${issued.accessToken}` }
     }
     const challenge = async (path: string, headers?: Readonly<Record<string, string>>) => {
-      const answer = await app.ask(path, headers)
-      return [answer.status, answer.headers.get('www-authenticate')]
+      const response = await app.ask(path, headers)
+      return [response.status, response.headers.get('www-authenticate')]
     }
     const bearer = (error: string, scope: string, metadata = metadataOfAll) =>
       `Bearer realm="http://localhost", ${error}${scope && `scope="${scope}", `}resource_metadata="${metadata}"`
@@ -103,8 +103,8 @@ export const guardsContract = (
       })
 
       test('is the same for HEAD as for GET', async () => {
-        const answer = await app.ask('/steps', {}, 'HEAD')
-        expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+        const response = await app.ask('/steps', {}, 'HEAD')
+        expect([response.status, response.headers.get('www-authenticate')]).toEqual([
           401,
           bearer('', both),
         ])
@@ -183,11 +183,11 @@ export const guardsContract = (
 
     describe('RFC 9728 §5.1 scripts of other sites', () => {
       const said = async (path: string, headers?: Readonly<Record<string, string>>) => {
-        const answer = await app.ask(path, { origin: 'https://evil.example', ...headers })
+        const response = await app.ask(path, { origin: 'https://evil.example', ...headers })
         return [
-          answer.status,
-          answer.headers.get('access-control-allow-origin'),
-          answer.headers.get('access-control-allow-credentials'),
+          response.status,
+          response.headers.get('access-control-allow-origin'),
+          response.headers.get('access-control-allow-credentials'),
         ]
       }
 

@@ -56,8 +56,8 @@ export const hostLoginContract = (
     const me = async (agent: UserAgent, jwt?: string) => {
       const headers: Record<string, string> =
         jwt === undefined ? {} : { authorization: `Bearer ${jwt}` }
-      const answer = await agent.fetch(`${url}/api/me`, { headers })
-      return { status: answer.status, body: await answer.json() }
+      const response = await agent.fetch(`${url}/api/me`, { headers })
+      return { status: response.status, body: await response.json() }
     }
     const jwtOf = async (agent: UserAgent) => (await agent.fetch(`${url}/`)).text()
     const client = async () => {
@@ -88,13 +88,13 @@ export const hostLoginContract = (
       expect(consent.status).toBe(200)
       const decided = await agent.submit(consent, { confirm: 'yes' })
       expect(decided.status).toBe(303)
-      const answer = new URL(decided.headers.get('location') ?? '')
-      expect(answer.searchParams.get('state')).toBe('a b&c')
+      const response = new URL(decided.headers.get('location') ?? '')
+      expect(response.searchParams.get('state')).toBe('a b&c')
       const { status, body } = await tokenRequest(
         url,
         {
           grant_type: 'authorization_code',
-          code: answer.searchParams.get('code') ?? '',
+          code: response.searchParams.get('code') ?? '',
           redirect_uri: redirectUri,
           code_verifier: verifier,
         },
@@ -132,9 +132,9 @@ export const hostLoginContract = (
       await server.users.setActive(user, false)
       expect((await me(agent, jwt)).status).toBe(401)
       const { clientId } = await client()
-      const answer = await agent.fetch(authorizeUrl(url, { client_id: clientId }))
+      const response = await agent.fetch(authorizeUrl(url, { client_id: clientId }))
       await server.users.setActive(user, true)
-      expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?|^\/enter\?/)
+      expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?|^\/enter\?/)
       expect((await me(agent, jwt)).status).toBe(200)
     })
 

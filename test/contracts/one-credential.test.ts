@@ -10,7 +10,7 @@ interface Presented {
   readonly query?: string
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number
   /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
@@ -79,7 +79,7 @@ const routes = { guarded: '/api/me', anonymous: '/api/public' } as const
 const ask = async (
   route: keyof typeof routes,
   { authorization = [], cookie = [], query = '' }: Presented,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const { status, headers, text } = await rawHttp(world.app, {
     target: `${routes[route]}${query}`,
     headers: [
@@ -106,21 +106,21 @@ const parameters = (challenge: string): 'bare' | Readonly<Record<string, string>
   return 'error' in all ? all : 'bare'
 }
 
-const refused = (status: number, error: string): Answer => ({
+const refused = (status: number, error: string): HttpResponse => ({
   status,
   challenge: expect.objectContaining({ error, error_description: expect.any(String) }),
   body: { error, error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/) },
 })
-const jwtError = (status: number, message: string): Answer => ({
+const jwtError = (status: number, message: string): HttpResponse => ({
   status,
   challenge: 'none',
   body: { status, message },
 })
-const identified = (body: object): Answer => ({ status: 200, challenge: 'none', body })
+const identified = (body: object): HttpResponse => ({ status: 200, challenge: 'none', body })
 
 const twoCredentials = refused(400, 'invalid_request')
 const invalidToken = refused(401, 'invalid_token')
-const bare: Answer = {
+const bare: HttpResponse = {
   status: 401,
   challenge: 'bare',
   body: { status: 401, message: expect.any(String) },
@@ -134,7 +134,7 @@ const anonymous = identified({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented
 /** The responses of the two routes; `both` if they are equal. */
-type Expected = { readonly both: Answer } | Record<keyof typeof routes, Answer>
+type Expected = { readonly both: HttpResponse } | Record<keyof typeof routes, HttpResponse>
 
 const check = async (present: Present, expected: Expected): Promise<void> => {
   const presented = present(world)
@@ -265,16 +265,16 @@ describe('decision §3 an opaque token', () => {
 
   test('without a required scope: returns 403 insufficient_scope with the scope [T645]', async () => {
     const { app, token } = world
-    const answer = await rawHttp(app, {
+    const response = await rawHttp(app, {
       method: 'DELETE',
       target: '/api/notes/1',
       headers: [`Authorization: Bearer ${token}`],
     })
-    expect(answer.status).toBe(403)
-    expect(answer.headers.get('www-authenticate')).toMatch(
+    expect(response.status).toBe(403)
+    expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]+", error="insufficient_scope", .*\bscope="notes:write"/,
     )
-    expect(JSON.parse(answer.text)).toMatchObject({ error: 'insufficient_scope' })
+    expect(JSON.parse(response.text)).toMatchObject({ error: 'insufficient_scope' })
   })
 })
 

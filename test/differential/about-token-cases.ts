@@ -1,9 +1,9 @@
 import type { Case } from './case.ts'
-import { ofAnswer } from './outcomes.ts'
-import { type Answer, type Peer, unknown } from './peer.ts'
+import { ofResponse } from './outcomes.ts'
+import { type HttpResponse, type Peer, unknown } from './peer.ts'
 
 const introspected = async (peer: Peer, token: string): Promise<string> =>
-  ofAnswer(await peer.post(peer.at.introspect, { token }))
+  ofResponse(await peer.post(peer.at.introspect, { token }))
 
 /** Cases of the endpoints for revocation, introspection and metadata. */
 export const aboutTokenCases: readonly Case[] = [
@@ -13,7 +13,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'revoke',
     what: 'the revocation of an access token',
     run: async (peer) =>
-      ofAnswer(await peer.post(peer.at.revoke, { token: (await peer.tokens()).access })),
+      ofResponse(await peer.post(peer.at.revoke, { token: (await peer.tokens()).access })),
   },
   {
     id: 'R02',
@@ -23,7 +23,7 @@ export const aboutTokenCases: readonly Case[] = [
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: refresh })
-      return ofAnswer(await peer.refresh(refresh))
+      return ofResponse(await peer.refresh(refresh))
     },
   },
   {
@@ -45,7 +45,7 @@ export const aboutTokenCases: readonly Case[] = [
     run: async (peer) => {
       const { access, refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: access })
-      return ofAnswer(await peer.refresh(refresh))
+      return ofResponse(await peer.refresh(refresh))
     },
   },
   {
@@ -53,14 +53,14 @@ export const aboutTokenCases: readonly Case[] = [
     rule: 'RFC 7009 §2.2',
     needs: 'revoke',
     what: 'an unknown token',
-    run: async (peer) => ofAnswer(await peer.post(peer.at.revoke, { token: unknown() })),
+    run: async (peer) => ofResponse(await peer.post(peer.at.revoke, { token: unknown() })),
   },
   {
     id: 'R06',
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
     what: 'no token',
-    run: async (peer) => ofAnswer(await peer.post(peer.at.revoke, {})),
+    run: async (peer) => ofResponse(await peer.post(peer.at.revoke, {})),
   },
   {
     id: 'R07',
@@ -68,7 +68,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'revoke',
     what: 'the token of another client',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.post(peer.at.revoke, { token: (await peer.tokens()).access }, { client: 'two' }),
       ),
   },
@@ -80,7 +80,7 @@ export const aboutTokenCases: readonly Case[] = [
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       await peer.post(peer.at.revoke, { token: refresh, token_type_hint: 'access_token' })
-      return ofAnswer(await peer.refresh(refresh))
+      return ofResponse(await peer.refresh(refresh))
     },
   },
   {
@@ -89,7 +89,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'revoke',
     what: 'an unknown hint',
     run: async (peer) =>
-      ofAnswer(await peer.post(peer.at.revoke, { token: unknown(), token_type_hint: 'bogus' })),
+      ofResponse(await peer.post(peer.at.revoke, { token: unknown(), token_type_hint: 'bogus' })),
   },
   {
     id: 'R10',
@@ -97,7 +97,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'revoke',
     what: 'a wrong secret',
     run: async (peer) =>
-      ofAnswer(await peer.post(peer.at.revoke, { token: unknown() }, { secret: 'wrong' })),
+      ofResponse(await peer.post(peer.at.revoke, { token: unknown() }, { secret: 'wrong' })),
   },
   {
     id: 'R11',
@@ -115,7 +115,7 @@ export const aboutTokenCases: readonly Case[] = [
     rule: 'RFC 7009 §2.1',
     needs: 'revoke',
     what: 'a repeated token',
-    run: async (peer) => ofAnswer(await peer.post(peer.at.revoke, 'token=x&token=y')),
+    run: async (peer) => ofResponse(await peer.post(peer.at.revoke, 'token=x&token=y')),
   },
   {
     id: 'I01',
@@ -143,7 +143,7 @@ export const aboutTokenCases: readonly Case[] = [
     rule: 'RFC 7662 §2.1',
     needs: 'introspect',
     what: 'no token',
-    run: async (peer) => ofAnswer(await peer.post(peer.at.introspect, {})),
+    run: async (peer) => ofResponse(await peer.post(peer.at.introspect, {})),
   },
   {
     id: 'I05',
@@ -151,7 +151,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'introspect',
     what: 'a wrong secret',
     run: async (peer) =>
-      ofAnswer(await peer.post(peer.at.introspect, { token: unknown() }, { secret: 'wrong' })),
+      ofResponse(await peer.post(peer.at.introspect, { token: unknown() }, { secret: 'wrong' })),
   },
   {
     id: 'I06',
@@ -159,7 +159,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'introspect',
     what: 'the token of another client',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.post(
           peer.at.introspect,
           { token: (await peer.tokens()).access },
@@ -173,7 +173,7 @@ export const aboutTokenCases: readonly Case[] = [
     needs: 'introspect',
     what: 'a public client introspects its own token',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.post(
           peer.at.introspect,
           { token: (await peer.tokens('app')).access },
@@ -232,5 +232,5 @@ export const aboutTokenCases: readonly Case[] = [
   },
 ]
 
-const metadata = async (peer: Peer): Promise<Answer['body']> =>
+const metadata = async (peer: Peer): Promise<HttpResponse['body']> =>
   (await peer.send(peer.at.metadata ?? '')).body

@@ -37,10 +37,10 @@ const running = [
 try {
   const compared: Compared[] = []
   for (const one of cases) {
-    const answers: (string | null)[] = []
-    for (const { peer } of running) answers.push(await asked(one, peer))
-    const [ours = null, ...theirs] = answers
-    const differs = theirs.some((answer) => answer !== null && answer !== ours)
+    const responses: (string | null)[] = []
+    for (const { peer } of running) responses.push(await asked(one, peer))
+    const [ours = null, ...theirs] = responses
+    const differs = theirs.some((response) => response !== null && response !== ours)
     const { id, rule, what } = one
     compared.push({ id, rule, what, ours: ours ?? '', theirs, differs, reason: reasons[id] })
   }

@@ -1,7 +1,7 @@
-import type { Answer } from './peer.ts'
+import type { HttpResponse } from './peer.ts'
 
 /** Returns the outcome of an authorization request in a short form that can be compared. */
-export const ofAuthorization = (end: URL | Answer): string => {
+export const ofAuthorization = (end: URL | HttpResponse): string => {
   if (!(end instanceof URL)) {
     // An HTML page, an error view, or JSON: the relevant fact is that the server did not redirect.
     return end.status >= 500 ? `${end.status}` : 'refused here'
@@ -16,7 +16,7 @@ export const ofAuthorization = (end: URL | Answer): string => {
 }
 
 /** The same for an endpoint that programs call. */
-export const ofAnswer = ({ status, body }: Answer): string => {
+export const ofResponse = ({ status, body }: HttpResponse): string => {
   if (typeof body.error === 'string') return `${status} ${body.error}`
   if (typeof body.access_token === 'string')
     return `${status} token${typeof body.refresh_token === 'string' ? ' and refresh token' : ''}`

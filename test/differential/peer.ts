@@ -49,7 +49,7 @@ export interface Addresses {
 
 export type Given = Readonly<Record<string, string | undefined>>
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -102,21 +102,21 @@ export class Peer {
     return this.#ids[name]?.secret ?? own ?? ''
   }
 
-  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+  async send(path: string, init: RequestInit = {}): Promise<HttpResponse> {
     const headers = new Headers(init.headers)
     const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     if (cookies !== '' && !headers.has('cookie')) headers.set('cookie', cookies)
     headers.set('accept', headers.get('accept') ?? 'text/html')
     const url = new URL(path, this.origin)
-    const answer = await fetch(url, { ...init, headers, redirect: 'manual' })
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (value === '') this.#cookies.delete(name)
       else this.#cookies.set(name, value)
     }
-    const text = await answer.text()
+    const text = await response.text()
     const body = /^\s*[{[]/.test(text) ? JSON.parse(text) : {}
-    return { status: answer.status, headers: answer.headers, text, body }
+    return { status: response.status, headers: response.headers, text, body }
   }
 
   /** A valid authorization request of a client, with changes; undefined omits a parameter. */
@@ -136,25 +136,25 @@ export class Peer {
   /**
    * Follows the flow in the browser until it leaves the server, or stops at a page. The user consents to everything.
    */
-  async authorize(query: string, init: RequestInit = {}): Promise<URL | Answer> {
-    let answer = await this.send(
+  async authorize(query: string, init: RequestInit = {}): Promise<URL | HttpResponse> {
+    let response = await this.send(
       init.method === 'POST' ? this.at.authorize : `${this.at.authorize}?${query}`,
       init.method === 'POST' ? { ...init, body: new URLSearchParams(query) } : init,
     )
     for (let steps = 0; steps < 12; steps += 1) {
-      const location = answer.headers.get('location')
+      const location = response.headers.get('location')
       if (location !== null) {
         const next = new URL(location, this.origin)
         if (next.origin !== this.origin) return next
-        answer = await this.send(next.href)
+        response = await this.send(next.href)
         continue
       }
-      const fields = hiddenIn(answer.text)
-      if (answer.status !== 200 || !fields.authorization_request) return answer
+      const fields = hiddenIn(response.text)
+      if (response.status !== 200 || !fields.authorization_request) return response
       const body = new URLSearchParams({ ...fields, confirm: 'yes' })
-      answer = await this.send(this.at.authorize, { method: 'POST', body })
+      response = await this.send(this.at.authorize, { method: 'POST', body })
     }
-    return answer
+    return response
   }
 
   async code(client: ClientName = 'web', given: Given = {}): Promise<string> {
@@ -166,7 +166,7 @@ export class Peer {
   }
 
   /** Sends a form of a client to one of the endpoints for programs. */
-  post(path: string | null, given: Given | string, proof: Proof = {}): Promise<Answer> {
+  post(path: string | null, given: Given | string, proof: Proof = {}): Promise<HttpResponse> {
     if (path === null) throw new Error(`${this.name} has no such endpoint.`)
     const { client = 'web', headers = {} } = proof
     const isPublic = client === 'app' || client === 'native'
@@ -191,12 +191,12 @@ export class Peer {
     })
   }
 
-  token(given: Given | string, proof: Proof = {}): Promise<Answer> {
+  token(given: Given | string, proof: Proof = {}): Promise<HttpResponse> {
     return this.post(this.at.token, given, proof)
   }
 
   /** A valid token request for a code, with changes. */
-  redeem(code: string, given: Given = {}, proof: Proof = {}): Promise<Answer> {
+  redeem(code: string, given: Given = {}, proof: Proof = {}): Promise<HttpResponse> {
     const redirect_uri = proof.client === 'native' ? 'http://127.0.0.1/cb' : cb
     const own = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier }
     return this.token({ ...own, ...given }, proof)
@@ -211,7 +211,7 @@ export class Peer {
     return { access: String(body.access_token), refresh: String(body.refresh_token) }
   }
 
-  refresh(refresh_token: string, given: Given = {}, proof: Proof = {}): Promise<Answer> {
+  refresh(refresh_token: string, given: Given = {}, proof: Proof = {}): Promise<HttpResponse> {
     return this.token({ grant_type: 'refresh_token', refresh_token, ...given }, proof)
   }
 }

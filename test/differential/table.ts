@@ -21,7 +21,9 @@ const tableOf = (rows: readonly Compared[], names: readonly string[], hasReason:
         `${id}: ${what}`,
         rule,
         ours,
-        ...theirs.map((answer) => (answer === null ? '–' : answer === ours ? 'same' : answer)),
+        ...theirs.map((response) =>
+          response === null ? '–' : response === ours ? 'same' : response,
+        ),
         ...(hasReason ? [reason] : []),
       ]),
     ),

@@ -1,16 +1,16 @@
 import type { Case } from './case.ts'
-import { ofAnswer } from './outcomes.ts'
+import { ofResponse } from './outcomes.ts'
 import { type Given, type Peer, type Proof, unknown, verifier } from './peer.ts'
 
 const redeems =
   (given: Given = {}, proof: Proof = {}) =>
   async (peer: Peer): Promise<string> =>
-    ofAnswer(await peer.redeem(await peer.code(proof.client), given, proof))
+    ofResponse(await peer.redeem(await peer.code(proof.client), given, proof))
 
 const asks =
   (given: Given | string, proof: Proof = {}) =>
   async (peer: Peer): Promise<string> =>
-    ofAnswer(await peer.token(given, proof))
+    ofResponse(await peer.token(given, proof))
 
 /** Without a client in the body. */
 const formless = (given: Given): string =>
@@ -49,7 +49,7 @@ export const tokenCases: readonly Case[] = [
     run: async (peer) => {
       const code = await peer.code()
       await peer.redeem(code)
-      return ofAnswer(await peer.redeem(code))
+      return ofResponse(await peer.redeem(code))
     },
   },
   {
@@ -60,20 +60,21 @@ export const tokenCases: readonly Case[] = [
       const code = await peer.code()
       const { body } = await peer.redeem(code)
       await peer.redeem(code)
-      return ofAnswer(await peer.refresh(String(body.refresh_token)))
+      return ofResponse(await peer.refresh(String(body.refresh_token)))
     },
   },
   {
     id: 'T07',
     rule: 'RFC 6749 §4.1.3',
     what: 'an unknown code',
-    run: (peer) => peer.redeem(unknown()).then(ofAnswer),
+    run: (peer) => peer.redeem(unknown()).then(ofResponse),
   },
   {
     id: 'T08',
     rule: 'RFC 6749 §4.1.3',
     what: 'the code of another client',
-    run: async (peer) => ofAnswer(await peer.redeem(await peer.code('web'), {}, { client: 'two' })),
+    run: async (peer) =>
+      ofResponse(await peer.redeem(await peer.code('web'), {}, { client: 'two' })),
   },
   {
     id: 'T09',
@@ -116,7 +117,7 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 9700 §4.8.2',
     what: 'a code_verifier although the request had no challenge',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.redeem(
           await peer.code('web', { code_challenge: undefined, code_challenge_method: undefined }),
         ),
@@ -129,7 +130,7 @@ export const tokenCases: readonly Case[] = [
     run: async (peer) => {
       const code = await peer.code()
       await peer.redeem(code, { code_verifier: `${verifier}x` })
-      return ofAnswer(await peer.redeem(code))
+      return ofResponse(await peer.redeem(code))
     },
   },
   {
@@ -149,7 +150,7 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 6749 §2.3',
     what: 'credentials in Basic and in the body',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.token({
           ...own,
           client_id: peer.idOf('web'),
@@ -213,14 +214,14 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 6749 §2.3',
     what: 'another client_id in the body than in Basic',
     run: async (peer) =>
-      ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('two') })),
+      ofResponse(await peer.redeem(await peer.code(), { client_id: peer.idOf('two') })),
   },
   {
     id: 'T29',
     rule: 'RFC 6749 §2.3',
     what: 'the same client_id in Basic and in the body',
     run: async (peer) =>
-      ofAnswer(await peer.redeem(await peer.code(), { client_id: peer.idOf('web') })),
+      ofResponse(await peer.redeem(await peer.code(), { client_id: peer.idOf('web') })),
   },
   { id: 'T30', rule: 'RFC 6749 §5.2', what: 'no grant_type', run: asks({}) },
   {
@@ -258,10 +259,10 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 6749 §3.2',
     what: 'a GET request',
     run: async (peer) => {
-      const answer = await peer.send(`${peer.at.token}?grant_type=client_credentials`, {
+      const response = await peer.send(`${peer.at.token}?grant_type=client_credentials`, {
         headers: { accept: 'application/json' },
       })
-      return String(answer.status)
+      return String(response.status)
     },
   },
   {
@@ -271,7 +272,7 @@ export const tokenCases: readonly Case[] = [
     run: (peer) =>
       peer
         .token(JSON.stringify(own), { headers: { 'content-type': 'application/json' } })
-        .then(ofAnswer),
+        .then(ofResponse),
   },
   {
     id: 'T38',
@@ -282,7 +283,7 @@ export const tokenCases: readonly Case[] = [
         client_id: peer.idOf('web'),
         client_secret: peer.secretOf('web'),
       })
-      return ofAnswer(
+      return ofResponse(
         await peer.post(`${peer.at.token}?${query}`, formless(own), { by: 'nothing' }),
       )
     },
@@ -304,7 +305,7 @@ export const tokenCases: readonly Case[] = [
     id: 'T42',
     rule: 'RFC 6749 §6',
     what: 'a refresh',
-    run: async (peer) => ofAnswer(await peer.refresh((await peer.tokens()).refresh)),
+    run: async (peer) => ofResponse(await peer.refresh((await peer.tokens()).refresh)),
   },
   {
     id: 'T43',
@@ -323,7 +324,7 @@ export const tokenCases: readonly Case[] = [
     run: async (peer) => {
       const { refresh } = await peer.tokens()
       await peer.refresh(refresh)
-      return ofAnswer(await peer.refresh(refresh))
+      return ofResponse(await peer.refresh(refresh))
     },
   },
   {
@@ -334,8 +335,8 @@ export const tokenCases: readonly Case[] = [
       const { refresh } = await peer.tokens()
       const second = String((await peer.refresh(refresh)).body.refresh_token)
       const third = String((await peer.refresh(second)).body.refresh_token)
-      const again = ofAnswer(await peer.refresh(refresh))
-      return `${again}; ${ofAnswer(await peer.refresh(third))}`
+      const again = ofResponse(await peer.refresh(refresh))
+      return `${again}; ${ofResponse(await peer.refresh(third))}`
     },
   },
   {
@@ -343,14 +344,14 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 6749 §6',
     what: 'the refresh token of another client',
     run: async (peer) =>
-      ofAnswer(await peer.refresh((await peer.tokens()).refresh, {}, { client: 'two' })),
+      ofResponse(await peer.refresh((await peer.tokens()).refresh, {}, { client: 'two' })),
   },
   {
     id: 'T47',
     rule: 'RFC 6749 §6',
     what: 'a refresh with additional scopes',
     run: async (peer) =>
-      ofAnswer(
+      ofResponse(
         await peer.refresh((await peer.tokens()).refresh, { scope: 'notes:read notes:write' }),
       ),
   },
@@ -367,13 +368,13 @@ export const tokenCases: readonly Case[] = [
     id: 'T49',
     rule: 'RFC 6749 §6',
     what: 'an unknown refresh token',
-    run: (peer) => peer.refresh(unknown()).then(ofAnswer),
+    run: (peer) => peer.refresh(unknown()).then(ofResponse),
   },
   {
     id: 'T50',
     rule: 'RFC 6749 §6',
     what: 'an access token as refresh token',
-    run: async (peer) => ofAnswer(await peer.refresh((await peer.tokens()).access)),
+    run: async (peer) => ofResponse(await peer.refresh((await peer.tokens()).access)),
   },
   {
     id: 'T51',
@@ -386,6 +387,6 @@ export const tokenCases: readonly Case[] = [
     rule: 'RFC 6749 §6',
     what: 'a public client refreshes',
     run: async (peer) =>
-      ofAnswer(await peer.refresh((await peer.tokens('app')).refresh, {}, { client: 'app' })),
+      ofResponse(await peer.refresh((await peer.tokens('app')).refresh, {}, { client: 'app' })),
   },
 ]

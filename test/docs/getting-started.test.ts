@@ -59,13 +59,13 @@ test.skipIf(missing.length > 0)(
 
     const secret = (name: string) => new RegExp(`^ *${name} +(\\S+)$`, 'm').exec(printed)?.[1]
     const script = join(folder.path, 'walk-through.sh')
-    const answers = join(folder.path, 'answers')
+    const responses = join(folder.path, 'answers')
     const commands = steps.map(({ language, text }, index) =>
       language === 'sh' ? `echo; echo '${marker(index)}'\n${text}` : '',
     )
     await writeFile(script, `set -eu -o pipefail\n${commands.join('')}`)
-    await writeFile(answers, `${secret('personal access token')}\n${secret('password')}\n`)
-    await using walk = new Program('bash', ['-c', `bash '${script}' < '${answers}'`], { env })
+    await writeFile(responses, `${secret('personal access token')}\n${secret('password')}\n`)
+    await using walk = new Program('bash', ['-c', `bash '${script}' < '${responses}'`], { env })
     const { code } = await walk.exited
     expect(code, `${walk.stdout}\n${walk.stderr}`).toBe(0)
 

@@ -355,9 +355,11 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           { error: 'link_not_valid', error_description: 'The link is not valid.' },
         ]
         expect(await redeem(other)).toEqual(refused)
-        const answers = await Promise.all([redeem(), redeem(), redeem()])
-        expect(answers.map(([status]) => status).toSorted()).toEqual([200, 400, 400])
-        expect(answers.find(([status]) => status === 200)?.[1].user).toMatchObject({ id: user.id })
+        const responses = await Promise.all([redeem(), redeem(), redeem()])
+        expect(responses.map(([status]) => status).toSorted()).toEqual([200, 400, 400])
+        expect(responses.find(([status]) => status === 200)?.[1].user).toMatchObject({
+          id: user.id,
+        })
         expect(await redeem()).toEqual(refused)
 
         expect((await ask('ada@example.org'))[0]).toBe(202)

@@ -94,12 +94,12 @@ describe('the published patterns', () => {
     })
     const token = await app.personalToken()
     const altered = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`
-    const answer = await fetch(`${app.issuer}/oauth/leaked`, {
+    const response = await fetch(`${app.issuer}/oauth/leaked`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify([altered, token].map((value) => ({ token: value, type: 'x' }))),
     })
-    expect(await answer.json()).toMatchObject([
+    expect(await response.json()).toMatchObject([
       { label: 'false_positive' },
       { label: 'true_positive' },
     ])

@@ -48,7 +48,7 @@ test('the limits on the page equal those in the code', () => {
   expect(limit('A statement in PostgreSQL')).toBe(default_(postgres, 'statementTimeout'))
   expect(limit('Connecting to Redis')).toBe(default_('src/store/redis.ts', 'connectTimeout'))
   expect(limit('A command to Redis')).toBe(
-    default_('src/store/redis/client-options.ts', 'answerLimit'),
+    default_('src/store/redis/client-options.ts', 'responseLimit'),
   )
   expect(limit('`/health/ready`')).toBe(default_('src/server/readiness.ts', 'storeTimeout'))
 })

@@ -45,8 +45,8 @@ test('the application of the README compiles, runs and guards its notes [T628]',
     env: { ...env, PORT: String(port), SECRET_KEY: 'a test secret key of more than 32 bytes' },
   })
   const [, token] = await app.says(/^([A-Za-z0-9]{60})\n[A-Za-z0-9]{40} [A-Za-z0-9]{60}\n/)
-  const answer = await fetch(notes, { headers: { authorization: `Bearer ${token}` } })
-  expect([answer.status, await answer.json()]).toEqual([
+  const response = await fetch(notes, { headers: { authorization: `Bearer ${token}` } })
+  expect([response.status, await response.json()]).toEqual([
     200,
     [{ text: expect.stringMatching(/^A note of user \d+$/) }],
   ])

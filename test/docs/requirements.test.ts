@@ -7,12 +7,16 @@ import { testIdsIn } from './test-ids.ts'
 interface Row {
   readonly section: string
   readonly requirement: string
-  readonly answer: string
+  readonly response: string
 }
 
 const rowsOf = (text: string): readonly Row[] =>
   [...text.matchAll(/^\| (.+?) \| (.+?) \| (.+?) \|$/gm)]
-    .map(([, section = '', requirement = '', answer = '']) => ({ section, requirement, answer }))
+    .map(([, section = '', requirement = '', response = '']) => ({
+      section,
+      requirement,
+      response,
+    }))
     .filter(({ section }) => !['Section', 'Where', '---'].includes(section))
 
 const sectionsOf = (page: string): readonly string[] => page.split(/^## /m).slice(1)
@@ -25,8 +29,8 @@ const sections = [
 ].map((text) => ({ heading: text.split('\n', 1)[0] ?? '', rows: rowsOf(text) }))
 
 /** Returns the test references of an entry, such as `[file](path): T012, T345`, that do not exist. */
-const missing = ({ section, answer }: Row): readonly string[] =>
-  [...answer.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: (T\d{3,4}(?:, T\d{3,4})*))?/g)].flatMap(
+const missing = ({ section, response }: Row): readonly string[] =>
+  [...response.matchAll(/\]\(([^)]+\.test\.ts)\)(?:: (T\d{3,4}(?:, T\d{3,4})*))?/g)].flatMap(
     ([, target = '', ids]) => {
       const path = posix.join('docs', target)
       if (!existsSync(resolve(root, path))) return [`${section}: no file ${path}`]
@@ -59,7 +63,7 @@ test('the page lists the requirements of every standard in the table', () => {
 describe.each(sections)('$heading', ({ rows }) => {
   test('every requirement refers to an existing test or states a reason', () => {
     const unproven = rows
-      .filter(({ answer }) => !answer.includes('.test.ts)') && answer.length < 20)
+      .filter(({ response }) => !response.includes('.test.ts)') && response.length < 20)
       .map(({ section, requirement }) => `${section} ${requirement}: neither`)
     expect([...unproven, ...rows.flatMap(missing)]).toEqual([])
   })

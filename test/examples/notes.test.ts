@@ -12,13 +12,13 @@ afterAll(() => app.close())
 const all = ['notes:read', 'notes:write']
 const asker = (token: string) => {
   return async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${app.issuer}${path}`, {
+    const response = await fetch(`${app.issuer}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
-    const text = await answer.text()
-    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   }
 }
 
@@ -48,12 +48,12 @@ test('the token of a client without an owner has no user, and can access no note
     name: 'Robot',
     defaultScopes: all,
   })
-  const answer = await fetch(`${app.issuer}/oauth/token`, {
+  const response = await fetch(`${app.issuer}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'client_credentials' }),
     headers: { authorization: `Basic ${btoa(`${client.clientId}:${clientSecret}`)}` },
   })
-  const { access_token } = (await answer.json()) as { access_token: string }
+  const { access_token } = (await response.json()) as { access_token: string }
   const ask = asker(access_token)
   expect((await ask('GET', '/api/me')).status).toBe(200)
   expect((await ask('GET', '/api/notes')).status).toBe(403)

@@ -5,14 +5,14 @@ import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { assertionOf, jwksOf, jwtBearer, newClientKey } from '../support/signing-client.ts'
 import {
-  answerTo,
   formIn,
   newPkce,
   type Pkce,
   ping,
   refusal,
+  responseTo,
   TestClient,
-  type TokenAnswer,
+  type TokenResponse,
   tokenRequest,
   UserAgent,
 } from '../support/user-agent.ts'
@@ -166,7 +166,7 @@ describe('client ID metadata documents §3 the client ID', () => {
       `${clientId}?`,
       clientId.replace('/client-', '/%63lient-'),
     ]) {
-      site.answer(
+      site.respond(
         `${new URL(other).pathname}${other.endsWith('?') ? '?' : ''}`,
         (_request, response) => {
           response.writeHead(200, { 'content-type': 'application/json' })
@@ -308,7 +308,7 @@ describe('client ID metadata documents §4 the document', () => {
       jwks: null,
     })
     const wider = await device(clientId).ask({ scope: 'notes:write' })
-    expect(answerTo({ redirectUri: callback }, wider).error).toBe('invalid_scope')
+    expect(responseTo({ redirectUri: callback }, wider).error).toBe('invalid_scope')
     const implicit = device(clientId).url({ response_type: 'token' })
     const answer = await new UserAgent().authorize(app, implicit)
     expect(answer.searchParams.get('error')).toBe('unauthorized_client')
@@ -333,7 +333,7 @@ describe('client ID metadata documents §4 the document', () => {
   test('§5 rejects a redirect and any status except 200 [T455]', async () => {
     const target = publish()
     const path = `/moved-${++paths}`
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       response.writeHead(302, { location: target }).end()
     })
     expect((await errorPage(site.url(path))).text).toContain(
@@ -342,7 +342,7 @@ describe('client ID metadata documents §4 the document', () => {
     expect(timesAsked(target)).toBe(0)
     for (const status of [201, 203, 206, 404, 500]) {
       const other = `/status-${++paths}`
-      site.answer(other, (_request, response) => {
+      site.respond(other, (_request, response) => {
         response
           .writeHead(status, { 'content-type': 'application/json' })
           .end(JSON.stringify({ client_id: site.url(other), redirect_uris: [callback] }))
@@ -715,7 +715,7 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
   test('§5.1 shows an error page for a new authorization, without a redirect [T464]', async () => {
     const clientId = publish()
     await device(clientId).code()
-    site.answer(pathOf(clientId), (_request, response) => response.writeHead(500).end())
+    site.respond(pathOf(clientId), (_request, response) => response.writeHead(500).end())
     app.advance(61)
     const { status, text } = await errorPage(clientId)
     expect(status).toBe(400)
@@ -728,7 +728,7 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
     const clientId = publish()
     const client = device(clientId)
     let { refresh_token } = await client.tokens()
-    site.answer(pathOf(clientId), (_request, response) => response.writeHead(503).end())
+    site.respond(pathOf(clientId), (_request, response) => response.writeHead(503).end())
     for (const after of [61, 3_600, 80_000]) {
       app.advance(after)
       const { status, body } = await client.refresh(refresh_token)
@@ -761,13 +761,13 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
     const gone = site.url('/nowhere.json')
     expect(refusal(await device(gone).refresh('x'))).toBe('401 invalid_client')
     const path = `/down-${++paths}`
-    site.answer(path, (_request, response) => response.writeHead(503).end())
+    site.respond(path, (_request, response) => response.writeHead(503).end())
     expect(refusal(await device(site.url(path)).refresh('x'))).toBe('503 temporarily_unavailable')
     const bad = (await tokenRequest(app.issuer, {
       grant_type: 'refresh_token',
       client_id: 'https://client.example',
       refresh_token: 'x',
-    })) as unknown as TokenAnswer
+    })) as unknown as TokenResponse
     expect(refusal(bad)).toBe('401 invalid_client')
   })
 
@@ -815,13 +815,13 @@ describe('client ID metadata documents §5.2, §9.1 caching and limits', () => {
       const output = `${response?.headers.get('location')} ${await response?.text()}`
       return output.includes('Too') ? `too many ${response?.status}` : String(response?.status)
     }
-    const answers: string[] = []
-    for (let index = 0; index < 75; index += 1) answers.push(await name(index))
+    const responses: string[] = []
+    for (let index = 0; index < 75; index += 1) responses.push(await name(index))
     expect(site.requests.length - begin).toBe(60)
-    expect(answers.filter((answer) => answer.startsWith('too many')).length).toBeGreaterThan(5)
+    expect(responses.filter((answer) => answer.startsWith('too many')).length).toBeGreaterThan(5)
     // The response 401 would mean that the client itself is rejected.
-    expect(answers).toContain('too many 429')
-    expect(answers).not.toContain('too many 401')
+    expect(responses).toContain('too many 429')
+    expect(responses).not.toContain('too many 401')
     // After a minute, the server fetches documents again.
     app.advance(60)
     const clientId = publish()

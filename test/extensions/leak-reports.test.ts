@@ -23,7 +23,7 @@ const signed = (body: string, key: KeyObject = privateKey, id = keyId): Record<s
   'github-public-key-signature': sign('sha256', Buffer.from(body), key).toString('base64'),
 })
 
-interface Answer {
+interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: unknown
@@ -33,7 +33,7 @@ const post = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const response = await fetch(`${issuer}/oauth/leaked`, {
     method: 'POST',
     body,
@@ -68,7 +68,7 @@ afterEach(() => {
 })
 afterAll(() => app.close())
 
-const report = (items: unknown, of: TestServer = app): Promise<Answer> => {
+const report = (items: unknown, of: TestServer = app): Promise<HttpResponse> => {
   const body = JSON.stringify(items)
   return post(of, body, signed(body))
 }
@@ -441,10 +441,10 @@ describe('the format and repetition of reports', () => {
   test('calls the hook once for each credential in twenty concurrent reports', async () => {
     const { clientId, clientSecret } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => report([clientSecret, accessToken].map(item))),
     )
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
     expect(reported.map(({ kind }) => kind).sort()).toEqual(['access_token', 'client_secret'])
   })
 

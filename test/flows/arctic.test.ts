@@ -17,10 +17,10 @@ describe('the client library arctic', () => {
 
   /** Asserts that the redirect contains the state. Returns the code of the redirect. */
   const codeFrom = async (url: URL, state: string): Promise<string> => {
-    const answer = await agent.authorize(app, url)
-    expect(`${answer.origin}${answer.pathname}`).toBe(redirectUri)
-    expect(answer.searchParams.get('state')).toBe(state)
-    return answer.searchParams.get('code') ?? ''
+    const response = await agent.authorize(app, url)
+    expect(`${response.origin}${response.pathname}`).toBe(redirectUri)
+    expect(response.searchParams.get('state')).toBe(state)
+    return response.searchParams.get('code') ?? ''
   }
 
   test.each([

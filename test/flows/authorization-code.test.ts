@@ -20,11 +20,11 @@ describe('the authorization code flow without a client library', () => {
       code_challenge: challenge,
       code_challenge_method: 'S256',
     })
-    const answer = await new UserAgent().authorize(app, url)
-    expect(answer.origin + answer.pathname).toBe(redirectUri)
-    expect(answer.searchParams.get('state')).toBe('xyz')
-    expect(answer.searchParams.get('iss')).toBe(app.issuer)
-    const code = answer.searchParams.get('code') ?? ''
+    const response = await new UserAgent().authorize(app, url)
+    expect(response.origin + response.pathname).toBe(redirectUri)
+    expect(response.searchParams.get('state')).toBe('xyz')
+    expect(response.searchParams.get('iss')).toBe(app.issuer)
+    const code = response.searchParams.get('code') ?? ''
 
     const issued = await tokenRequest(
       app.issuer,

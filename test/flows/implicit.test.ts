@@ -32,12 +32,12 @@ describe('the implicit grant with oauth4webapi', () => {
       scope: 'notes:read',
       state: 's',
     })
-    const answer = await agent.authorize(app, url)
-    expect(answer.search).toBe('')
+    const response = await agent.authorize(app, url)
+    expect(response.search).toBe('')
     const parameters = oauth.validateAuthResponse(
       as,
       { client_id: clientId },
-      new URLSearchParams(answer.hash.slice(1)),
+      new URLSearchParams(response.hash.slice(1)),
       's',
     )
     expect(Object.fromEntries(parameters)).toEqual({
@@ -54,8 +54,8 @@ describe('the implicit grant with oauth4webapi', () => {
   test('RFC 6749 §4.2.2.1 returns an error both in the fragment and in the query', async () => {
     const { clientId } = await app.client()
     const url = authorizationUrl({ response_type: 'token', client_id: clientId, state: 's' })
-    const answer = await agent.authorize(app, url, 'no')
-    for (const place of [answer.search, answer.hash]) {
+    const response = await agent.authorize(app, url, 'no')
+    for (const place of [response.search, response.hash]) {
       const work = () =>
         oauth.validateAuthResponse(
           as,

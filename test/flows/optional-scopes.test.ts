@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unescaped } from '../support/html.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
-import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
+import { formIn, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
 let agent: UserAgent
@@ -58,9 +58,9 @@ const allow = async (
   return granted(client, await post(hidden, [...boxes, ...further, ['confirm', 'yes']], query))
 }
 
-const granted = async (client: TestClient, answer: Response): Promise<string> => {
-  expect(answer.status).toBe(303)
-  const { code = '' } = answerTo(client, new URL(answer.headers.get('location') ?? ''))
+const granted = async (client: TestClient, response: Response): Promise<string> => {
+  expect(response.status).toBe(303)
+  const { code = '' } = responseTo(client, new URL(response.headers.get('location') ?? ''))
   const { status, body } = await client.redeem(code)
   expect(status).toBe(200)
   return body.scope
@@ -89,13 +89,13 @@ describe('optional scopes on the consent page', () => {
   test('limits implicit and refreshed tokens to the granted scopes', async () => {
     const client = await register()
     const { hidden } = await open(client, { response_type: 'token' })
-    const answer = await post(hidden, [['confirm', 'yes']])
-    const target = new URL(answer.headers.get('location') ?? '')
-    expect(answerTo(client, target, 'fragment').scope).toBe('notes:read')
+    const response = await post(hidden, [['confirm', 'yes']])
+    const target = new URL(response.headers.get('location') ?? '')
+    expect(responseTo(client, target, 'fragment').scope).toBe('notes:read')
     const code = await open(client, { prompt: 'consent' })
     const redirect = await post(code.hidden, [['confirm', 'yes']])
     const { body } = await client.redeem(
-      answerTo(client, new URL(redirect.headers.get('location') ?? '')).code ?? '',
+      responseTo(client, new URL(redirect.headers.get('location') ?? '')).code ?? '',
     )
     const wider = await client.refresh(body.refresh_token, { scope })
     expect([wider.status, wider.body.error]).toEqual([400, 'invalid_scope'])
@@ -110,11 +110,11 @@ describe('optional scopes on the consent page', () => {
   test('does not remember the ticked scopes after a denial', async () => {
     const client = await register()
     const { hidden } = await open(client)
-    const answer = await post(hidden, [
+    const response = await post(hidden, [
       ['optional_scope', 'notes:write'],
       ['confirm', 'no'],
     ])
-    expect(answerTo(client, new URL(answer.headers.get('location') ?? '')).error).toBe(
+    expect(responseTo(client, new URL(response.headers.get('location') ?? '')).error).toBe(
       'access_denied',
     )
     expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
@@ -223,9 +223,9 @@ describe('SC-02 manipulated consent forms', () => {
       const client = await register()
       const { hidden } = await open(client)
       await app.server.clients.update(client.clientId, { optionalScopes })
-      const answer = await post(hidden, [['confirm', 'yes']])
-      expect(answer.status).toBe(400)
-      expect(await answer.text()).toContain('The application was changed or deleted')
+      const response = await post(hidden, [['confirm', 'yes']])
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('The application was changed or deleted')
       expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
     }
   })

@@ -13,14 +13,14 @@ import {
   ping,
   refusal,
   TestClient,
-  type TokenAnswer,
+  type TokenResponse,
   tokenRequest,
   UserAgent,
 } from '../support/user-agent.ts'
 
 const health = async ({ issuer }: TestServer) => {
-  const answer = await fetch(`${issuer}/health/ready`)
-  return [answer.status, await answer.json()]
+  const response = await fetch(`${issuer}/health/ready`)
+  return [response.status, await response.json()]
 }
 
 const untilBack = (app: TestServer) =>
@@ -55,7 +55,7 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
   }
 
   /** Sends the same token request several times, alternately to both nodes. */
-  const presented = (code: string, times: number): Promise<readonly TokenAnswer[]> => {
+  const presented = (code: string, times: number): Promise<readonly TokenResponse[]> => {
     const atB = new TestClient(b, client.agent, client, 'basic')
     const redeem = (at: TestClient) => at.redeem(code, { code_verifier: client.pkce.verifier })
     return Promise.all(
@@ -77,10 +77,10 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
   test.each([1, 2, 3])(
     'redeems a code only once for 20 concurrent requests at two nodes (round %i)',
     async () => {
-      const answers = await presented(await client.code(), 20)
-      const successful = answers.filter(({ status }) => status === 200)
+      const responses = await presented(await client.code(), 20)
+      const successful = responses.filter(({ status }) => status === 200)
       expect(successful).toHaveLength(1)
-      const refused = answers.filter((answer) => answer.status !== 200).map(refusal)
+      const refused = responses.filter((response) => response.status !== 200).map(refusal)
       expect(new Set(refused)).toEqual(new Set(['400 invalid_grant']))
       // The other 19 requests are replays, so both nodes reject the issued token.
       const token = successful[0]?.body.access_token ?? ''
@@ -96,9 +96,9 @@ describe.skipIf(await lacks('redis'))('two nodes with short-lived values in Redi
         Object.assign(new Response(html), { address: `${a.issuer}/oauth/authorize` }),
         { confirm: 'yes' },
       )
-    const answers = await Promise.all(Array.from({ length: 20 }, decide))
-    const codes = answers
-      .map((answer) => new URL(answer.headers.get('location') ?? a.issuer, a.issuer))
+    const responses = await Promise.all(Array.from({ length: 20 }, decide))
+    const codes = responses
+      .map((response) => new URL(response.headers.get('location') ?? a.issuer, a.issuer))
       .filter(({ searchParams }) => searchParams.has('code'))
     expect(codes).toHaveLength(1)
   })

@@ -37,10 +37,10 @@ describe.each([
     )
     url.searchParams.set('code_challenge', challenge)
     url.searchParams.set('code_challenge_method', 'S256')
-    const answer = await agent.authorize(app, url)
-    expect(answer.searchParams.get('state')).toBe('s')
+    const response = await agent.authorize(app, url)
+    expect(response.searchParams.get('state')).toBe('s')
     const given = {
-      code: answer.searchParams.get('code') ?? '',
+      code: response.searchParams.get('code') ?? '',
       redirect_uri: redirectUri,
       code_verifier: verifier,
     }
@@ -63,8 +63,8 @@ describe.each([
   test('logs in without PKCE, and revokes the refresh token', async () => {
     const client = new AuthorizationCode(await configured())
     const url = client.authorizeURL({ redirect_uri: redirectUri, scope: 'notes:read', state: 's' })
-    const answer = await agent.authorize(app, url)
-    const code = answer.searchParams.get('code') ?? ''
+    const response = await agent.authorize(app, url)
+    const code = response.searchParams.get('code') ?? ''
     const token = await client.getToken({ code, redirect_uri: redirectUri })
     await token.revoke('refresh_token')
     expect(await statusOf(app, String(token.token.access_token))).toBe(401)

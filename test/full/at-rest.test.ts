@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { User } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
 import {
-  type Answer,
   createUserAndClient,
   email,
+  type HttpResponse,
   type Node,
   type NodeClient,
   openRecords,
@@ -95,12 +95,12 @@ const useEverything = async (
     secrets.set(name, String(value))
     return value
   }
-  const status = async (answer: Promise<Answer>) => (await answer).status
+  const status = async (response: Promise<HttpResponse>) => (await response).status
   const cookieOf = async ({ jar }: UserAgent) => {
     const [cookie] = await jar.getCookies(node.url)
     return cookie?.value
   }
-  const keepAnswer = (name: string, { status, body }: Answer): Answer['body'] => {
+  const keepResponse = (name: string, { status, body }: HttpResponse): HttpResponse['body'] => {
     expect(status, name).toBe(200)
     keep(`${name}: access token`, body.access_token)
     if (body.refresh_token !== undefined) keep(`${name}: refresh token`, body.refresh_token)
@@ -133,8 +133,8 @@ const useEverything = async (
     keep(`consent page ${round}: pending request`, fields.authorization_request)
     keep(`consent page ${round}: CSRF token`, fields.csrf_token)
     if (confirm === '') continue
-    const answer = await agent.submit(page, { confirm })
-    const location = new URL(answer.headers.get('location') ?? '')
+    const response = await agent.submit(page, { confirm })
+    const location = new URL(response.headers.get('location') ?? '')
     if (confirm === 'yes') keep('code', location.searchParams.get('code'))
   }
   const stranger = new UserAgent()
@@ -150,17 +150,17 @@ const useEverything = async (
   expect(await status(send({ ...redemption, fields: withWrongVerifier }))).toBe(400)
   const basic = Buffer.from(`${client.clientId}:${wrongSecret}`).toString('base64')
   expect(await status(send({ ...redemption, authorization: `Basic ${basic}` }))).toBe(401)
-  keepAnswer('exchange', await send(redemption))
+  keepResponse('exchange', await send(redemption))
   expect(await status(send(redemption))).toBe(400)
   keep('unused code', await client.code(node, agent))
 
   // A refresh, and a reuse that revokes the authorization.
   const fresh = await send(client.redemption(node, await client.code(node, agent)))
-  const first = keepAnswer('fresh', fresh)
-  const second = keepAnswer('refresh', await send(client.refreshForm(node, first.refresh_token)))
-  keepAnswer('second refresh', await send(client.refreshForm(node, second.refresh_token)))
+  const first = keepResponse('fresh', fresh)
+  const second = keepResponse('refresh', await send(client.refreshForm(node, first.refresh_token)))
+  keepResponse('second refresh', await send(client.refreshForm(node, second.refresh_token)))
   expect(await status(send(client.refreshForm(node, first.refresh_token)))).toBe(400)
-  const living = keepAnswer(
+  const living = keepResponse(
     'living',
     await send(client.redemption(node, await client.code(node, agent))),
   )
@@ -168,15 +168,15 @@ const useEverything = async (
   // The grants without a browser, and the implicit grant.
   const byPassword = { grant_type: 'password', username: email, scope: 'user:email' }
   const grant = client.form(node, { ...byPassword, password })
-  keepAnswer('password grant', await send(grant))
+  keepResponse('password grant', await send(grant))
   expect(await status(send(client.form(node, { ...byPassword, password: wrong })))).toBe(400)
   const byClient = { grant_type: 'client_credentials' }
-  keepAnswer('client credentials', await send(client.form(node, byClient)))
+  keepResponse('client credentials', await send(client.form(node, byClient)))
   const implicit = new URL(client.authorizeUrl(node))
   implicit.searchParams.set('response_type', 'token')
   for (const name of ['code_challenge', 'code_challenge_method']) implicit.searchParams.delete(name)
-  const answer = await agent.browse(implicit)
-  const fragment = new URL(answer.headers.get('location') ?? '').hash.slice(1)
+  const response = await agent.browse(implicit)
+  const fragment = new URL(response.headers.get('location') ?? '').hash.slice(1)
   keep('implicit: access token', new URLSearchParams(fragment).get('access_token'))
 
   // The JWT of the session, an invalid JWT, and tokens in every part of a request where they may occur.
@@ -223,7 +223,7 @@ const useEverything = async (
   await node.order({ at: 'after tokens.findByAccess', does: 'fail' })
   expect((await use(`/oauth/ping?access_token=${living_}`)).status).toBe(500)
   // The response was lost. A retry within the leeway returns the same tokens.
-  keepAnswer('after the faults', await send(broken))
+  keepResponse('after the faults', await send(broken))
 
   // A session that still exists when the files are read.
   const last = new UserAgent()

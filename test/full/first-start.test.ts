@@ -39,9 +39,9 @@ const greetingIn = (stdout: string): Greeting => {
 }
 
 const me = async (url: string, token: string): Promise<number> => {
-  const answer = await fetch(`${url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
-  await answer.body?.cancel()
-  return answer.status
+  const response = await fetch(`${url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
+  await response.body?.cancel()
+  return response.status
 }
 
 describe('the first start', () => {
@@ -61,12 +61,12 @@ describe('the first start', () => {
     await withStatus.exited
     expect(withStatus.stdout).toBe('200')
 
-    const answer = await new UserAgent().logIn({
+    const response = await new UserAgent().logIn({
       issuer: app.url,
       user: { email } as never,
       password,
     })
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/'])
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/'])
   })
 
   test('writes the log only to stderr', async () => {
@@ -302,18 +302,18 @@ const sendHalfARequest = async (port: number, body: string): Promise<Socket> => 
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
   // At this point, the server has read the head, and waits for the body.
-  const [answer] = await once(socket, 'data')
-  expect(answer).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  const [response] = await once(socket, 'data')
+  expect(response).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()
   return socket
 }
 
 const isListening = (port: number): Promise<boolean> =>
-  new Promise((answer) => {
+  new Promise((response) => {
     const socket = connect(port, '127.0.0.1')
     const end = (is: boolean) => () => {
       socket.destroy()
-      answer(is)
+      response(is)
     }
     socket.once('connect', end(true)).once('error', end(false))
   })
@@ -340,10 +340,10 @@ describe('FT-09 SIGTERM', () => {
       expect(app.program.exit).toBeUndefined()
       await expect(fetch(`${app.url}/api/public`)).rejects.toThrow()
 
-      const answer = everything(socket)
+      const response = everything(socket)
       const finished = performance.now()
       socket.write(body.slice(5))
-      expect(await answer).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
+      expect(await response).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
       // Waiting for an idle keep-alive connection would take five seconds longer.
       expect(performance.now() - finished).toBeLessThan(4_000)
@@ -355,28 +355,28 @@ describe('FT-09 SIGTERM', () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
-    const answers: number[] = []
+    const responses: number[] = []
     const torn: unknown[] = []
     const client = async () => {
       for (;;) {
-        let answer: Response
+        let response: Response
         try {
-          answer = await fetch(`${app.url}/oauth/ping`, {
+          response = await fetch(`${app.url}/oauth/ping`, {
             headers: { authorization: `Bearer ${token}` },
           })
         } catch {
           return
         }
-        answers.push(answer.status)
-        await answer.json().catch((error) => torn.push(error))
+        responses.push(response.status)
+        await response.json().catch((error) => torn.push(error))
       }
     }
     const clients = Array.from({ length: 20 }, client)
-    await expect.poll(() => answers.length, longPoll).toBeGreaterThan(100)
+    await expect.poll(() => responses.length, longPoll).toBeGreaterThan(100)
     app.program.kill('SIGTERM')
     await Promise.all(clients)
     expect(await app.program.exited).toEqual({ code: 0, signal: null })
-    expect(new Set(answers)).toEqual(new Set([200]))
+    expect(new Set(responses)).toEqual(new Set([200]))
     expect(torn).toEqual([])
     expect(complaints(app.program)).toEqual([])
   })

@@ -51,9 +51,9 @@ test.skipIf(await lacks('own mounts'))(
   async () => {
     await using server = await startOnSmallDisk()
     const ready = async () => {
-      const answer = await fetch(`${server.url}/health/ready`)
-      await answer.body?.cancel()
-      return answer.status
+      const response = await fetch(`${server.url}/health/ready`)
+      await response.body?.cancel()
+      return response.status
     }
     const count = (event: string) => server.program.stderr.split(`"event":"${event}"`).length - 1
     const becomes = (status: number) =>

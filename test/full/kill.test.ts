@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { digestOf } from '../../src/crypto/digest.ts'
 import {
-  type Answer,
   type Cluster,
   createUserAndClient,
   type Fault,
   type Form,
+  type HttpResponse,
   type Node,
   type NodeClient,
   openRecords,
@@ -45,7 +45,8 @@ const expectIntact = (data: string) => {
 }
 
 /** Returns the response, or undefined if it was lost. */
-const received = (sent: Promise<Answer>): Promise<Answer | undefined> => sent.catch(() => undefined)
+const received = (sent: Promise<HttpResponse>): Promise<HttpResponse | undefined> =>
+  sent.catch(() => undefined)
 
 /** `NODES=whole npm run test:full` runs more rounds, with earlier and later kills. */
 const isWhole = process.env.NODES === 'whole'
@@ -62,10 +63,10 @@ describe('kill -9 in the middle of 300 token requests', () => {
         while (left > 0) {
           left -= 1
           const form = it.client.form(node, { grant_type: 'client_credentials' })
-          const answer = await received(send(form))
-          if (!answer) return
-          expect(answer.status).toBe(200)
-          answered.push(answer.body.access_token)
+          const response = await received(send(form))
+          if (!response) return
+          expect(response.status).toBe(200)
+          answered.push(response.body.access_token)
           if (answered.length === enough) node.program.kill('SIGKILL')
         }
       }
@@ -104,14 +105,14 @@ const expectConsistentCode = async (
   { data, client }: { readonly data: string; readonly client: NodeClient },
   node: Node,
   code: string,
-  answer: Answer | undefined,
+  response: HttpResponse | undefined,
 ): Promise<'answered' | 'redeemed' | 'untouched'> => {
   expectIntact(data)
   const family = familyOf(data, code)
-  if (answer) {
-    expect(answer.status).toBe(200)
+  if (response) {
+    expect(response.status).toBe(200)
     expect(family).toEqual(redeemed)
-    expect(await ping(node, answer.body.access_token)).toBe(200)
+    expect(await ping(node, response.body.access_token)).toBe(200)
     return 'answered'
   }
   // The exchange was completed, or it had no effect.
@@ -134,12 +135,12 @@ const killedAfter = async (
   node: Node,
   form: Form,
   milliseconds: number,
-): Promise<Answer | undefined> => {
+): Promise<HttpResponse | undefined> => {
   const prepared = await prepare(form)
-  const answer = received(prepared.finish())
+  const response = received(prepared.finish())
   if (milliseconds > 0) await delay(milliseconds)
   await node.program.crash()
-  return answer
+  return response
 }
 
 /** Sends a form to a node that kills itself at a store operation. */
@@ -179,9 +180,9 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     try {
       for (let round = 0; round < rounds; round += 1) {
         const code = await it.client.code(node, it.agent)
-        const answer = await killedAfter(node, it.client.redemption(node, code), randomInt(0, 24))
+        const response = await killedAfter(node, it.client.redemption(node, code), randomInt(0, 24))
         node = await startNode(it)
-        const end = await expectConsistentCode(it, node, code, answer)
+        const end = await expectConsistentCode(it, node, code, response)
         ends[end] = (ends[end] ?? 0) + 1
       }
     } finally {
@@ -245,18 +246,18 @@ describe('FT-01 kill -9 around a refresh', () => {
   const expectConsistentRefresh = async (
     { data, client }: { readonly data: string; readonly client: NodeClient },
     node: Node,
-    before: Answer['body'],
-    answer: Answer | undefined,
-  ): Promise<Answer['body']> => {
+    before: HttpResponse['body'],
+    response: HttpResponse | undefined,
+  ): Promise<HttpResponse['body']> => {
     expectIntact(data)
     const rotations = rotationsOf(data, before.refresh_token)
     // The old token is marked as used if and only if its successor exists.
     expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
     expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
-    if (answer) expect(rotations).toHaveLength(1)
+    if (response) expect(rotations).toHaveLength(1)
     const retry = await send(client.refreshForm(node, before.refresh_token))
     expect(retry.status).toBe(200)
-    if (answer) expect(retry.body.access_token).toBe(answer.body.access_token)
+    if (response) expect(retry.body.access_token).toBe(response.body.access_token)
     expect(rotationsOf(data, before.refresh_token)).toEqual([{ followed: 1 }])
     expect(await ping(node, before.access_token)).toBe(401)
     expect(await ping(node, retry.body.access_token)).toBe(200)
@@ -283,9 +284,9 @@ describe('FT-01 kill -9 around a refresh', () => {
       }
       for (let round = 0; round < rounds; round += 1) {
         const form = it.client.refreshForm(node, current.refresh_token)
-        const answer = await killedAfter(node, form, randomInt(0, 24))
+        const response = await killedAfter(node, form, randomInt(0, 24))
         node = await startNode(it)
-        current = await expectConsistentRefresh(it, node, current, answer)
+        current = await expectConsistentRefresh(it, node, current, response)
       }
       // One authorization and one pair of tokens remain.
       expect(query(it.data, 'select count(*) as n from oauth2server_token')).toEqual([{ n: 1 }])

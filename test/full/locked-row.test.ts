@@ -24,7 +24,7 @@ interface Party {
 }
 
 /** The result of a request: its status and its duration. */
-interface Answer {
+interface HttpResponse {
   readonly kind: string
   readonly status: unknown
   readonly took: number
@@ -95,17 +95,17 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
       issue(client, user).then(() => ({ status: 200, headers: {} }), statusOf),
   }
   const refresh = async (party: Party) => {
-    const answer = await token(party, {
+    const response = await token(party, {
       grant_type: 'refresh_token',
       refresh_token: party.refreshToken,
     })
-    if (answer.status !== 200) return answer
-    party.refreshToken = String(answer.body.refresh_token)
-    party.accessToken = String(answer.body.access_token)
-    return answer
+    if (response.status !== 200) return response
+    party.refreshToken = String(response.body.refresh_token)
+    party.accessToken = String(response.body.access_token)
+    return response
   }
 
-  const measured = async (kind: string, request: () => Promise<object>): Promise<Answer> => {
+  const measured = async (kind: string, request: () => Promise<object>): Promise<HttpResponse> => {
     const began = performance.now()
     const { status } = (await request()) as { readonly status: unknown }
     return {
@@ -117,7 +117,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
 
   /** Sends requests of other users at a constant rate for this number of milliseconds. */
   const strangers = async (parties: readonly Party[], duration: number) => {
-    const answers: Promise<Answer>[] = []
+    const responses: Promise<HttpResponse>[] = []
     const until = performance.now() + duration
     const names = [...Object.keys(kinds), 'refresh']
     const busy = new Set<Party>()
@@ -126,16 +126,16 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
       const party = parties.find((one) => !busy.has(one))
       if (party) {
         busy.add(party)
-        const answer = measured(kind, () => (kinds[kind] ?? refresh)(party))
-        answers.push(answer.finally(() => busy.delete(party)))
+        const response = measured(kind, () => (kinds[kind] ?? refresh)(party))
+        responses.push(response.finally(() => busy.delete(party)))
       }
       await delay(pace)
     }
-    return Promise.all(answers)
+    return Promise.all(responses)
   }
 
-  const quantile = (answers: readonly Answer[], part: number): number => {
-    const all = answers.map(({ took }) => took).toSorted((one, other) => one - other)
+  const quantile = (responses: readonly HttpResponse[], part: number): number => {
+    const all = responses.map(({ took }) => took).toSorted((one, other) => one - other)
     return all[Math.floor(all.length * part)] ?? 0
   }
 
@@ -172,10 +172,10 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
         Promise.all([
           strangers(others, locked),
           (async () => {
-            const answers: Promise<Answer>[] = []
+            const responses: Promise<HttpResponse>[] = []
             const until = performance.now() + locked - 3_500
             const ask = (kind: string) =>
-              answers.push(measured(kind, () => (kinds[kind] ?? refresh)(victim)))
+              responses.push(measured(kind, () => (kinds[kind] ?? refresh)(victim)))
             for (let count = 0; count < flood; count += 1) {
               ask('authorization')
               ask('client credentials')
@@ -185,7 +185,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
               ask('client credentials')
               await delay(50)
             }
-            return Promise.all(answers)
+            return Promise.all(responses)
           })(),
         ]),
       )

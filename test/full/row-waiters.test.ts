@@ -97,8 +97,8 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         }
         await holder.query('begin')
         await holder.query(lock)
-        const answers = Promise.all(requests.map((request) => request()))
-        answers.catch(() => undefined)
+        const responses = Promise.all(requests.map((request) => request()))
+        responses.catch(() => undefined)
         await vi.waitFor(async () => expect(await waitingStatements()).toBeGreaterThan(0), {
           timeout: 20_000,
           interval: 20,
@@ -107,7 +107,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         // One of the requests waits, and possibly the write of the last uses of tokens.
         expect(await waitingStatements()).toBeLessThanOrEqual(2)
         await holder.query('rollback')
-        const statuses = new Set(await answers)
+        const statuses = new Set(await responses)
         // Accept 503, because a slow machine may release the row after more than two seconds.
         statuses.delete(503)
         expect([...statuses]).toEqual([status])

@@ -1,10 +1,10 @@
 import type { AuthorizationServer, User } from 'svc-oauth2server'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
-  type Answer,
   type Cluster,
   createUserAndClient,
   type Form,
+  type HttpResponse,
   type Node,
   type NodeClient,
   openRecords,
@@ -65,7 +65,7 @@ const both = async (
   { a, b }: Shared,
   form: (node: Node) => Form,
   count = many,
-): Promise<readonly Answer[]> => {
+): Promise<readonly HttpResponse[]> => {
   const settled = await sendConcurrently(
     Array.from({ length: count }, (_, i) => form(i % 2 === 0 ? a : b)),
   )
@@ -76,18 +76,18 @@ const both = async (
 }
 
 /** Counts the responses of each kind. */
-const tally = (answers: readonly Answer[]): Record<string, number> => {
+const tally = (responses: readonly HttpResponse[]): Record<string, number> => {
   const counts: Record<string, number> = {}
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     const kind = `${status} ${body.error ?? 'ok'}`
     counts[kind] = (counts[kind] ?? 0) + 1
   }
   return counts
 }
 
-const succeeded = (answers: readonly Answer[]): Answer['body'] => {
-  const { body } = answers.find(({ status }) => status === 200) ?? {}
-  if (!body) throw new Error(`Nobody succeeded: ${JSON.stringify(tally(answers))}`)
+const succeeded = (responses: readonly HttpResponse[]): HttpResponse['body'] => {
+  const { body } = responses.find(({ status }) => status === 200) ?? {}
+  if (!body) throw new Error(`Nobody succeeded: ${JSON.stringify(tally(responses))}`)
   return body
 }
 
@@ -112,9 +112,9 @@ describe('two processes on one SQLite file', () => {
     'CD-06 one of 50 concurrent redemptions of a code succeeds, and its tokens are revoked afterwards (round %i)',
     async () => {
       const code = await it.client.code(it.a, it.agent)
-      const answers = await both(it, (node) => it.client.redemption(node, code))
-      expect(tally(answers)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
-      const { access_token, refresh_token } = succeeded(answers)
+      const responses = await both(it, (node) => it.client.redemption(node, code))
+      expect(tally(responses)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
+      const { access_token, refresh_token } = succeeded(responses)
       expect([await ping(it.a, access_token), await ping(it.b, access_token)]).toEqual([401, 401])
       const refresh = await send(it.client.refreshForm(it.a, refresh_token))
       expect(tally([refresh])).toEqual({ '400 invalid_grant': 1 })
@@ -147,10 +147,10 @@ describe('two processes on one SQLite file', () => {
     const settled = await sendConcurrently(
       codes.map((code, index) => it.client.redemption(turn(index), code)),
     )
-    const answers = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
-    expect(answers.map((answer) => answer?.status)).toEqual(codes.map(() => 200))
-    for (const [index, answer] of answers.entries()) {
-      expect(await ping(turn(index + 1), answer?.body.access_token)).toBe(200)
+    const responses = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
+    expect(responses.map((response) => response?.status)).toEqual(codes.map(() => 200))
+    for (const [index, response] of responses.entries()) {
+      expect(await ping(turn(index + 1), response?.body.access_token)).toBe(200)
     }
   })
 
@@ -158,14 +158,14 @@ describe('two processes on one SQLite file', () => {
     'RF-05 50 concurrent refreshes within the leeway cause one rotation, and return the same tokens (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
-      const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
-      expect(tally(answers)).toEqual({ '200 ok': many })
+      const responses = await both(it, (node) => it.client.refreshForm(node, refresh_token))
+      expect(tally(responses)).toEqual({ '200 ok': many })
       // `expires_in` is the remaining time.
       const distinct = new Set(
-        answers.map(({ body }) => JSON.stringify({ ...body, expires_in: undefined })),
+        responses.map(({ body }) => JSON.stringify({ ...body, expires_in: undefined })),
       )
       expect(distinct.size).toBe(1)
-      const next = succeeded(answers)
+      const next = succeeded(responses)
       expect(next.refresh_token).not.toBe(refresh_token)
       expect([await ping(it.a, access_token), await ping(it.b, access_token)]).toEqual([401, 401])
       expect(await ping(it.a, next.access_token)).toBe(200)
@@ -310,9 +310,9 @@ describe('two processes without a leeway', () => {
     'RF-05 one of 50 concurrent refreshes succeeds, and the authorization is revoked afterwards (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
-      const answers = await both(it, (node) => it.client.refreshForm(node, refresh_token))
-      expect(tally(answers)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
-      const next = succeeded(answers)
+      const responses = await both(it, (node) => it.client.refreshForm(node, refresh_token))
+      expect(tally(responses)).toEqual({ '200 ok': 1, '400 invalid_grant': many - 1 })
+      const next = succeeded(responses)
       for (const node of [it.a, it.b]) {
         expect(await ping(node, access_token)).toBe(401)
         expect(await ping(node, next.access_token)).toBe(401)

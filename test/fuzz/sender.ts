@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
-import { AnswerReader, type Head } from './answers.ts'
 import { callAfter } from './patience.ts'
 import type { FuzzRequest } from './requests.ts'
+import { type Head, ResponseReader } from './responses.ts'
 
 /** The result of a request: a status, or the reason why there was no response. */
 export interface Ending {
@@ -79,7 +79,7 @@ export class Sender {
     const { port, onEnd } = this.#options
     const sent: Sent[] = []
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-    const reader = new AnswerReader(
+    const reader = new ResponseReader(
       () => sent[0]?.request.isHead ?? false,
       (head) => {
         const first = sent.shift()
@@ -163,7 +163,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = timeout): 
       socket.destroy()
       resolve({ status, retryAfter: worst?.retryAfter, took: performance.now() - began })
     }
-    const reader = new AnswerReader(
+    const reader = new ResponseReader(
       () => request.isHead,
       (head) => {
         if (!worst || head.status > worst.status) worst = head

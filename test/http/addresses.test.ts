@@ -68,9 +68,9 @@ describe('a path with parameters', () => {
     ['/things/1/parts/2/?thing=3&part=4', '/things/:thing/parts/:part/', ['1', '2']],
     ['/data/5', '/data/:id', ['5']],
   ])('routes %s to %s with the parameters %j', async (target, at, values) => {
-    const answer = await send(`${root}${target}`)
-    expect(answer.status).toBe(200)
-    const text = Buffer.from(answer.text, 'latin1').toString()
+    const response = await send(`${root}${target}`)
+    expect(response.status).toBe(200)
+    const text = Buffer.from(response.text, 'latin1').toString()
     expect(JSON.parse(text)).toEqual({ at, values })
   })
 
@@ -90,8 +90,8 @@ describe('a path with parameters', () => {
     '/data/',
     '/list/more',
   ])('returns 404 for %s', async (target) => {
-    const answer = await send(`${root}${target}`)
-    expect(answer.status).toBe(404)
+    const response = await send(`${root}${target}`)
+    expect(response.status).toBe(404)
     expect(app.log.filter(({ event }) => event === 'request.failed')).toEqual([])
   })
 
@@ -111,10 +111,10 @@ describe('a path without its slash', () => {
     ['/things/1/parts/2?x', '/things/1/parts/2/?x'],
   ])('%s redirects to %s', async (target, location) => {
     for (const method of ['GET', 'HEAD', 'POST']) {
-      const answer = await send(`${root}${target}`, [], method)
-      expect(answer.status).toBe(308)
-      expect(answer.headers.get('location')).toBe(`${root}${location}`)
-      expect(answer.headers.get('cache-control')).toBe('no-store')
+      const response = await send(`${root}${target}`, [], method)
+      expect(response.status).toBe(308)
+      expect(response.headers.get('location')).toBe(`${root}${location}`)
+      expect(response.headers.get('cache-control')).toBe('no-store')
     }
   })
 
@@ -131,12 +131,12 @@ describe('errors of pages', () => {
     ['nothing there', 404, () => send(`${root}/things/1/other/`, [html])],
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [html])],
   ])('returns %s as %i with a page to a browser', async (_, status, ask) => {
-    const answer = await ask()
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(answer.headers.get('set-cookie')).toBeNull()
-    expect(answer.text).toContain('href="/app/"')
+    const response = await ask()
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(response.headers.get('set-cookie')).toBeNull()
+    expect(response.text).toContain('href="/app/"')
   })
 
   test.each([
@@ -146,10 +146,10 @@ describe('errors of pages', () => {
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [json])],
     ['a wrong method, and no wish', 405, () => send(`${root}/list/`, [], 'DELETE')],
   ])('returns %s as %i with JSON to a script', async (_, status, ask) => {
-    const answer = await ask()
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('content-type')).toBe('application/json')
-    expect(JSON.parse(answer.text)).toEqual({
+    const response = await ask()
+    expect(response.status).toBe(status)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(JSON.parse(response.text)).toEqual({
       error: 'invalid_request',
       error_description: expect.any(String),
     })
@@ -157,31 +157,31 @@ describe('errors of pages', () => {
 
   test('lists the allowed methods for a wrong method', async () => {
     for (const accept of [html, json]) {
-      const answer = await send(`${root}/list/`, [accept], 'PUT')
-      expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
-      expect(answer.text).toContain('Allowed: GET, HEAD, POST.')
+      const response = await send(`${root}/list/`, [accept], 'PUT')
+      expect(response.headers.get('allow')).toBe('GET, HEAD, POST')
+      expect(response.text).toContain('Allowed: GET, HEAD, POST.')
     }
   })
 
   test('returns JSON to a browser at endpoints without pages', async () => {
-    const answer = await send(`${root}/data/1`, [html], 'POST')
-    expect(answer.status).toBe(405)
-    expect(answer.headers.get('content-type')).toBe('application/json')
+    const response = await send(`${root}/data/1`, [html], 'POST')
+    expect(response.status).toBe(405)
+    expect(response.headers.get('content-type')).toBe('application/json')
   })
 
   test('displays the problem in the reader’s language, and the error description of the protocol in English', async () => {
-    const answer = await send(`${root}/list/`, [html], 'POST')
-    expect(answer.text).toContain('What was sent cannot be read. Nothing was done.')
-    expect(answer.text).toContain('The content type must be application/x-www-form-urlencoded.')
+    const response = await send(`${root}/list/`, [html], 'POST')
+    expect(response.text).toContain('What was sent cannot be read. Nothing was done.')
+    expect(response.text).toContain('The content type must be application/x-www-form-urlencoded.')
   })
 
   test('returns 413 for a body that is too large', async () => {
-    const answer = await new UserAgent({ accept: 'text/html' }).fetch(`${app.issuer}/me/list/`, {
+    const response = await new UserAgent({ accept: 'text/html' }).fetch(`${app.issuer}/me/list/`, {
       method: 'POST',
       body: new URLSearchParams({ x: 'x'.repeat(70_000) }),
     })
-    expect(answer.status).toBe(413)
-    expect(await answer.text()).toContain('What was sent is too large.')
+    expect(response.status).toBe(413)
+    expect(await response.text()).toContain('What was sent is too large.')
   })
 })
 

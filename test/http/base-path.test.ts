@@ -34,8 +34,8 @@ describe('decision §2 an issuer with a path', () => {
   })
 
   test('lists existing URLs below the path in the metadata', async () => {
-    const answer = await fetch(`${origin}/.well-known/oauth-authorization-server/app`)
-    const metadata = (await answer.json()) as Record<string, string>
+    const response = await fetch(`${origin}/.well-known/oauth-authorization-server/app`)
+    const metadata = (await response.json()) as Record<string, string>
     expect(metadata.authorization_endpoint).toBe(`${app.issuer}/oauth/authorize`)
     expect(metadata.token_endpoint).toBe(`${app.issuer}/oauth/token`)
     const token = await fetch(`${metadata.token_endpoint}`, {
@@ -47,10 +47,10 @@ describe('decision §2 an issuer with a path', () => {
 
   test('refers to the metadata in a challenge', async () => {
     for (const path of ['/oauth/ping', '/oauth/info']) {
-      const answer = await fetch(`${app.issuer}${path}`)
-      expect(answer.status).toBe(401)
+      const response = await fetch(`${app.issuer}${path}`)
+      expect(response.status).toBe(401)
       const address = /resource_metadata="([^"]+)"/.exec(
-        answer.headers.get('www-authenticate') ?? '',
+        response.headers.get('www-authenticate') ?? '',
       )?.[1]
       expect(await (await fetch(`${address}`)).json()).toMatchObject({ resource: app.issuer })
     }
@@ -101,13 +101,13 @@ describe('decision §2 an issuer with a path', () => {
       'text/css',
     )
 
-    const answer = await agent.authorize(app, url)
-    expect(answer.searchParams.get('iss')).toBe(app.issuer)
+    const response = await agent.authorize(app, url)
+    expect(response.searchParams.get('iss')).toBe(app.issuer)
     const { status, body } = await tokenRequest(
       app.issuer,
       {
         grant_type: 'authorization_code',
-        code: `${answer.searchParams.get('code')}`,
+        code: `${response.searchParams.get('code')}`,
         redirect_uri: redirectUri,
         code_verifier: verifier,
       },
@@ -197,8 +197,8 @@ describe('other paths by settings', () => {
 test('accepts a login below the path in the application', async () => {
   await using app = await startServer({ basePath: '/app' })
   const session = await logIn(app)
-  const answer = await session.agent.fetch(`${app.issuer}/api/me`, {
+  const response = await session.agent.fetch(`${app.issuer}/api/me`, {
     headers: { authorization: `Bearer ${session.jwt}` },
   })
-  expect(await answer.json()).toEqual({ id: app.user.id, email: app.user.email, kind: 'session' })
+  expect(await response.json()).toEqual({ id: app.user.id, email: app.user.email, kind: 'session' })
 })

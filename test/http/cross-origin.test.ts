@@ -75,17 +75,17 @@ const closed = [
 
 describe('HT-06 CORS', () => {
   test.each(open)('%s %s allows any origin, without credentials', async (path, method) => {
-    const answer = await ask(path, { method })
-    expect(said(answer)).toEqual({
+    const response = await ask(path, { method })
+    expect(said(response)).toEqual({
       'access-control-allow-origin': '*',
       'access-control-expose-headers': 'WWW-Authenticate,DPoP-Nonce,Retry-After',
     })
   })
 
   test.each(open)('%s %s allows a preflight for a day', async (path, method) => {
-    const answer = await preflight(path, method)
-    expect([answer.status, await answer.text()]).toEqual([204, ''])
-    expect(said(answer)).toEqual({
+    const response = await preflight(path, method)
+    expect([response.status, await response.text()]).toEqual([204, ''])
+    expect(said(response)).toEqual({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': expect.stringContaining(method),
       'access-control-allow-headers': 'Authorization,Content-Type,DPoP,MCP-Protocol-Version',
@@ -96,16 +96,16 @@ describe('HT-06 CORS', () => {
 
   test.each(open)('%s %s does not allow the origin null', async (path, method) => {
     const headers = { origin: 'null' }
-    for (const answer of [
+    for (const response of [
       await ask(path, { method, headers }),
       await preflight(path, method, headers),
     ])
-      expect(said(answer)).not.toHaveProperty('access-control-allow-origin')
+      expect(said(response)).not.toHaveProperty('access-control-allow-origin')
   })
 
   test.each(open)('%s returns 405 for OPTIONS without a preflight', async (path) => {
-    const answer = await ask(path, { method: 'OPTIONS' })
-    expect([answer.status, said(answer)]).toEqual([405, {}])
+    const response = await ask(path, { method: 'OPTIONS' })
+    expect([response.status, said(response)]).toEqual([405, {}])
   })
 
   test.each(closed)(

@@ -48,12 +48,12 @@ describe('decision §2 /health/live and /health/ready', () => {
         ['live', 'live'],
         ['ready', 'ready'],
       ] as const) {
-        const answer = await host.get(path, { headers })
-        expect(answer.status).toBe(200)
-        expect(await answer.json()).toEqual({ status })
-        expect(answer.headers.get('content-type')).toBe('application/json')
-        expect(answer.headers.get('cache-control')).toBe('no-store')
-        expect(answer.headers.get('set-cookie')).toBeNull()
+        const response = await host.get(path, { headers })
+        expect(response.status).toBe(200)
+        expect(await response.json()).toEqual({ status })
+        expect(response.headers.get('content-type')).toBe('application/json')
+        expect(response.headers.get('cache-control')).toBe('no-store')
+        expect(response.headers.get('set-cookie')).toBeNull()
       }
     }
     expect((await host.get('ready', { method: 'HEAD' })).status).toBe(200)
@@ -64,11 +64,11 @@ describe('decision §2 /health/live and /health/ready', () => {
   test('while the store is unavailable, readiness returns 503 with Retry-After and liveness returns 200', async () => {
     await using host = await start()
     host.storeDoes(fails)
-    const answer = await host.get('ready')
-    expect(answer.status).toBe(503)
-    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await answer.json()).toEqual({ status: 'not ready' })
+    const response = await host.get('ready')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(await response.json()).toEqual({ status: 'not ready' })
     expect((await host.get('live')).status).toBe(200)
     host.storeDoes(async () => undefined)
     expect((await host.get('ready')).status).toBe(200)
@@ -101,8 +101,8 @@ describe('decision §2 /health/live and /health/ready', () => {
   test('shares one store check among concurrent requests', async () => {
     await using host = await start()
     host.storeDoes(() => delay(300))
-    const answers = await Promise.all(Array.from({ length: 50 }, () => host.get('ready')))
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const responses = await Promise.all(Array.from({ length: 50 }, () => host.get('ready')))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
     expect(host.asked()).toBeLessThan(3)
   })
 
@@ -133,8 +133,8 @@ describe('decision §2 /health/live and /health/ready', () => {
     expect(await (await host.get('ready')).json()).toEqual({ status: 'ready' })
     host.besideDoes(fails)
     for (let times = 0; times < 3; times += 1) {
-      const answer = await host.get('ready')
-      expect([answer.status, await answer.json()]).toEqual([
+      const response = await host.get('ready')
+      expect([response.status, await response.json()]).toEqual([
         200,
         { status: 'ready', transients: 'away' },
       ])
@@ -162,9 +162,9 @@ describe('decision §2 /health/live and /health/ready', () => {
     const token = await host.app.personalToken()
     expect(await host.app.server.isReady()).toBe(true)
     host.app.server.drain()
-    const answer = await host.get('ready')
-    expect(answer.status).toBe(503)
-    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    const response = await host.get('ready')
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
     expect(await host.app.server.isReady()).toBe(false)
     expect((await host.get('live')).status).toBe(200)
     const headers = { authorization: `Bearer ${token}` }

@@ -17,7 +17,7 @@ const api = async (
 ) => {
   const { method = 'GET', raw } = init
   const body = raw ?? ('text' in init ? JSON.stringify({ text: init.text }) : undefined)
-  const answer = await fetch(`${app.issuer}/api${path}`, {
+  const response = await fetch(`${app.issuer}/api${path}`, {
     method,
     headers: {
       authorization,
@@ -25,8 +25,8 @@ const api = async (
     },
     ...(body === undefined ? {} : { body }),
   })
-  const text = await answer.text()
-  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
 }
 const bearer = async (...scopes: string[]) => `Bearer ${await app.personalToken(scopes)}`
 
@@ -72,8 +72,8 @@ describe('decision §2 the example application', () => {
     ['invalid JSON', { raw: '{' }, 400],
     ['more than 16 kB', { text: 'x'.repeat(20_000) }, 413],
   ])('refuses a note with %s', async (_, input, status) => {
-    const answer = await api('/notes', await bearer('notes:write'), { method: 'POST', ...input })
-    expect(answer).toEqual({ status, body: { status, message: expect.any(String) } })
+    const response = await api('/notes', await bearer('notes:write'), { method: 'POST', ...input })
+    expect(response).toEqual({ status, body: { status, message: expect.any(String) } })
   })
 
   test('/api/me returns the e-mail address with the scope user:email, or for a session', async () => {

@@ -158,21 +158,21 @@ const cases: readonly (readonly [string, Case])[] = [
 
 const ask = async (operation: string, error: Error, { path, init }: Case) => {
   failing = { operation, error }
-  const answer = await fetch(`${app.issuer}${path()}`, { redirect: 'manual', ...init?.() })
+  const response = await fetch(`${app.issuer}${path()}`, { redirect: 'manual', ...init?.() })
   failing = undefined
-  return { answer, text: await answer.text() }
+  return { response, text: await response.text() }
 }
 
 describe('decision §6.4 a store outage rejects no credentials', () => {
   test.each(cases)('%s returns 503 with Retry-After', async (_, given) => {
     const error = new StoreUnavailable('the disk at /var/lib is gone')
-    const { answer, text } = await ask(given.operation, error, given)
-    expect(answer.status).toBe(503)
-    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
-    expect(answer.headers.get('www-authenticate')).toBeNull()
-    expect(answer.headers.getSetCookie()).toEqual([])
-    expect(answer.headers.get('location')).toBeNull()
-    expect(answer.headers.get('cache-control')).toMatch(/\bno-store\b/)
+    const { response, text } = await ask(given.operation, error, given)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(response.headers.get('www-authenticate')).toBeNull()
+    expect(response.headers.getSetCookie()).toEqual([])
+    expect(response.headers.get('location')).toBeNull()
+    expect(response.headers.get('cache-control')).toMatch(/\bno-store\b/)
     expect(text).not.toMatch(/disk|\/var\/lib/)
     if (given.format === 'json')
       expect(JSON.parse(text)).toMatchObject({ error: 'temporarily_unavailable' })
@@ -182,14 +182,14 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
   test('redirects with the error to the client after the redirect URI was verified', async () => {
     const url = authorizeUrl(app.issuer, { client_id: clientId, scope: '' })
     const init = { headers: asSession() }
-    const { answer } = await ask('sessions.find', new StoreUnavailable('gone'), {
+    const { response } = await ask('sessions.find', new StoreUnavailable('gone'), {
       operation: '',
       path: () => url.slice(app.issuer.length),
       init: () => init,
       format: 'html',
     })
-    expect(answer.status).toBe(303)
-    expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
+    expect(response.status).toBe(303)
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe(
       'temporarily_unavailable',
     )
   })
@@ -204,14 +204,14 @@ describe('HT-07 an internal error', () => {
   test.each(cases)('returns 500 without details for %s', async (_, given) => {
     const silenced = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const before = app.log.length
-    const { answer, text } = await ask(
+    const { response, text } = await ask(
       given.operation,
       new Error('SQLITE_CORRUPT in /var/lib'),
       given,
     )
-    expect(answer.status).toBe(500)
-    expect(answer.headers.get('www-authenticate')).toBeNull()
-    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(response.status).toBe(500)
+    expect(response.headers.get('www-authenticate')).toBeNull()
+    expect(response.headers.getSetCookie()).toEqual([])
     expect(text).not.toMatch(/SQLITE|\/var\/lib|\bat .*:\d+|node_modules/)
     const logged = app.log.slice(before).map(({ event }) => event)
     // The application's own error handler logs the errors of guards.
@@ -227,8 +227,8 @@ describe('HT-07 an internal error', () => {
       init: () => ({ headers: asSession() }),
       format: 'html',
     })
-    expect(page.answer.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(page.answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(page.text).toContain('Something went wrong on our side.')
     const json = await ask('tokens.findByAccess', error, {
       operation: '',

@@ -7,11 +7,11 @@ const pagesBefore = async (path: string, remoteAddress: string): Promise<number>
   const server = await createTestServer()
   try {
     const ask = async (of: string, address: string) => {
-      const answer = await server.fetch(new Request(`${server.issuer}${of}`), {
+      const response = await server.fetch(new Request(`${server.issuer}${of}`), {
         remoteAddress: address,
       })
-      await answer.text()
-      return answer.status
+      await response.text()
+      return response.status
     }
     expect(await ask(path, remoteAddress)).toBe(200)
     let answered = 0

@@ -105,9 +105,9 @@ describe('decision §6.2 characters of a query string', () => {
           ['Authorization: Bearer bad'],
           [`Authorization: Bearer ${token}`],
         ]) {
-          const answer = await rawHttp(app, { method, target: `${path}?a=[`, headers })
-          expect(answer.status).toBe(400)
-          expect(answer.headers.get('www-authenticate')).toBeNull()
+          const response = await rawHttp(app, { method, target: `${path}?a=[`, headers })
+          expect(response.status).toBe(400)
+          expect(response.headers.get('www-authenticate')).toBeNull()
         }
       }
   })

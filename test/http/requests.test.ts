@@ -60,17 +60,17 @@ describe('decision §2 methods', () => {
         'TRACE',
         'PROPFIND',
       ]) {
-        const answer = await send({ method, target, headers: [urlencoded] })
+        const response = await send({ method, target, headers: [urlencoded] })
         if (allow.split(', ').includes(method)) {
-          expect(answer.status, method).not.toBe(405)
+          expect(response.status, method).not.toBe(405)
           continue
         }
-        expect(answer.status, method).toBe(405)
-        expect(answer.headers.get('allow')).toBe(allow)
+        expect(response.status, method).toBe(405)
+        expect(response.headers.get('allow')).toBe(allow)
         const isOpen = open.includes(target) && method !== 'OPTIONS'
-        expect(answer.headers.get('access-control-allow-origin')).toBe(isOpen ? '*' : null)
-        expect(answer.headers.get('cache-control')).toBe('no-store')
-        expect(JSON.parse(answer.text)).toMatchObject({ error: 'invalid_request' })
+        expect(response.headers.get('access-control-allow-origin')).toBe(isOpen ? '*' : null)
+        expect(response.headers.get('cache-control')).toBe('no-store')
+        expect(JSON.parse(response.text)).toMatchObject({ error: 'invalid_request' })
       }
     },
   )
@@ -132,10 +132,10 @@ describe('decision §2 methods', () => {
     expect(granted.searchParams.has('code')).toBe(true)
     expect((await session.agent.fetch(url)).headers.get('location')).toContain('code=')
     for (const method of ['HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-      const answer = await session.agent.fetch(url, { method })
-      expect(answer.status).toBe(method === 'HEAD' ? 200 : 405)
-      expect(answer.headers.get('location')).toBeNull()
-      expect(await answer.text()).not.toContain('code=')
+      const response = await session.agent.fetch(url, { method })
+      expect(response.status).toBe(method === 'HEAD' ? 200 : 405)
+      expect(response.headers.get('location')).toBeNull()
+      expect(await response.text()).not.toContain('code=')
     }
   })
 })
@@ -180,8 +180,8 @@ describe('decision §2 URLs of disabled features', () => {
   })
 
   test('are missing in the metadata', async () => {
-    const answer = await fetch(`${bare.issuer}/.well-known/oauth-authorization-server`)
-    const metadata = (await answer.json()) as Record<string, unknown>
+    const response = await fetch(`${bare.issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, unknown>
     const addresses = Object.keys(metadata).filter((name) => /_endpoint$|_uri$/.test(name))
     expect(addresses.sort()).toEqual(['authorization_endpoint', 'token_endpoint'])
     expect(JSON.stringify(metadata)).not.toMatch(/revo|introspect|regist|pushed|device|jwks/)
@@ -285,11 +285,11 @@ describe('P-1 the Host header has no effect', () => {
       '/',
     ]
     for (const target of targets) {
-      const answer = await send({ target, headers: [`Host: ${host}`] })
-      expect(answer.status).toBeLessThan(500)
-      expect(`${answer.text}${JSON.stringify([...answer.headers])}`).not.toContain('evil')
-      if (target.startsWith('/.well-known') && answer.status === 200)
-        expect(answer.text).toContain(`"${app.issuer}`)
+      const response = await send({ target, headers: [`Host: ${host}`] })
+      expect(response.status).toBeLessThan(500)
+      expect(`${response.text}${JSON.stringify([...response.headers])}`).not.toContain('evil')
+      if (target.startsWith('/.well-known') && response.status === 200)
+        expect(response.text).toContain(`"${app.issuer}`)
     }
   })
 
@@ -345,11 +345,11 @@ describe('decision §6.4 bodies', () => {
   test.each(posts)('%s rejects more than 100 parameters', async (target) => {
     const body = (count: number) =>
       Array.from({ length: count }, (_, index) => `p${index}=`).join('&')
-    const answer = await send({ method: 'POST', target, headers: [urlencoded], body: body(101) })
+    const response = await send({ method: 'POST', target, headers: [urlencoded], body: body(101) })
     const isErrorView =
-      answer.status === 303 && answer.headers.get('location')?.startsWith('/oauth/errors?')
-    expect(answer.status === 400 || isErrorView).toBe(true)
-    expect(`${answer.text}${answer.headers.get('location')}`).toMatch(
+      response.status === 303 && response.headers.get('location')?.startsWith('/oauth/errors?')
+    expect(response.status === 400 || isErrorView).toBe(true)
+    expect(`${response.text}${response.headers.get('location')}`).toMatch(
       /More(?: |%20)than(?: |%20)100(?: |%20)parameters/,
     )
     const allowed = await send({ method: 'POST', target, headers: [urlencoded], body: body(100) })
@@ -389,8 +389,8 @@ describe('decision §6.4 bodies', () => {
       'a=%zz',
     ])
       for (const target of posts) {
-        const answer = await send({ method: 'POST', target, headers: [urlencoded], body })
-        expect(answer.status).toBeLessThan(500)
+        const response = await send({ method: 'POST', target, headers: [urlencoded], body })
+        expect(response.status).toBeLessThan(500)
       }
   })
 })
@@ -506,25 +506,25 @@ describe('DS-06 names of members of Object.prototype', () => {
 
   test('have no effect in JSON for the REST application', async () => {
     const token = await app.personalToken(['notes:write', 'notes:read'])
-    const answer = await fetch(`${app.issuer}/api/notes`, {
+    const response = await fetch(`${app.issuer}/api/notes`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: '{"__proto__":{"text":"x","isAdmin":true},"constructor":{"prototype":{"x":1}}}',
     })
-    expect(answer.status).toBe(400)
+    expect(response.status).toBe(400)
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined()
   })
 
   test.each(names)('treats the value %s as unknown', async (name) => {
     const { location, ...page } = await (async () => {
-      const answer = await session.agent.fetch(
+      const response = await session.agent.fetch(
         authorizeUrl(app.issuer, {
           client_id: client.clientId,
           redirect_uri: redirectUri,
           scope: name,
         }),
       )
-      return { status: answer.status, location: answer.headers.get('location') ?? '' }
+      return { status: response.status, location: response.headers.get('location') ?? '' }
     })()
     expect(page.status).toBe(303)
     expect(new URL(location).searchParams.get('error')).toBe('invalid_scope')

@@ -123,12 +123,12 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
         expect(await (await connection(app))(form, other)).toBe(200)
 
         const before = operations()
-        const answers = sends.map((send, index) =>
+        const responses = sends.map((send, index) =>
           send(exchange(accessToken), busy, spelling(index)),
         )
         expect(await sendOther(form, other)).toBe(200)
         const done = operations() - before
-        const statuses = await Promise.all(answers)
+        const statuses = await Promise.all(responses)
         const all = operations() - before
 
         expect(statuses.filter((status) => status !== 200)).toEqual([])
@@ -145,12 +145,12 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
       expect(await (await connection(app))(form, other)).toBe(200)
 
       const before = operations()
-      const answers = Array.from({ length: burst }, () =>
+      const responses = Array.from({ length: burst }, () =>
         newConnection(app).send(exchange(accessToken), busy),
       )
       expect(await newConnection(app).send(form, other)).toBe(200)
       const done = operations() - before
-      const statuses = await Promise.all(answers)
+      const statuses = await Promise.all(responses)
       const all = operations() - before
 
       expect(statuses.filter((status) => status !== 200)).toEqual([])

@@ -1,6 +1,6 @@
 import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
-import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { basicOf, type FormResponse, postForm } from '../support/form.ts'
 import type { TestServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { elsewhere, from, here, reached, start, waitOf } from './support.ts'
@@ -22,7 +22,7 @@ const ask = (
     path = '/oauth/token',
     fields = machine as Record<string, string>,
   } = {},
-): Promise<FormAnswer> =>
+): Promise<FormResponse> =>
   postForm(`${app.issuer}${path}`, fields, { ...basicOf(client), ...from(address) })
 
 const wrong = (client: Client): Client => ({ ...client, clientSecret: 'wrong' })

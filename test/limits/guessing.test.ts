@@ -160,23 +160,23 @@ describe('password guesses at one account', () => {
   test('at an unknown account receive the same responses as at a known account [T595]', async () => {
     await using app = await start({ limits })
     const addresses = [0, 0, 0, 1, 2, 3].map((network) => inNetwork(network))
-    const answers = async (email: string) => {
+    const responses = async (email: string) => {
       const seen: unknown[] = []
       for (const address of addresses) {
-        const answer = await guesser(app, address)('a wrong guess', email)
-        const headers = [...answer.headers]
+        const response = await guesser(app, address)('a wrong guess', email)
+        const headers = [...response.headers]
           .filter(([name]) => !['date', 'content-length', 'x-request-id', 'etag'].includes(name))
           .map(([name, value]) => [name, value.replace(/session=[^;]+/, 'session=')])
-        const html = (await answer.text())
+        const html = (await response.text())
           .replaceAll(email, 'E-MAIL')
           .replaceAll(/value="[\w-]{22,}"/g, 'value=""')
-        seen.push([answer.status, headers, html])
+        seen.push([response.status, headers, html])
       }
       return seen
     }
-    const known = await answers(app.user.email)
+    const known = await responses(app.user.email)
     expect(known.map((seen) => (seen as [number])[0])).toEqual([403, 403, 429, 403, 429, 429])
-    expect(await answers('nobody@example.org')).toEqual(known)
+    expect(await responses('nobody@example.org')).toEqual(known)
   })
 
   test('cause rows that expire and contain neither IP addresses nor accounts', async () => {
@@ -235,8 +235,8 @@ describe('a browser that logged in before', () => {
 
   test('receives a cookie that scripts cannot read', async () => {
     await using app = await start()
-    const answer = await newBrowser(app).tries(app.password)
-    const [cookie = ''] = answer.headers.getSetCookie().filter((each) => each.includes('known'))
+    const response = await newBrowser(app).tries(app.password)
+    const [cookie = ''] = response.headers.getSetCookie().filter((each) => each.includes('known'))
     expect(cookie).toMatch(
       /^oauth2server_known=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     )
@@ -319,7 +319,7 @@ test('recognizes a known browser despite a second cookie of the same name', asyn
   const session = await other.agent.jar.getCookieString(app.issuer)
   const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []
   await lock(app)
-  const answer = await fetch(`${app.issuer}/login`, {
+  const response = await fetch(`${app.issuer}/login`, {
     method: 'POST',
     redirect: 'manual',
     body: new URLSearchParams({ email: app.user.email, password: app.password, csrf_token }),
@@ -328,7 +328,7 @@ test('recognizes a known browser despite a second cookie of the same name', asyn
       cookie: `${cookieName}=planted; ${session}; ${cookieName}=${cookie}`,
     },
   })
-  expect(answer.status).toBe(303)
+  expect(response.status).toBe(303)
 })
 
 test('checkPassword counts the wrong passwords of a user separately from those of unknown browsers [T594]', async () => {

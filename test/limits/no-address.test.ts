@@ -40,9 +40,9 @@ const overSocket =
   (clientId, forwardedFor) =>
     new Promise((resolve, reject) => {
       const options = { socketPath, path: '/oauth/token', method: 'POST' }
-      const sent = request({ ...options, headers: forwarded(forwardedFor) }, (answer) => {
-        answer.resume()
-        resolve(answer.statusCode ?? 0)
+      const sent = request({ ...options, headers: forwarded(forwardedFor) }, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
       })
       sent.once('error', reject).end(body(clientId))
     })

@@ -73,8 +73,8 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     await guess('first')
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`${index}`)))
-    const statuses = answers.map(({ status }) => status)
+    const responses = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`${index}`)))
+    const statuses = responses.map(({ status }) => status)
     expect(statuses.filter((status) => status === 403)).toHaveLength(2)
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
   })
@@ -82,10 +82,10 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   test('allows as many concurrent attempts at many accounts as sequential ones, and a retry after 429', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, (_, index) => guess('wrong', `user-${index}@example.org`)),
     )
-    const statuses = answers.map(({ status }) => status)
+    const statuses = responses.map(({ status }) => status)
     expect(new Set(statuses)).toEqual(new Set([403, 429]))
     expect(statuses.filter((status) => status === 403).length).toBeLessThan(16)
     expect((await guess(app.password)).status).toBe(429)
@@ -114,13 +114,13 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     const page = await fetch(`${app.issuer}/login`, { headers: from(here) })
     const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? ''
     const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []
-    const answer = await postForm(
+    const response = await postForm(
       `${app.issuer}/login`,
       { email: app.user.email, password: 'wrong', csrf_token },
       { ...from(here), cookie, accept: 'application/json' },
     )
-    expect([answer.status, answer.body.error]).toEqual([429, 'temporarily_unavailable'])
-    expect(waitOf(answer)).toBeGreaterThan(0)
+    expect([response.status, response.body.error]).toEqual([429, 'temporarily_unavailable'])
+    expect(waitOf(response)).toBeGreaterThan(0)
   })
 
   test.each(['de', 'ar', 'ja'])(
@@ -136,9 +136,9 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
       const [, csrf_token = ''] = /name="csrf_token" value="([^"]+)"/.exec(await page.text()) ?? []
       const body = new URLSearchParams({ email: app.user.email, password: 'wrong', csrf_token })
       const headers = { ...from(here), cookie, 'accept-language': lang }
-      const answer = await fetch(`${app.issuer}/login`, { method: 'POST', body, headers })
-      expect(answer.status).toBe(429)
-      expect(await answer.text()).toContain(sentence)
+      const response = await fetch(`${app.issuer}/login`, { method: 'POST', body, headers })
+      expect(response.status).toBe(429)
+      expect(await response.text()).toContain(sentence)
     },
   )
 
@@ -192,9 +192,9 @@ test('lets 12 known browsers log in during 120 concurrent logins of unknown brow
     owners.push(() => tries(app.password, email))
   }
   const order: string[] = []
-  const answered = (who: string) => (answer: Response) => {
+  const answered = (who: string) => (response: Response) => {
     order.push(who)
-    return answer.status
+    return response.status
   }
   const strangers = Array.from({ length: 120 }, (_, index) =>
     guesser(app, `2001:db8:1:${index.toString(16)}::1`)('guess', `m${index}@example.org`).then(

@@ -29,7 +29,7 @@ describe('clientsPerUser', () => {
   test('returns the error as JSON to a script', async () => {
     await using app = await startServer({ clientsPerUser: 0 })
     const { session } = await Person.logIn(app)
-    const answer = await session.agent.fetch(`${app.issuer}${at.newClient}`, {
+    const response = await session.agent.fetch(`${app.issuer}${at.newClient}`, {
       method: 'POST',
       body: JSON.stringify(field),
       headers: {
@@ -38,8 +38,8 @@ describe('clientsPerUser', () => {
         authorization: `Bearer ${session.jwt}`,
       },
     })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ error: 'invalid_request', field: 'user_id' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: 'invalid_request', field: 'user_id' })
   })
 
   test('applies the maximum to concurrent requests', async () => {
@@ -163,8 +163,8 @@ describe('authorizationsPerApplication', () => {
     expect(await ping(app, String(tokens[1]))).toBe(401)
     expect(await ping(app, String(tokens[3]))).toBe(200)
     const grant = () => postForm(`${app.issuer}/oauth/token`, fields, basicOf(client))
-    const answers = await Promise.all(Array.from({ length: 5 }, grant))
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    const responses = await Promise.all(Array.from({ length: 5 }, grant))
+    expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200))
     const live = 'select id from oauth2server_authorization where revoked_at is null'
     expect(await app.query(live)).toHaveLength(1)
   })

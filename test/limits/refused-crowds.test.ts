@@ -39,11 +39,11 @@ test('refuses to fetch a client document without a database operation at the fet
       client_id: `https://host-${number}.silent.example/client.json`,
       redirect_uri: redirectUri,
     })
-    const answer = await fetch(`${app.issuer}/oauth/authorize?${query}`, {
+    const response = await fetch(`${app.issuer}/oauth/authorize?${query}`, {
       headers: from(here),
       redirect: 'manual',
     })
-    return decodeURIComponent(answer.headers.get('location') ?? '')
+    return decodeURIComponent(response.headers.get('location') ?? '')
   }
   const waiting = Array.from({ length: 17 }, (_, number) => name(number))
   await expect.poll(() => fail.length).toBe(17)
@@ -116,8 +116,8 @@ test('takes a place of each limit with one write when several passwords of an ac
   await using app = await start({ aroundStore })
   const guess = guesser(app, here)
   puts.length = 0
-  const answers = await Promise.all(Array.from({ length: tries }, () => guess('wrong')))
-  expect(answers.map(({ status }) => status)).toEqual(Array(tries).fill(403))
+  const responses = await Promise.all(Array.from({ length: tries }, () => guess('wrong')))
+  expect(responses.map(({ status }) => status)).toEqual(Array(tries).fill(403))
   // Two limits apply: one of the account in the network, and one of the account.
   expect(puts).toHaveLength(2 * tries)
 })

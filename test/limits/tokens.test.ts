@@ -188,10 +188,10 @@ describe('the limit of invalid tokens at other endpoints', () => {
         expect((await exchange(`guess${guess}`)).status).toBe(wrong)
       expect((await exchange(right)).status).toBe(200)
       expect((await exchange('guess')).status).toBe(wrong)
-      const answers = [await exchange(right), await exchange('guess')]
-      for (const { status, body } of answers) {
+      const responses = [await exchange(right), await exchange('guess')]
+      for (const { status, body } of responses) {
         expect(status).toBe(429)
-        expect(body).toEqual(answers[0]?.body)
+        expect(body).toEqual(responses[0]?.body)
       }
       expect((await ask(app, personal)).status).toBe(429)
       expect((await exchange(right, elsewhere)).status).toBe(200)
@@ -241,11 +241,11 @@ describe('tokenQuota', () => {
     await using app = await start({ tokenQuota: 10 })
     await using node = await start({ beside: app, tokenQuota: 10 })
     const token = await app.personalToken()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) => ask(index % 2 === 0 ? app : node, token)),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(20)
   })
 
   test('does not count a token that is refused for another reason', async () => {

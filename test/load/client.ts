@@ -12,8 +12,8 @@ export interface LoadClientOptions {
   readonly password: string
 }
 
-const expectStatus = (answer: Response, status: number): void => {
-  if (answer.status !== status) throw new Error(`${answer.url} returned ${answer.status}`)
+const expectStatus = (response: Response, status: number): void => {
+  if (response.status !== status) throw new Error(`${response.url} returned ${response.status}`)
 }
 
 export class LoadClient {
@@ -30,14 +30,14 @@ export class LoadClient {
     const cookie = cookieOf(page)
     const token = /name="csrf_token" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
     const { email, password } = this.#options
-    const answer = await fetch(`${url}/login`, {
+    const response = await fetch(`${url}/login`, {
       method: 'POST',
       body: new URLSearchParams({ email, password, csrf_token: token }),
       headers: { cookie },
       redirect: 'manual',
     })
-    expectStatus(answer, 303)
-    this.#cookie = cookieOf(answer)
+    expectStatus(response, 303)
+    this.#cookie = cookieOf(response)
   }
 
   /** Requests an authorization, for which consent was given before, and redeems the code at another server. */
@@ -49,12 +49,12 @@ export class LoadClient {
       redirect_uri: redirectUri,
       scope: 'user:email',
     })
-    const answer = await fetch(`${from}/oauth/authorize?${query}`, {
+    const response = await fetch(`${from}/oauth/authorize?${query}`, {
       headers: { cookie: this.#cookie },
       redirect: 'manual',
     })
-    const code = new URL(answer.headers.get('location') ?? '', from).searchParams.get('code')
-    if (code === null) throw new Error(`${from} returned ${answer.status} without a code`)
+    const code = new URL(response.headers.get('location') ?? '', from).searchParams.get('code')
+    if (code === null) throw new Error(`${from} returned ${response.status} without a code`)
     return this.#pair(at, { grant_type: 'authorization_code', code, redirect_uri: redirectUri })
   }
 
@@ -68,18 +68,18 @@ export class LoadClient {
 
   /** Sends a request with a bearer token. */
   async use(at: string, { accessToken }: Pair): Promise<void> {
-    const answer = await fetch(`${at}/oauth/ping`, {
+    const response = await fetch(`${at}/oauth/ping`, {
       headers: { authorization: `Bearer ${accessToken}` },
     })
-    await answer.arrayBuffer()
-    expectStatus(answer, 200)
+    await response.arrayBuffer()
+    expectStatus(response, 200)
   }
 
   /** Opens a page as the user. @returns the status of the response */
   async open(address: string): Promise<number> {
-    const answer = await fetch(address, { headers: { cookie: this.#cookie }, redirect: 'manual' })
-    await answer.arrayBuffer()
-    return answer.status
+    const response = await fetch(address, { headers: { cookie: this.#cookie }, redirect: 'manual' })
+    await response.arrayBuffer()
+    return response.status
   }
 
   async #pair(at: string, parameters: Record<string, string>): Promise<Pair> {
@@ -92,16 +92,17 @@ export class LoadClient {
 
   async #token(at: string, parameters: Record<string, string>): Promise<Record<string, unknown>> {
     const { clientId, clientSecret } = this.#options
-    const answer = await fetch(`${at}/oauth/token`, {
+    const response = await fetch(`${at}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams(parameters),
       headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
     })
-    const body = (await answer.json()) as Record<string, unknown>
-    if (answer.status !== 200)
-      throw new Error(`${parameters.grant_type} returned ${answer.status} ${body.error}`)
+    const body = (await response.json()) as Record<string, unknown>
+    if (response.status !== 200)
+      throw new Error(`${parameters.grant_type} returned ${response.status} ${body.error}`)
     return body
   }
 }
 
-const cookieOf = (answer: Response): string => answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+const cookieOf = (response: Response): string =>
+  response.headers.getSetCookie()[0]?.split(';')[0] ?? ''

@@ -18,7 +18,7 @@ import {
   jwtBearer,
   newClientKey,
 } from '../support/signing-client.ts'
-import { answerTo, ping, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { ping, refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 type Profile = 'specification' | 'oauth2.1' | 'fapi2'
 
@@ -190,12 +190,12 @@ describe('oauth2.1', () => {
 
   test('requires PKCE from confidential clients [T482]', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
-    expect(answerTo(conf, await conf.ask(without)).error).toBe('invalid_request')
+    expect(responseTo(conf, await conf.ask(without)).error).toBe('invalid_request')
     expect((await conf.tokens()).token_type).toBe('Bearer')
   })
 
   test('disables the implicit grant [T483]', async () => {
-    const answer = answerTo(conf, await conf.ask({ response_type: 'token' }))
+    const answer = responseTo(conf, await conf.ask({ response_type: 'token' }))
     expect(answer.error).toBe('unsupported_response_type')
   })
 
@@ -275,7 +275,7 @@ describe('fapi2', () => {
   const code = async (): Promise<string> => {
     const { body } = await par()
     const url = referenceUrl(client, String(body.request_uri))
-    return answerTo(client, await agent.authorize(app, url)).code ?? ''
+    return responseTo(client, await agent.authorize(app, url)).code ?? ''
   }
   const ask = async (given: Record<string, string | undefined>, by: DpopKey | undefined = key) =>
     askToken(
@@ -337,7 +337,7 @@ describe('fapi2', () => {
   })
 
   test('§5.3.2.2 requires a pushed authorization request [T505]', async () => {
-    const answer = answerTo(client, await client.ask())
+    const answer = responseTo(client, await client.ask())
     expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
   })
 

@@ -294,11 +294,11 @@ test('reports all errors together', async () => {
 describe('error endpoint', () => {
   const viewOf = async (options: Partial<AuthorizationServerOptions>) => {
     const server = await create(options)
-    const answer = await server.fetch(
+    const response = await server.fetch(
       new Request(`${server.issuer}/oauth/authorize?client_id=nope`),
     )
     await server.close()
-    return answer.headers.get('location')?.split('?')[0]
+    return response.headers.get('location')?.split('?')[0]
   }
 
   test('accepts the specified name, a name in options.views, or a path that starts with a single /', async () => {

@@ -73,12 +73,12 @@ const refusal = async (
 const requestsTo = (path: string) => site.requests.filter(({ url }) => url === path)
 
 /** Serves a path with this status, headers and body. */
-const answer = (
+const respond = (
   path: string,
   status: number,
   headers: Record<string, string> = { 'content-type': 'application/json' },
   body: string | Buffer = '{}',
-): void => site.answer(path, (_request, response) => response.writeHead(status, headers).end(body))
+): void => site.respond(path, (_request, response) => response.writeHead(status, headers).end(body))
 
 describe('a fetched document', () => {
   test('is JSON that was fetched over https from the resolved IP address of the host', async () => {
@@ -231,13 +231,13 @@ describe('SSRF: allowed addresses', () => {
   })
 
   test('returns the same error for an unknown name and a name in a private network', async () => {
-    const answers = [
+    const responses = [
       () => Promise.reject(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })),
       async () => [],
       async () => [{ address: '10.0.0.1', family: 4 }],
     ]
     const refusals = await Promise.all(
-      answers.map((resolve) =>
+      responses.map((resolve) =>
         refusal(site.url('/x'), { outbound: outboundWith({ ...site.outbound, resolve }, false) }),
       ),
     )
@@ -280,7 +280,7 @@ describe('a hostile server', () => {
     const path = newPath()
     const target = newPath()
     site.serve(target, { secret: true })
-    answer(path, status, { location: site.url(target) })
+    respond(path, status, { location: site.url(target) })
     expect((await refusal(site.url(path))).message).toBe(
       'It is a redirect, which the server does not follow.',
     )
@@ -300,7 +300,7 @@ describe('a hostile server', () => {
     [503, true],
   ])('rejects the status %i; as an outage: %s', async (status, isOutage) => {
     const path = newPath()
-    answer(path, status, { 'content-type': 'application/json' }, status === 200 ? '{}' : '')
+    respond(path, status, { 'content-type': 'application/json' }, status === 200 ? '{}' : '')
     expect(await refusal(site.url(path))).toMatchObject({ isOutage })
   })
 
@@ -320,7 +320,7 @@ describe('a hostile server', () => {
       while (!response.destroyed && response.write(chunk)) sent += chunk.length
       if (!response.destroyed) response.once('drain', () => pump(response))
     }
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       pump(response)
     })
@@ -351,7 +351,7 @@ describe('a hostile server', () => {
     ['', '{}'],
   ])('rejects the content type %j', async (type, body) => {
     const path = newPath()
-    answer(path, 200, type === '' ? {} : { 'content-type': type }, body)
+    respond(path, 200, type === '' ? {} : { 'content-type': type }, body)
     expect((await refusal(site.url(path))).message).toBe(
       'Its content type is not an accepted JSON type.',
     )
@@ -361,7 +361,7 @@ describe('a hostile server', () => {
     const path = newPath()
     const bomb = gzipSync('0'.repeat(5_000_000))
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
-    answer(path, 200, headers, bomb)
+    respond(path, 200, headers, bomb)
     expect((await refusal(site.url(path))).message).toBe(
       'It is compressed, although the request did not allow compression.',
     )
@@ -378,13 +378,13 @@ describe('a hostile server', () => {
 
   test('rejects invalid UTF-8', async () => {
     const path = newPath()
-    answer(path, 200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22]))
+    respond(path, 200, { 'content-type': 'application/json' }, Buffer.from([0x22, 0xff, 0x22]))
     expect((await refusal(site.url(path))).message).toBe('It is not in UTF-8.')
   })
 
   test('rejects a body that is shorter than its Content-Length', async () => {
     const path = newPath()
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
       response.write('{}')
       setTimeout(() => response.destroy(), 50)
@@ -397,7 +397,7 @@ describe('a hostile server', () => {
 
   test('rejects a connection that is reset before the response or during TLS', async () => {
     const path = newPath()
-    site.answer(path, (request) => request.socket.destroy())
+    site.respond(path, (request) => request.socket.destroy())
     expect((await refusal(site.url(path))).message).toBe(
       'Its host could not be reached, or closed the connection.',
     )
@@ -417,7 +417,7 @@ describe('a hostile server', () => {
 
   test('rejects a response in another protocol', async () => {
     const path = newPath()
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       response.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end()
     })
     expect((await refusal(site.url(path))).message).toMatch(
@@ -460,7 +460,7 @@ describe('the timeout covers the whole request', () => {
 
   test.concurrent('aborts a body that arrives at one byte a second', async () => {
     const path = newPath()
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       const timer = setInterval(() => response.write(' '), 1000)
       response.on('close', () => clearInterval(timer))
@@ -472,7 +472,7 @@ describe('the timeout covers the whole request', () => {
 
   test.concurrent('aborts a request whose response headers never arrive', async () => {
     const path = newPath()
-    site.answer(path, () => undefined)
+    site.respond(path, () => undefined)
     const found = await refusal(site.url(path))
     expect(found.message).toBe(tooSlow)
     expect(isInTime(found)).toBe(true)
@@ -546,7 +546,7 @@ describe('caching (RFC 9111)', () => {
 
   test('revalidates a cached document with its ETag', async () => {
     const path = newPath()
-    site.answer(path, (request, response) => {
+    site.respond(path, (request, response) => {
       const isKnown = request.headers['if-none-match'] === '"v1"'
       response.writeHead(isKnown ? 304 : 200, {
         etag: '"v1"',
@@ -580,7 +580,7 @@ describe('caching (RFC 9111)', () => {
 
   test('shares one request among 50 concurrent callers', async () => {
     const path = newPath()
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       setTimeout(() => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}')
       }, 100)
@@ -596,7 +596,7 @@ describe('caching (RFC 9111)', () => {
   test('caches a failure for 3 seconds, and discards the cached document [T466]', async () => {
     const path = newPath()
     const outbound = outboundWith()
-    answer(path, 500)
+    respond(path, 500)
     for (let tries = 0; tries < 10; tries += 1) await refusal(site.url(path), { outbound })
     expect(requestsTo(path).length).toBe(1)
     site.serve(path, { a: 1 })
@@ -636,7 +636,7 @@ describe('caching (RFC 9111)', () => {
     const path = newPath()
     const outbound = outboundWith()
     let answering: (() => void) | undefined
-    site.answer(path, (_request, response) => {
+    site.respond(path, (_request, response) => {
       answering = () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
     const first = outbound.json(asked(site.url(path)))
@@ -655,7 +655,7 @@ describe('caching (RFC 9111)', () => {
     const outbound = outboundWith()
     const waiting: ServerResponse[] = []
     const slow = Array.from({ length: 6 }, newPath)
-    for (const path of slow) site.answer(path, (_request, response) => waiting.push(response))
+    for (const path of slow) site.respond(path, (_request, response) => waiting.push(response))
     const five = slow.slice(0, 5).map((path) => outbound.json(asked(site.url(path))))
     const sixth = site.url(slow[5] ?? '')
     expect((await refusal(sixth, { outbound })).message).toBe(

@@ -64,7 +64,7 @@ describe('the IP addresses of a host name', () => {
   const six = { address: '2606:2800:220:1::1', family: 6 }
 
   test('include the IPv4 and the IPv6 addresses', async () => {
-    names.answer('both.example', { A: [four.address, '8.8.8.8'], AAAA: [six.address] })
+    names.respond('both.example', { A: [four.address, '8.8.8.8'], AAAA: [six.address] })
     await expect(lookUp('both.example')).resolves.toEqual([
       four,
       { address: '8.8.8.8', family: 4 },
@@ -76,25 +76,25 @@ describe('the IP addresses of a host name', () => {
     ['A', four],
     ['AAAA', six],
   ] as const)('are those of one family: %s', async (type, address) => {
-    names.answer('one.example', { A: [], AAAA: [], [type]: [address.address] })
+    names.respond('one.example', { A: [], AAAA: [], [type]: [address.address] })
     await expect(lookUp('one.example')).resolves.toEqual([address])
   })
 
   test.each(['A', 'AAAA'] as const)('are found if a name server knows no %s', async (type) => {
-    names.answer('half.example', { A: [four.address], AAAA: [six.address], [type]: 'SERVFAIL' })
+    names.respond('half.example', { A: [four.address], AAAA: [six.address], [type]: 'SERVFAIL' })
     await expect(lookUp('half.example')).resolves.toEqual([type === 'A' ? six : four])
   })
 
   test('are an empty list for an unknown name', async () => {
-    names.answer('empty.example', { A: [], AAAA: [] })
-    names.answer('nobody.example', { A: 'NXDOMAIN', AAAA: 'NXDOMAIN' })
+    names.respond('empty.example', { A: [], AAAA: [] })
+    names.respond('nobody.example', { A: 'NXDOMAIN', AAAA: 'NXDOMAIN' })
     await expect(lookUp('empty.example')).rejects.toMatchObject({ code: 'ENODATA' })
     await expect(lookUp('nobody.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
   test('are rejected if any IPv4 or IPv6 address is private [T480]', async () => {
-    names.answer('a.example', { A: ['10.0.0.1'], AAAA: [six.address] })
-    names.answer('aaaa.example', { A: [four.address], AAAA: ['fd00::1'] })
+    names.respond('a.example', { A: ['10.0.0.1'], AAAA: [six.address] })
+    names.respond('aaaa.example', { A: [four.address], AAAA: ['fd00::1'] })
     const outbound = outboundWith(
       { resolve: nameServerLookup([names.address]) },
       { dangerouslyAllowPrivateAddresses: false },
@@ -108,7 +108,7 @@ describe('a slow look-up', () => {
   test.concurrent('stops and frees its place when it is aborted', async ({ expect }) => {
     await using silent = await nameServer()
     await using another = await nameServer()
-    names.answer('client.example', { A: ['127.0.0.1'], AAAA: [] })
+    names.respond('client.example', { A: ['127.0.0.1'], AAAA: [] })
     const outbound = outboundWith({
       ...site.outbound,
       resolve: (hostname, signal) =>

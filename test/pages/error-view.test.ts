@@ -9,13 +9,13 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const view = async (query: string | Record<string, string>) => {
-  const answer = await fetch(`${app.issuer}/oauth/errors?${new URLSearchParams(query)}`, {
+  const response = await fetch(`${app.issuer}/oauth/errors?${new URLSearchParams(query)}`, {
     redirect: 'manual',
   })
-  const html = await answer.text()
-  expect(answer.status).toBe(400)
-  expect(answer.headers.get('location')).toBeNull()
-  expect(answer.headers.get('refresh')).toBeNull()
+  const html = await response.text()
+  expect(response.status).toBe(400)
+  expect(response.headers.get('location')).toBeNull()
+  expect(response.headers.get('refresh')).toBeNull()
   expect(html).not.toMatch(/http-equiv/i)
   return { html, shown: shownText(html) }
 }
@@ -106,11 +106,11 @@ describe('decision §2 the error view', () => {
 
 describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
   const errorLocation = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
-    const answer = await fetch(`${issuer}/oauth/authorize?client_id=unknown`, {
+    const response = await fetch(`${issuer}/oauth/authorize?client_id=unknown`, {
       redirect: 'manual',
     })
-    expect(answer.status).toBe(303)
-    return answer.headers.get('location')
+    expect(response.status).toBe(303)
+    return response.headers.get('location')
   }
   const query = 'error=invalid_request&error_description=The%20client%20is%20unknown.'
 
@@ -135,11 +135,11 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
   ])('%s [T767]', async (_, options, expected) => {
     await using own = await startServer(options)
     const { oauthPrefix } = own.server.settings
-    const answer = await fetch(`${own.issuer}${oauthPrefix}/authorize?client_id=unknown`, {
+    const response = await fetch(`${own.issuer}${oauthPrefix}/authorize?client_id=unknown`, {
       redirect: 'manual',
     })
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('location')).toBe(expected)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toBe(expected)
   })
 
   test('is the built-in view by default [T766]', async () => {

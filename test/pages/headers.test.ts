@@ -119,9 +119,9 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
 
 describe('decision §6.3 headers of every page [T531]', () => {
   test.each(pages)('%s (%i)', async (_, status, open, formAction) => {
-    const answer = await open()
-    expect(answer.status).toBe(status)
-    const { headers } = answer
+    const response = await open()
+    expect(response.status).toBe(status)
+    const { headers } = response
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(headers.get('content-security-policy')).toBe(
       policy(formAction === undefined ? "'self'" : `'self' ${formAction}`),
@@ -139,7 +139,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
       'access-control-allow-origin',
     ])
       expect(headers.get(name), name).toBeNull()
-    const html = await answer.text()
+    const html = await response.text()
     expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr" data-locale="en">/)
     const ours = '<script src="/oauth/page.js" type="module"></script>'
     expect(html.replace(ours, '')).not.toMatch(
@@ -179,12 +179,12 @@ describe('decision §6.3 headers of every page [T531]', () => {
   })
 
   test('serves a cacheable stylesheet that loads nothing', async () => {
-    const answer = await get('/oauth/style.css')
-    expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8')
-    expect(answer.headers.get('cache-control')).toBe('public, no-cache')
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(answer.headers.get('set-cookie')).toBeNull()
-    const css = await answer.text()
+    const response = await get('/oauth/style.css')
+    expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('public, no-cache')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('set-cookie')).toBeNull()
+    const css = await response.text()
     expect(css).not.toMatch(/@import|https?:\/\/(?!www\.w3\.org)/)
     expect(css).toContain('.decision')
   })

@@ -167,16 +167,16 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(text).toContain('<li>notes:read</li><li>notes:write</li>')
     expect(text).toContain(`<p>${app.user.email} at Notes</p>`)
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
-    const answer = await agent.submit(page, { confirm: 'yes' })
-    expect(answer.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
+    const response = await agent.submit(page, { confirm: 'yes' })
+    expect(response.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
   })
 
   test('may be rendered by a template engine whose output is marked as safe', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
     await using app = await startServer({ pages: { login: page } })
-    const { text, page: answer } = await login(app)
+    const { text, page: response } = await login(app)
     expect(text).toBe('<h1 class="mine">Come in</h1>')
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
   test('may be asynchronous', async () => {
@@ -190,8 +190,8 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
       throw new Error('a secret of the host')
     }
     await using app = await startServer({ pages: { login: page } })
-    const { page: answer, text } = await login(app)
-    expect(answer.status).toBe(500)
+    const { page: response, text } = await login(app)
+    expect(response.status).toBe(500)
     expect(text).toContain('Something went wrong on our side.')
     expect(text).not.toContain('secret')
   })
@@ -201,9 +201,9 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
       throw new Error('a secret of the host')
     }
     await using app = await startServer({ pages: { problem } })
-    const answer = await fetch(`${app.issuer}/oauth/absent`)
-    expect(answer.status).toBe(500)
-    expect(await answer.json()).toMatchObject({ error: 'server_error' })
+    const response = await fetch(`${app.issuer}/oauth/absent`)
+    expect(response.status).toBe(500)
+    expect(await response.json()).toMatchObject({ error: 'server_error' })
   })
 
   test('are rejected at start-up if the name is unknown or the value is not a function', async () => {

@@ -165,9 +165,9 @@ describe('the language of a flow', () => {
   })
 
   test('§3.1 rejects a repeated ui_locales without a redirect', async () => {
-    const answer = await new UserAgent().fetch(`${request('de')}&ui_locales=fr`)
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
+    const response = await new UserAgent().fetch(`${request('de')}&ui_locales=fr`)
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
   })
 
   test('is taken from Accept-Language without ui_locales, and the response has Vary: Accept-Language', async () => {

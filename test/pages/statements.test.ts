@@ -71,10 +71,10 @@ test('the number of SQL statements for a page does not depend on the number of r
     for (const page of pages) {
       const browser = page.startsWith('/admin') ? admin : own
       const count = await statementsOf(async () => {
-        const answer = await browser.fetch(`${t.issuer}${page}`)
-        expect(answer.status, page).toBe(200)
+        const response = await browser.fetch(`${t.issuer}${page}`)
+        expect(response.status, page).toBe(200)
         if (rows > 1 && page.endsWith('applications/')) {
-          expect((await answer.text()).split('Client ').length, page).toBeGreaterThan(rows)
+          expect((await response.text()).split('Client ').length, page).toBeGreaterThan(rows)
         }
       })
       found.push(count)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { ClientInput, User } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
-import { answerTo, formIn, TestClient, UserAgent } from '../support/user-agent.ts'
+import { formIn, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
 // Compares the server, over HTTP with its pages and a SQLite file, with a small model of consent (decision §4.5 to
@@ -119,18 +119,20 @@ const ask = (asked: Asked) => {
   return command(name, async (model, real) => {
     const known = at(model.clients, client)
     const testClient = clientOf(real, client, user, known)
-    const answer = await testClient.agent.fetch(testClient.url({ scope: scopes.join(' '), prompt }))
+    const response = await testClient.agent.fetch(
+      testClient.url({ scope: scopes.join(' '), prompt }),
+    )
     if (known.isDisabled) {
-      expect(answer.headers.get('location')).toMatch(/\/oauth\/errors\?/)
+      expect(response.headers.get('location')).toMatch(/\/oauth\/errors\?/)
       return
     }
     const expected = predicted(model, asked)
-    if (expected !== 'page') expect(answer.status).toBe(303)
-    let last = answer
+    if (expected !== 'page') expect(response.status).toBe(303)
+    let last = response
     let granted = expected !== 'page' && 'granted' in expected ? expected.granted : undefined
     if (expected === 'page') {
-      expect(answer.status).toBe(200)
-      last = await decide(answer, testClient, asked)
+      expect(response.status).toBe(200)
+      last = await decide(response, testClient, asked)
       expect(last.status).toBe(303)
       if (decision === 'yes') {
         const declined = scopes.filter(
@@ -146,7 +148,7 @@ const ask = (asked: Asked) => {
         granted = agreed
       }
     }
-    const { code, error } = answerTo(testClient, new URL(last.headers.get('location') ?? ''))
+    const { code, error } = responseTo(testClient, new URL(last.headers.get('location') ?? ''))
     if (granted === undefined) {
       const why = expected === 'page' ? 'access_denied' : 'error' in expected ? expected.error : ''
       expect([code, error]).toEqual([undefined, why])
@@ -213,15 +215,15 @@ const disable = (client: number, isDisabled: boolean) =>
 const everyToken = async ({ tokens, clients }: Model, real: Real): Promise<void> => {
   for (const { token, scopes, isLive, client, user } of tokens) {
     const { allowed, isDisabled } = at(clients, client)
-    const answer = await fetch(`${app.issuer}/oauth/info`, {
+    const response = await fetch(`${app.issuer}/oauth/info`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    const body = (await answer.json()) as Record<string, unknown>
+    const body = (await response.json()) as Record<string, unknown>
     if (!isLive || isDisabled) {
-      expect(answer.status).toBe(401)
+      expect(response.status).toBe(401)
       continue
     }
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
     expect(body).toEqual({
       user: { id: at(people, user).user.id },
       client: { client_id: at(real.clients, client).clientId, name: 'Client' },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '../attacks/support/auditor.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { ping, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+import { ping, TestClient, type TokenResponse, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
 // Compares a small model of refresh tokens with a server on a SQLite file (RFC 6749 §6, RFC 9700 §4.14.2).
@@ -65,15 +65,15 @@ type Command = fc.AsyncCommand<Model, Real>
 const now = () => app.now() / 1000
 const endOf = ({ begun }: Pick<Family, 'begun'>) =>
   Math.min(now() + seconds.refresh, begun + seconds.whole)
-const pairOf = ({ body }: TokenAnswer, family: Pick<Family, 'begun'>): Pair => ({
+const pairOf = ({ body }: TokenResponse, family: Pick<Family, 'begun'>): Pair => ({
   access: body.access_token,
   refresh: body.refresh_token,
   scope: body.scope,
   at: now(),
   ends: endOf(family),
 })
-const refused = (answer: TokenAnswer, error: string) =>
-  expect([answer.status, answer.body.error]).toEqual([400, error])
+const refused = (response: TokenResponse, error: string) =>
+  expect([response.status, response.body.error]).toEqual([400, error])
 
 const pick = <T>(list: readonly T[], at: number): T => {
   const found = list[at % list.length]
@@ -95,13 +95,13 @@ const redeem = command(
   'redeem a code',
   async (model, client) => {
     const code = await client.code({ scope: whole.join(' ') })
-    const answer = await client.redeem(code)
-    expect(answer).toMatchObject({
+    const response = await client.redeem(code)
+    expect(response).toMatchObject({
       status: 200,
       body: { scope: whole.join(' '), expires_in: seconds.access },
     })
     const begun = now()
-    const current = pairOf(answer, { begun })
+    const current = pairOf(response, { begun })
     model.families.push({ code, begun, current, exchanged: [], replaced: [], isEnded: false })
   },
   ({ families, isActive }) => isActive && families.length < 3,
@@ -114,13 +114,13 @@ const redeemAgain = (at: number) =>
     family.isEnded = true
   })
 
-const rotated = (family: Family, answer: TokenAnswer, scope: string | undefined): void => {
+const rotated = (family: Family, response: TokenResponse, scope: string | undefined): void => {
   const { current } = family
-  expect(answer).toMatchObject({
+  expect(response).toMatchObject({
     status: 200,
     body: { scope: scope ?? whole.join(' '), expires_in: seconds.access },
   })
-  const next = pairOf(answer, family)
+  const next = pairOf(response, family)
   expect(new Set([current.access, current.refresh, next.access, next.refresh]).size).toBe(4)
   family.exchanged.push({ token: current.refresh, at: now(), next: next.refresh, scope })
   family.replaced.push(current.access)
@@ -130,30 +130,30 @@ const rotated = (family: Family, answer: TokenAnswer, scope: string | undefined)
 const refresh = (at: number, scope: string | undefined) =>
   command(`refresh ${at} for ${scope ?? 'all'}`, async ({ families, isActive }, client) => {
     const family = pick(families, at)
-    const answer = await client.refresh(
+    const response = await client.refresh(
       family.current.refresh,
       scope === undefined ? {} : { scope },
     )
     if (family.isEnded || now() >= family.current.ends || !isActive)
-      refused(answer, 'invalid_grant')
-    else if (scope === 'test:scope' || scope === 'user:email') refused(answer, 'invalid_scope')
-    else rotated(family, answer, scope)
+      refused(response, 'invalid_grant')
+    else if (scope === 'test:scope' || scope === 'user:email') refused(response, 'invalid_scope')
+    else rotated(family, response, scope)
   })
 
 const refreshAtOnce = (at: number, times: number) =>
   command(`refresh ${at}, ${times} at once`, async ({ families, isActive }, client) => {
     const family = pick(families, at)
     const { current } = family
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: times }, () => client.refresh(current.refresh)),
     )
     if (family.isEnded || now() >= current.ends || !isActive) {
-      for (const answer of answers) refused(answer, 'invalid_grant')
+      for (const response of responses) refused(response, 'invalid_grant')
       return
     }
-    const [first] = answers
+    const [first] = responses
     if (!first) throw new Error('Nobody asked.')
-    for (const answer of answers) expect(answer.body).toEqual(first.body)
+    for (const response of responses) expect(response.body).toEqual(first.body)
     rotated(family, first, undefined)
   })
 
@@ -166,16 +166,16 @@ const replay = (at: number, which: number, scope: string | undefined) =>
         at,
       )
       const old = pick(family.exchanged, which)
-      const answer = await client.refresh(old.token, scope === undefined ? {} : { scope })
-      if (family.isEnded) return refused(answer, 'invalid_grant')
+      const response = await client.refresh(old.token, scope === undefined ? {} : { scope })
+      if (family.isEnded) return refused(response, 'invalid_grant')
       const { current } = family
       const isRetry = old.next === current.refresh && now() < old.at + seconds.leeway
       if (!isRetry) {
-        refused(answer, 'invalid_grant')
+        refused(response, 'invalid_grant')
         family.isEnded = true
-      } else if (scope !== old.scope || !isActive) refused(answer, 'invalid_grant')
+      } else if (scope !== old.scope || !isActive) refused(response, 'invalid_grant')
       else
-        expect(answer).toMatchObject({
+        expect(response).toMatchObject({
           status: 200,
           body: {
             access_token: current.access,
@@ -217,8 +217,8 @@ const revoke = (at: number, kind: 'access' | 'refresh' | 'exchanged' | 'replaced
     const { current, exchanged, replaced } = family
     const token = { ...current, exchanged: exchanged[0]?.token, replaced: replaced[0] }[kind]
     if (token === undefined) return
-    const answer = await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(client))
-    expect(answer.status).toBe(200)
+    const response = await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(client))
+    expect(response.status).toBe(200)
     // A replaced access token is invalid.
     if (kind !== 'replaced') family.isEnded = true
   })

@@ -254,12 +254,12 @@ describe('a row that was altered, moved or inserted without the key authenticate
       app.now(),
       'no seal of ours',
     )
-    const answer = await tokenRequest(app.issuer, {
+    const response = await tokenRequest(app.issuer, {
       grant_type: 'refresh_token',
       refresh_token: 'chosen',
       client_id: clientId,
     })
-    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+    expect(response).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(await statusOf(app, victim.accessToken)).toBe(200)
   })
 
@@ -318,11 +318,11 @@ describe('a row that was altered, moved or inserted without the key authenticate
               status: 401,
               body: { error: 'invalid_client' },
             })
-          const answer = await fetch(
+          const response = await fetch(
             url.replace('a.example', 'redirect_uris' in columns ? 'evil.example' : 'a.example'),
             { redirect: 'manual' },
           )
-          expect(answer.headers.get('location'), what).toMatch(
+          expect(response.headers.get('location'), what).toMatch(
             /^\/oauth\/errors\?error=invalid_request/,
           )
         },

@@ -565,9 +565,9 @@ describe('records only completed actions, and completes none that it cannot reco
     const somebody = await person()
     failing = 'audit.add'
     const before = await app.query('select id from oauth2server_audit')
-    const answer = await work(somebody).catch((error: unknown) => error)
+    const response = await work(somebody).catch((error: unknown) => error)
     failing = undefined
-    const failure = answer instanceof Page ? answer.status : (answer as Error).name
+    const failure = response instanceof Page ? response.status : (response as Error).name
     expect([503, 'StoreUnavailable'], event).toContain(failure)
     expect(await app.query('select id from oauth2server_audit')).toEqual(before)
     expect((await somebody.get(at.list)).status).toBe(200)

@@ -98,8 +98,8 @@ describe('authorized applications', () => {
     test('shows an implicit token as a device that ends with the token', async () => {
       const me = await account()
       const client = await application(me)
-      const answer = await client.ask({ response_type: 'token' })
-      expect(answer.hash).toContain('access_token=')
+      const response = await client.ask({ response_type: 'token' })
+      expect(response.hash).toContain('access_token=')
       expect((await of(me.user))[0]?.devices).toMatchObject([{ ends: app.now() + 3_600_000 }])
       app.advance(3_600)
       expect(await of(me.user)).toMatchObject([{ deviceCount: 0, devices: [] }])
@@ -395,7 +395,7 @@ describe('authorized applications', () => {
     test('leaves no token from a code or refresh token that is redeemed concurrently', async () => {
       const { me, client, mine } = await furnished()
       const codes = [await client.code(), await client.code(), await client.code()]
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...codes.slice(0, 2).map((code) => client.redeem(code)),
         ...mine.map(({ refresh_token }) => client.refresh(refresh_token)),
         authorized()
@@ -403,9 +403,10 @@ describe('authorized applications', () => {
           .then(() => undefined),
         client.redeem(codes[2] ?? ''),
       ])
-      for (const answer of answers) {
-        if (answer?.status === 200) expect(await statusOf(app, answer.body.access_token)).toBe(401)
-        else if (answer) expect(answer.body.error).toBe('invalid_grant')
+      for (const response of responses) {
+        if (response?.status === 200)
+          expect(await statusOf(app, response.body.access_token)).toBe(401)
+        else if (response) expect(response.body.error).toBe('invalid_grant')
       }
       expect(await of(me.user)).toMatchObject([
         { client: { clientId: expect.not.stringMatching(client.clientId) } },

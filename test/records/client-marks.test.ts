@@ -163,8 +163,8 @@ describe('a disabled application', () => {
   test('shows the error view instead of redirecting to the application', async () => {
     const client = await TestClient.register(app, agent)
     await disable(client.clientId)
-    const answer = await agent.fetch(client.url())
-    expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request/)
+    const response = await agent.fetch(client.url())
+    expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request/)
     const implicit = await agent.fetch(client.url({ response_type: 'token' }))
     expect(implicit.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
     await disable(client.clientId, false)
@@ -176,9 +176,9 @@ describe('a disabled application', () => {
     await agent.logIn(app)
     const page = await agent.browse(client.url())
     await disable(client.clientId)
-    const answer = await agent.submit(page, { confirm: 'yes' })
-    expect(answer.status).toBe(400)
-    expect(answer.headers.get('location')).toBeNull()
+    const response = await agent.submit(page, { confirm: 'yes' })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('location')).toBeNull()
     expect(await app.server.consents.find(app.user.id, client.clientId)).toBeUndefined()
   })
 

@@ -22,11 +22,11 @@ describe('personal tokens', () => {
   const found = async (id: number): Promise<ManagedToken> =>
     (await managed().find(app.user.id, id)) ?? expect.unreachable(`There is no token ${id}.`)
   const scopesOf = async (value: string) => {
-    const answer = await fetch(`${app.issuer}/oauth/info`, {
+    const response = await fetch(`${app.issuer}/oauth/info`, {
       headers: { authorization: `Bearer ${value}` },
     })
-    const body = (await answer.json()) as { scopes?: readonly string[] }
-    return body.scopes ?? answer.status
+    const body = (await response.json()) as { scopes?: readonly string[] }
+    return body.scopes ?? response.status
   }
   const statuses = (...values: string[]) => Promise.all(values.map((value) => statusOf(app, value)))
   const rowsOf = (clientKey: number) =>

@@ -62,11 +62,11 @@ describe('get_client', () => {
     expect((await host.request({ grant_type: 'client_credentials' })).body.error).toBe(
       'invalid_client',
     )
-    const answer = await fetch(
+    const response = await fetch(
       authorizeUrl(host.app.issuer, { client_id: host.basic.clientId, redirect_uri: redirectUri }),
       { redirect: 'manual' },
     )
-    expect(answer.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
+    expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
   test('by default finds no client of a personal token, and supports the inactivation of the owner [T740]', async () => {
@@ -358,9 +358,9 @@ describe('save_token', () => {
       },
     })
     const code = await host.newCode()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => host.redeem(code)))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(7)
+    const responses = await Promise.all(Array.from({ length: 8 }, () => host.redeem(code)))
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(7)
     expect(saved).toBe(1)
   })
 })

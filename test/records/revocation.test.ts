@@ -45,7 +45,7 @@ const statusAt = async ({ issuer }: TestServer, { accessToken }: Party): Promise
     .status
 
 /** Sends requests with a token while it is revoked. @returns the responses to requests that began after that */
-const answersAfter = async (
+const responsesAfter = async (
   nodes: readonly TestServer[],
   party: Party,
   end: () => Promise<unknown>,
@@ -82,10 +82,10 @@ test.each(cases)(
     for (const end of ends) {
       const party = await newParty(one)
       expect([await statusAt(one, party), await statusAt(other, party)]).toEqual([200, 200])
-      const answers = await answersAfter([one, one, other, other], party, async () =>
+      const responses = await responsesAfter([one, one, other, other], party, async () =>
         end(one, party),
       )
-      expect(answers).toEqual(Array(16).fill(401))
+      expect(responses).toEqual(Array(16).fill(401))
     }
   },
 )

@@ -122,8 +122,8 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
         { grant_type: 'refresh_token', refresh_token: refreshToken ?? '' },
         { basic },
       )
-    const answer = await refresh(behind)
-    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable'])
+    const response = await refresh(behind)
+    expect([response.status, response.body.error]).toEqual([503, 'temporarily_unavailable'])
     expect(behind.log.map(({ error }) => String(error))).toContainEqual(
       expect.stringContaining(`Secret key ${idOf(next)} is used by other nodes`),
     )

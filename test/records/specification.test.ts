@@ -170,9 +170,9 @@ test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES accepts only the two specified 
 
 test('limit Rate-limits: limits no successful request [T773]', async () => {
   const token = await app.personalToken()
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),
   )
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-  await Promise.all(answers.map((answer) => answer.body?.cancel()))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+  await Promise.all(responses.map((response) => response.body?.cancel()))
 })

@@ -59,10 +59,10 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
       'notes_x',
     ]) {
       const asked = await during(async () => {
-        const answer = await bearer(app, wrong)
-        expect(answer.status, wrong).toBe(401)
-        expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
-        expect(await answer.text()).toBe(unknown)
+        const response = await bearer(app, wrong)
+        expect(response.status, wrong).toBe(401)
+        expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
+        expect(await response.text()).toBe(unknown)
         expect((await bearer(app, wrong, '/api/public')).status).toBe(401)
         expect(await app.server.tokens.find({ accessToken: wrong })).toBeUndefined()
       })

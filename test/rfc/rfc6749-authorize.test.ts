@@ -6,11 +6,11 @@ import { rawHttp } from '../support/raw-http.ts'
 import { forbiddenRedirectUris } from '../support/redirect-uris.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
 import {
-  answerTo,
   authorizeUrl,
   formIn,
   ping,
   refusal,
+  responseTo,
   TestClient,
   UserAgent,
 } from '../support/user-agent.ts'
@@ -47,7 +47,7 @@ const localError = async (response: Response): Promise<string | null> => {
 }
 
 const errorAt = async (client: TestClient, given: Record<string, string | undefined>) => {
-  const answer = answerTo(client, await client.ask(given))
+  const answer = responseTo(client, await client.ask(given))
   expect(answer.iss).toBe(app.issuer)
   expect(answer.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
   return answer
@@ -158,7 +158,7 @@ describe('decision §4.1 requests with an invalid client or redirect URI', () =>
       app,
       `${conf.url()}&foo=1&foo=2&scope[x]=notes:write&audience=a&audience=b`,
     )
-    expect(answerTo(conf, answer)).toEqual({
+    expect(responseTo(conf, answer)).toEqual({
       code: expect.any(String),
       state: 'xyz',
       iss: app.issuer,
@@ -388,8 +388,8 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
         state: 'a b',
         iss: app.issuer,
       }
-      expect(answerTo(asking, answer, 'query')).toEqual(expected)
-      expect(answerTo(asking, answer, 'fragment')).toEqual(expected)
+      expect(responseTo(asking, answer, 'query')).toEqual(expected)
+      expect(responseTo(asking, answer, 'fragment')).toEqual(expected)
     },
   )
 
@@ -404,8 +404,9 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
         state: 's',
         iss: app.issuer,
       }
-      expect(answerTo(client, answer)).toEqual(expected)
-      if (response_type === 'token') expect(answerTo(client, answer, 'fragment')).toEqual(expected)
+      expect(responseTo(client, answer)).toEqual(expected)
+      if (response_type === 'token')
+        expect(responseTo(client, answer, 'fragment')).toEqual(expected)
       else expect(answer.hash).toBe('')
       // The denial must not be stored as a consent, so the consent page is shown again.
       const { url, status } = await agent.browse(client.url({ response_type }))
@@ -421,7 +422,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
       expect(first.status).toBe(303)
       const login = new URL(first.headers.get('location') ?? '', app.issuer)
       expect(login.origin + login.pathname).toBe(`${app.issuer}/login`)
-      const answer = answerTo(
+      const answer = responseTo(
         conf,
         await visitor.authorize(app, conf.url({ ...given, state: 'a&b=c%26#d' })),
       )
@@ -443,7 +444,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
     const client = await TestClient.register(failing, new UserAgent())
     await client.code()
     fails = true
-    const answer = answerTo(client, await client.ask())
+    const answer = responseTo(client, await client.ask())
     expect(answer).toMatchObject({ error: 'temporarily_unavailable', state: 'xyz' })
     fails = false
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
@@ -469,14 +470,14 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
     await using strict = await startServer({ allowedResponseTypes: ['code'] })
     const client = await TestClient.register(strict, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
-    expect(answerTo(client, answer).error).toBe('unsupported_response_type')
+    expect(responseTo(client, answer).error).toBe('unsupported_response_type')
     expect((await client.ask()).searchParams.has('code')).toBe(true)
   })
 
   test('RFC 6749 §4.1.2.1 rejects response type code if the authorization_code grant is disabled', async () => {
     await using strict = await startServer({ allowedGrantTypes: ['client_credentials'] })
     const client = await TestClient.register(strict, new UserAgent())
-    expect(answerTo(client, await client.ask()).error).toBe('unsupported_response_type')
+    expect(responseTo(client, await client.ask()).error).toBe('unsupported_response_type')
   })
 })
 
@@ -498,7 +499,7 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
   test.each(states)('returns the state unchanged: %s [T052]', async (_what, sent, received) => {
     const url = `${conf.url({ state: undefined })}&state=${sent}`
     const known = await agent.authorize(app, url)
-    expect(answerTo(conf, known).state).toBe(received)
+    expect(responseTo(conf, known).state).toBe(received)
     expect(known.href).toMatch(/^[\x21-\x7E]+$/)
   })
 
@@ -507,7 +508,7 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
     async (_what, sent, received) => {
       const url = `${conf.url({ state: undefined })}&state=${sent}`
       const visitor = await new UserAgent().authorize(app, url)
-      expect(answerTo(conf, visitor).state).toBe(received)
+      expect(responseTo(conf, visitor).state).toBe(received)
     },
   )
 
@@ -521,18 +522,18 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
     })
     const login = new URL(posted.headers.get('location') ?? '', app.issuer)
     const answer = await visitor.authorize(app, login)
-    expect(answerTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
+    expect(responseTo(conf, answer).state).toBe('\u00e9#\u{1F600} x\\y"z')
   })
 
   test('omits state from the response if the request has no state [T053]', async () => {
-    expect(answerTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
+    expect(responseTo(conf, await conf.ask({ state: undefined }))).not.toHaveProperty('state')
   })
 
   test.each([5_000, 8_192])(
     'attacks AZ-15 returns invalid_request without the state for a state of %d characters',
     async (length) => {
       const answer = await conf.ask({ state: 'x'.repeat(length) })
-      expect(answerTo(conf, answer)).toEqual({
+      expect(responseTo(conf, answer)).toEqual({
         error: 'invalid_request',
         error_description: expect.any(String),
         iss: app.issuer,
@@ -573,7 +574,7 @@ describe('decision §4.4 the parameter prompt', () => {
 
   test('returns login_required to the client for prompt=none if nobody is logged in', async () => {
     const answer = await new UserAgent().authorize(app, conf.url({ prompt: 'none', state: 's' }))
-    expect(answerTo(conf, answer)).toEqual({
+    expect(responseTo(conf, answer)).toEqual({
       error: 'login_required',
       error_description: expect.any(String),
       state: 's',
@@ -583,7 +584,7 @@ describe('decision §4.4 the parameter prompt', () => {
 
   test('returns consent_required for prompt=none if the user has not consented', async () => {
     const client = await register()
-    expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
+    expect(responseTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
     await client.code()
     expect(await shows(client.url({ prompt: 'none' }))).toBe('code')
     expect(await shows(client.url({ prompt: 'none', scope: 'notes:read notes:write' }))).toBe(
@@ -598,7 +599,7 @@ describe('decision §4.4 the parameter prompt', () => {
     await again.logIn(app)
     const url = client.url({ prompt: 'login', state: 's' })
     expect(await shows(url, again)).toBe('login')
-    expect(answerTo(client, await again.authorize(app, url))).toMatchObject({
+    expect(responseTo(client, await again.authorize(app, url))).toMatchObject({
       code: expect.any(String),
       state: 's',
     })
@@ -693,7 +694,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
       { query: `?${new URLSearchParams(changes)}` },
     )
     const target = new URL(answer.headers.get('location') ?? '')
-    expect(answerTo(conf, target)).toEqual({
+    expect(responseTo(conf, target)).toEqual({
       code: expect.any(String),
       state: 'xyz',
       iss: app.issuer,
@@ -728,10 +729,10 @@ describe('decision §4.4 the consent form and the stored request', () => {
 
   test('accepts only one of 20 concurrent submissions', async () => {
     const { hidden } = await pages(conf)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => post({ ...hidden, confirm: 'yes' })),
     )
-    const statuses = answers.map(({ status }) => status).sort()
+    const statuses = responses.map(({ status }) => status).sort()
     expect(statuses).toEqual([303, ...Array.from({ length: 19 }, () => 400)])
   })
 
@@ -840,7 +841,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
     const { hidden } = await pages(client, { scope: 'notes:read notes:write' })
     await app.server.clients.update(client.clientId, { allowedScopes: ['notes:read'] })
     const answer = await post({ ...hidden, confirm: 'yes' })
-    expect(answerTo(client, new URL(answer.headers.get('location') ?? '')).error).toBe(
+    expect(responseTo(client, new URL(answer.headers.get('location') ?? '')).error).toBe(
       'invalid_scope',
     )
   })
@@ -885,7 +886,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
       const page = await client.agent.browse(client.url())
       fails = true
       const answer = await client.agent.submit(page, { confirm: 'yes' })
-      expect(answerTo(client, new URL(answer.headers.get('location') ?? ''))).toMatchObject({
+      expect(responseTo(client, new URL(answer.headers.get('location') ?? ''))).toMatchObject({
         error: 'temporarily_unavailable',
         state: 'xyz',
       })
@@ -983,7 +984,7 @@ describe('decision §4.5 requested and granted scopes', () => {
     })
     const client = await TestClient.register(odd, new UserAgent())
     expect((await client.tokens({ scope: 'constructor' })).scope).toBe('constructor')
-    expect(answerTo(client, await client.ask({ scope: 'toString' })).error).toBe('invalid_scope')
+    expect(responseTo(client, await client.ask({ scope: 'toString' })).error).toBe('invalid_scope')
   })
 })
 
@@ -1040,7 +1041,9 @@ describe('decision §4.7 remembered consent', () => {
         expect(await asks(client)).toBe(true)
         await client.code()
       }
-      expect(answerTo(client, await client.ask({ prompt: 'none' })).error).toBe('consent_required')
+      expect(responseTo(client, await client.ask({ prompt: 'none' })).error).toBe(
+        'consent_required',
+      )
     },
   )
 })
@@ -1062,7 +1065,7 @@ describe('decision §4.3 client_secret in an authorization request', () => {
       const page = await agent.browse(url)
       expect(await page.clone().text()).not.toContain(secret)
       const answer = await agent.submit(page, { confirm: 'yes' })
-      expect(answerTo(conf, new URL(answer.headers.get('location') ?? ''))).toHaveProperty('code')
+      expect(responseTo(conf, new URL(answer.headers.get('location') ?? ''))).toHaveProperty('code')
       expect(answer.headers.get('location')).not.toContain(secret)
       expect((await conf.ask({ client_secret: secret, scope: 'bogus' })).href).not.toContain(secret)
       expect(JSON.stringify(app.log)).not.toContain(secret)
@@ -1099,7 +1102,7 @@ describe('RFC 6749 §4.2 the implicit grant', () => {
       expect(response.headers.get('cache-control')).toBe('no-store')
       const answer = new URL(response.headers.get('location') ?? '')
       expect(answer.search).toBe('')
-      expect(answerTo(client, answer, 'fragment')).toEqual({
+      expect(responseTo(client, answer, 'fragment')).toEqual({
         access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
         token_type: 'Bearer',
         expires_in: '3600',
@@ -1114,7 +1117,7 @@ describe('RFC 6749 §4.2 the implicit grant', () => {
     await using short = await startServer({ tokenExpiresIn: 100 })
     const client = await TestClient.register(short, new UserAgent())
     const answer = await client.ask({ response_type: 'token' })
-    const { access_token = '', expires_in } = answerTo(client, answer, 'fragment')
+    const { access_token = '', expires_in } = responseTo(client, answer, 'fragment')
     expect(expires_in).toBe('100')
     short.advance(99)
     expect(await ping(short, access_token)).toBe(200)
@@ -1129,9 +1132,9 @@ describe('RFC 6749 §4.2 the implicit grant', () => {
       code_challenge: conf.pkce.challenge,
       code_challenge_method: 'S256',
     })
-    expect(answerTo(conf, answer, 'fragment')).toHaveProperty('access_token')
-    expect(answerTo(conf, answer, 'fragment')).not.toHaveProperty('refresh_token')
-    expect(answerTo(conf, await conf.ask({ response_mode: 'query' }))).toHaveProperty('code')
+    expect(responseTo(conf, answer, 'fragment')).toHaveProperty('access_token')
+    expect(responseTo(conf, answer, 'fragment')).not.toHaveProperty('refresh_token')
+    expect(responseTo(conf, await conf.ask({ response_mode: 'query' }))).toHaveProperty('code')
   })
 
   test('rejects a response type that was changed during the login (attacks AZ-14)', async () => {
@@ -1361,7 +1364,7 @@ describe('methods, headers and limits of the authorization endpoint', () => {
     )
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const theirs = await register({ userId: owner.id })
-    expect(answerTo(theirs, await theirs.ask({ prompt: 'none' })).error).toBe('login_required')
+    expect(responseTo(theirs, await theirs.ask({ prompt: 'none' })).error).toBe('login_required')
     await app.server.users.setActive(app.user.id, true)
     expect(await client.code()).toMatch(/^[A-Za-z0-9]{43}$/)
   })

@@ -8,7 +8,7 @@ import {
   ping,
   refusal,
   TestClient,
-  type TokenAnswer,
+  type TokenResponse,
   tokenRequest,
   UserAgent,
 } from '../support/user-agent.ts'
@@ -43,7 +43,7 @@ type Given = Record<string, string | undefined>
 const post = async (
   headers: Record<string, string>,
   body: Given | string,
-): Promise<TokenAnswer> => {
+): Promise<TokenResponse> => {
   const defined = typeof body === 'string' ? body : formOf(body)
   const response = await fetch(`${app.issuer}/oauth/token`, {
     method: 'POST',
@@ -81,7 +81,7 @@ describe('decision §5.1 token response', () => {
   })
   const refreshable = { refresh_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/) }
 
-  test.each<[string, () => Promise<TokenAnswer>, object]>([
+  test.each<[string, () => Promise<TokenResponse>, object]>([
     ['§4.1.4 authorization_code', async () => conf.redeem(await conf.code()), refreshable],
     [
       '§4.1.4 authorization_code of a public client',
@@ -291,14 +291,14 @@ describe('decision §5.2 client authentication', () => {
     [...text].map((c) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0)).join('')
 
   test('attacks CA-01 returns the same response for an unknown client and a wrong secret', async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       post(basic(base64(`${conf.clientId}:wrong`)), machine),
       post(basic(base64('nobody:wrong')), machine),
       post({}, { ...machine, client_id: conf.clientId, client_secret: 'wrong' }),
       post({}, { ...machine, client_id: 'nobody', client_secret: 'wrong' }),
       post({}, { ...machine, client_id: 'nobody' }),
     ])
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
   })
 
   test.each<[string, () => Given]>([
@@ -1197,8 +1197,8 @@ describe('decision §5.7 generated values', () => {
   )
 
   test('attacks CD-12 generates 200 distinct tokens, which use all 62 characters', async () => {
-    const answers = await Promise.all(Array.from({ length: 200 }, () => conf.token(machine)))
-    const values = answers.map(({ body }) => body.access_token)
+    const responses = await Promise.all(Array.from({ length: 200 }, () => conf.token(machine)))
+    const values = responses.map(({ body }) => body.access_token)
     expect(new Set(values).size).toBe(200)
     expect(new Set(values.join('')).size).toBe(62)
   })

@@ -30,11 +30,11 @@ const challenge = (error = ''): string =>
   `Bearer realm="${app.issuer}"${error}, resource_metadata="${app.issuer}/.well-known/oauth-protected-resource"`
 
 const get = async (path: string, value?: string): Promise<string> => {
-  const answer = await fetch(`${app.issuer}${path}`, {
+  const response = await fetch(`${app.issuer}${path}`, {
     headers: value === undefined ? {} : bearer(value),
   })
-  await answer.body?.cancel()
-  return outcome(answer)
+  await response.body?.cancel()
+  return outcome(response)
 }
 
 /** A guarded route of the application and an endpoint of the server, which both require a token. */
@@ -117,9 +117,9 @@ describe('RFC 6750 §2.2 a token in the body [T101]', () => {
       ['/api/notes', ', scope="notes:write"'],
       ['/oauth/ping', ''],
     ] as const) {
-      const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', ...init() })
-      expect(outcome(answer)).toBe('401')
-      expect(answer.headers.get('www-authenticate')).toBe(challenge(scope))
+      const response = await fetch(`${app.issuer}${path}`, { method: 'POST', ...init() })
+      expect(outcome(response)).toBe('401')
+      expect(response.headers.get('www-authenticate')).toBe(challenge(scope))
     }
   })
 
@@ -162,8 +162,8 @@ describe('RFC 6750 §2.3 a token in the query', () => {
 
   test('ignores a token in the fragment of the request target', async () => {
     for (const path of resources) {
-      const answer = await rawHttp(app, { target: `${path}#access_token=${token}` })
-      expect([400, 401]).toContain(answer.status)
+      const response = await rawHttp(app, { target: `${path}#access_token=${token}` })
+      expect([400, 401]).toContain(response.status)
     }
   })
 
@@ -186,9 +186,9 @@ describe('RFC 6750 §2.3 a token in the query', () => {
       },
     })
     try {
-      const answer = await fetch(`${failing.issuer}/oauth/ping?access_token=${token}`)
-      expect(answer.status).toBe(500)
-      expect(await answer.text()).not.toContain(token)
+      const response = await fetch(`${failing.issuer}/oauth/ping?access_token=${token}`)
+      expect(response.status).toBe(500)
+      expect(await response.text()).not.toContain(token)
       expect(failing.log).toContainEqual(expect.objectContaining({ event: 'request.failed' }))
       expect(logged(failing)).not.toContain(token)
     } finally {
@@ -240,22 +240,22 @@ describe('RFC 6750 §3 the WWW-Authenticate challenge [T105]', () => {
   ])('returns the expected challenge for %s [T076]', async (_, init, status, more) => {
     for (const path of resources) {
       const { query = '', ...rest } = init()
-      const answer = await fetch(`${app.issuer}${path}${query}`, rest)
-      expect(answer.status).toBe(status)
-      expect(answer.headers.get('www-authenticate')).toBe(challenge(more))
-      expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
-      expect(answer.headers.get('cache-control')).toMatch(/\bno-store\b/)
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-      expect(answer.headers.get('set-cookie')).toBeNull()
+      const response = await fetch(`${app.issuer}${path}${query}`, rest)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('www-authenticate')).toBe(challenge(more))
+      expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+      expect(response.headers.get('cache-control')).toMatch(/\bno-store\b/)
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('set-cookie')).toBeNull()
     }
   })
 
   test('returns JSON to a request for HTML, and does not redirect to the login', async () => {
     for (const path of resources) {
       const headers = { accept: 'text/html', cookie: 'oauth2server_session=x' }
-      const answer = await fetch(`${app.issuer}${path}`, { headers, redirect: 'manual' })
-      expect(answer.status).toBe(401)
-      expect(await answer.json()).toMatchObject({ status: 401 })
+      const response = await fetch(`${app.issuer}${path}`, { headers, redirect: 'manual' })
+      expect(response.status).toBe(401)
+      expect(await response.json()).toMatchObject({ status: 401 })
     }
   })
 })
@@ -353,18 +353,18 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
     const ask = (path: string, value: string) =>
       fetch(`${host.issuer}${path}`, { headers: bearer(value) })
     for (const scopes of [[], ['notes:read'], ['notes:write'], ['user:email']]) {
-      const answer = await ask('/api/both', await app.personalToken(scopes))
-      expect(outcome(answer)).toBe('403 insufficient_scope')
-      expect(answer.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
-      expect(await answer.json()).toEqual({
+      const response = await ask('/api/both', await app.personalToken(scopes))
+      expect(outcome(response)).toBe('403 insufficient_scope')
+      expect(response.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
+      expect(await response.json()).toEqual({
         error: 'insufficient_scope',
         error_description: expect.any(String),
       })
     }
     for (const scopes of [['notes:read'], ['notes:write']]) {
-      const answer = await ask('/api/twice', await app.personalToken(scopes))
-      expect(outcome(answer)).toBe('403 insufficient_scope')
-      expect(answer.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
+      const response = await ask('/api/twice', await app.personalToken(scopes))
+      expect(outcome(response)).toBe('403 insufficient_scope')
+      expect(response.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"')
     }
     const all = await app.personalToken(['notes:write', 'notes:read'])
     for (const path of ['/api/both', '/api/twice']) expect((await ask(path, all)).status).toBe(200)
@@ -387,16 +387,16 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
       ),
     )
     for (const index of similarScopes.keys()) {
-      const answer = await fetch(`${host.issuer}/api/${index}`, { headers: bearer(token) })
-      expect(outcome(answer)).toBe('403 insufficient_scope')
+      const response = await fetch(`${host.issuer}/api/${index}`, { headers: bearer(token) })
+      expect(outcome(response)).toBe('403 insufficient_scope')
     }
   })
 
   test('decision §3 does not require scopes from a session [T756]', async () => {
-    const answer = await session.agent.fetch(`${app.issuer}/api/notes`, {
+    const response = await session.agent.fetch(`${app.issuer}/api/notes`, {
       headers: bearer(session.jwt),
     })
-    expect(answer.status).toBe(200)
+    expect(response.status).toBe(200)
   })
 
   test('rejects anonymous callers at a guard that checks only scopes [T635]', async () => {
@@ -439,9 +439,9 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
     }) satisfies express.ErrorRequestHandler)
     await using served = await serve(host)
     for (const headers of [{}, bearer(token)]) {
-      const answer = await fetch(`${served.issuer}/unresolved`, { headers })
-      expect(answer.status).toBe(500)
-      expect(await answer.json()).toEqual({ message: expect.stringContaining('rest(server)') })
+      const response = await fetch(`${served.issuer}/unresolved`, { headers })
+      expect(response.status).toBe(500)
+      expect(await response.json()).toEqual({ message: expect.stringContaining('rest(server)') })
     }
     expect(reached).not.toHaveBeenCalled()
   })
@@ -462,9 +462,9 @@ describe('BR-08 other methods and request targets', () => {
       expect(refused.headers.get('www-authenticate')).toBe(challenge(scope))
       expect(refused.text).toBe('')
       const headers = [`Authorization: Bearer ${token}`]
-      const answer = await raw({ method: 'HEAD', target, headers })
-      expect(outcome(answer)).toBe('200')
-      expect(answer.text).toBe('')
+      const response = await raw({ method: 'HEAD', target, headers })
+      expect(outcome(response)).toBe('200')
+      expect(response.text).toBe('')
     }
     const invalid = {
       method: 'HEAD',
@@ -515,19 +515,19 @@ describe('BR-08 other methods and request targets', () => {
 
 describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
   test.each(['GET', 'POST'])('%s /oauth/ping returns pong for a valid token', async (method) => {
-    const answer = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
-    expect(await answer.json()).toEqual({ ping: 'pong' })
-    expect(answer.headers.get('set-cookie')).toBeNull()
+    const response = await fetch(`${app.issuer}/oauth/ping`, { method, headers: bearer(token) })
+    expect(await response.json()).toEqual({ ping: 'pong' })
+    expect(response.headers.get('set-cookie')).toBeNull()
   })
 
   test('/oauth/info returns the user and the scopes of a personal token, without a client', async () => {
-    const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(token) })
-    expect(await answer.json()).toEqual({
+    const response = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(token) })
+    expect(await response.json()).toEqual({
       user: { id: app.user.id },
       client: null,
       scopes: ['notes:read'],
     })
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
   test('/oauth/info returns the user, the scopes, and the ID and name of the client', async () => {
@@ -537,8 +537,8 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
       userId: owner.id,
     })
     const { access_token } = await client.tokens()
-    const answer = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(access_token) })
-    expect(await answer.json()).toEqual({
+    const response = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(access_token) })
+    expect(await response.json()).toEqual({
       user: { id: app.user.id },
       client: { client_id: client.clientId, name: 'Reader' },
       scopes: ['notes:read'],
@@ -589,11 +589,11 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
   test.each(['/oauth/ping', '/oauth/info'])(
     '%s rejects a session with 401, and a challenge without an error',
     async (path) => {
-      const answer = await session.agent.fetch(`${app.issuer}${path}`, {
+      const response = await session.agent.fetch(`${app.issuer}${path}`, {
         headers: bearer(session.jwt),
       })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('www-authenticate')).toBe(challenge())
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toBe(challenge())
       const cookieOnly = await session.agent.fetch(`${app.issuer}${path}`)
       expect(cookieOnly.status).toBe(400)
       expect(await cookieOnly.json()).toEqual({
@@ -607,8 +607,8 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
     ['POST', '/oauth/info', 'GET, HEAD'],
     ['PUT', '/oauth/ping', 'GET, HEAD, POST'],
   ])('%s %s returns 405 with an Allow header', async (method, path, allow) => {
-    const answer = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
-    expect(answer.status).toBe(405)
-    expect(answer.headers.get('allow')).toBe(allow)
+    const response = await fetch(`${app.issuer}${path}`, { method, headers: bearer(token) })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe(allow)
   })
 })

@@ -1,8 +1,8 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { basicOf, type FormResponse, postForm } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+import { ping, refusal, TestClient, type TokenResponse, UserAgent } from '../support/user-agent.ts'
 
 let failing: string | undefined
 let app: TestServer
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Fields = Record<string, string> | string | readonly [string, string][]
 
-const revokeAs = (client: TestClient | undefined, fields: Fields): Promise<FormAnswer> =>
+const revokeAs = (client: TestClient | undefined, fields: Fields): Promise<FormResponse> =>
   postForm(`${client?.app.issuer ?? app.issuer}/oauth/revoke`, fields, client && basicOf(client))
 
 const revoke = (client: TestClient, token: string, more: Record<string, string> = {}) =>
@@ -46,7 +46,7 @@ const revoke = (client: TestClient, token: string, more: Record<string, string> 
 const refreshStatus = async (client: TestClient, refreshToken: string): Promise<number> =>
   (await client.refresh(refreshToken)).status
 
-const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
+const asTokenResponse = (answer: FormResponse) => answer as unknown as TokenResponse
 
 describe('RFC 7009 §2 the revocation endpoint', () => {
   test('§2 lists the endpoint and its authentication methods in the metadata [T117]', async () => {
@@ -105,7 +105,7 @@ describe('RFC 7009 §2.1 the revocation request', () => {
     const { access_token: token } = await conf.tokens()
     const wrong = { ...conf, clientId: conf.clientId, clientSecret: 'wrong' }
     const nobody = { clientId: 'nobody', clientSecret: 'wrong' }
-    const answers = [
+    const responses = [
       await revokeAs(undefined, { token }),
       await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(wrong)),
       await postForm(`${app.issuer}/oauth/revoke`, { token }, basicOf(nobody)),
@@ -113,13 +113,14 @@ describe('RFC 7009 §2.1 the revocation request', () => {
       await revokeAs(undefined, { token, client_id: conf.clientId, client_secret: 'wrong' }),
       await postForm(`${app.issuer}/oauth/revoke`, { token }, { authorization: `Bearer ${token}` }),
     ]
-    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
-    expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
+    for (const answer of responses)
+      expect(refusal(asTokenResponse(answer))).toBe('401 invalid_client')
+    expect(responses[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
     expect(await ping(app, token)).toBe(200)
   })
 
   test('§2.1 authenticates the client before it reports a missing token [T122]', async () => {
-    expect(refusal(asTokenAnswer(await revokeAs(undefined, {})))).toBe('401 invalid_client')
+    expect(refusal(asTokenResponse(await revokeAs(undefined, {})))).toBe('401 invalid_client')
   })
 
   test('§2.1 accepts client_secret_post, and the client_id of a public client [T123]', async () => {
@@ -138,13 +139,13 @@ describe('RFC 7009 §2.1 the revocation request', () => {
     ['repeated', 'token=a&token=a'],
     ['sent with a repeated hint', 'token=a&token_type_hint=x&token_type_hint=x'],
   ])('§2.1 returns invalid_request for a token that is %s [T119]', async (_what, fields) => {
-    expect(refusal(asTokenAnswer(await revokeAs(conf, fields)))).toBe('400 invalid_request')
+    expect(refusal(asTokenResponse(await revokeAs(conf, fields)))).toBe('400 invalid_request')
   })
 
   test('§2.1 ignores parameters in the query', async () => {
     const { access_token: token } = await conf.tokens()
     const answer = await postForm(`${app.issuer}/oauth/revoke?token=${token}`, {}, basicOf(conf))
-    expect(refusal(asTokenAnswer(answer))).toBe('400 invalid_request')
+    expect(refusal(asTokenResponse(answer))).toBe('400 invalid_request')
     expect(await ping(app, token)).toBe(200)
   })
 
@@ -295,25 +296,25 @@ describe('RFC 7009 §2.2 requests that revoke no token', () => {
   test('IR-03 returns the same response for unknown, revoked, rotated and valid tokens [T129]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const { body } = await conf.refresh(refresh_token)
-    const answers = [
+    const responses = [
       await revoke(conf, access_token),
       await revoke(conf, 'unknown'),
       await revoke(conf, await conf.code()),
     ]
     expect(await ping(app, body.access_token)).toBe(200)
-    answers.push(await revoke(conf, body.access_token), await revoke(conf, body.access_token))
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
-    expect(answers.map((answer) => answer.body)).toEqual(Array(5).fill({}))
+    responses.push(await revoke(conf, body.access_token), await revoke(conf, body.access_token))
+    expect(responses.map(({ status }) => status)).toEqual(Array(5).fill(200))
+    expect(responses.map((answer) => answer.body)).toEqual(Array(5).fill({}))
   })
 
   test('IR-03 returns 200 to three concurrent requests for the same authorization', async () => {
     const { access_token, refresh_token } = await conf.tokens()
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       revoke(conf, refresh_token),
       revoke(conf, access_token),
       revoke(conf, refresh_token),
     ])
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(await ping(app, access_token)).toBe(401)
   })
 
@@ -324,7 +325,7 @@ describe('RFC 7009 §2.2 requests that revoke no token', () => {
       'select client_id from oauth2server_client where is_personal = 1',
     )) as [{ client_id: string }]
     const itself = await revokeAs(undefined, { token, client_id })
-    expect(refusal(asTokenAnswer(itself))).toBe('401 invalid_client')
+    expect(refusal(asTokenResponse(itself))).toBe('401 invalid_client')
     expect(await ping(app, token)).toBe(200)
   })
 
@@ -434,7 +435,7 @@ describe('RFC 7009 §2.2.1 store outages', () => {
       failing = operation
       const answer = await revoke(conf, tokens[which])
       failing = undefined
-      expect(refusal(asTokenAnswer(answer))).toBe('503 temporarily_unavailable')
+      expect(refusal(asTokenResponse(answer))).toBe('503 temporarily_unavailable')
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
       expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
       expect(await ping(app, tokens.access_token)).toBe(200)
@@ -455,12 +456,12 @@ describe('RFC 7009 §2.2.1 store outages', () => {
 
 test('RFC 7009 §5 does not return or log the secrets of a request [T135]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
-  const answers = [
+  const responses = [
     await revoke(conf2, access_token),
     await revoke(conf, access_token),
     await revokeAs(undefined, { token: refresh_token, client_secret: conf.clientSecret }),
   ]
-  const output = JSON.stringify([answers.map(({ body }) => body), app.log])
+  const output = JSON.stringify([responses.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
     expect(output).not.toContain(secret)
 })

@@ -16,7 +16,7 @@ import {
   jwtBearer,
   newClientKey,
 } from '../support/signing-client.ts'
-import { refusal, type TokenAnswer, tokenRequest } from '../support/user-agent.ts'
+import { refusal, type TokenResponse, tokenRequest } from '../support/user-agent.ts'
 
 const withoutPostgres = await lacks('postgres')
 
@@ -52,15 +52,15 @@ const withAssertion = async (
   assertion: string | undefined,
   given: Readonly<Record<string, string | undefined>> = {},
   issuer = app.issuer,
-): Promise<TokenAnswer> =>
+): Promise<TokenResponse> =>
   (await tokenRequest(issuer, {
     grant_type: 'client_credentials',
     client_assertion_type: jwtBearer,
     client_assertion: assertion,
     ...given,
-  })) as unknown as TokenAnswer
+  })) as unknown as TokenResponse
 
-const outcome = (answer: TokenAnswer): string => (answer.status === 200 ? '200' : refusal(answer))
+const outcome = (answer: TokenResponse): string => (answer.status === 200 ? '200' : refusal(answer))
 
 const signed = (claims: Claims = {}, header: Readonly<Record<string, unknown>> = {}) =>
   assertionOf(app, clientId, key, claims, header)
@@ -164,7 +164,7 @@ describe('RFC 7523 §2.2 the parameters of client authentication', () => {
         client_assertion: assertion,
       },
       { basic: secret },
-    )) as unknown as TokenAnswer
+    )) as unknown as TokenResponse
     expect(refusal(basic)).toBe('400 invalid_request')
     // The rejected requests did not consume the assertion.
     expect(outcome(await withAssertion(assertion))).toBe('200')
@@ -300,13 +300,15 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
   test('§3 (7) accepts only one of 20 concurrent requests with the same assertion on two nodes [T165]', async () => {
     await using second = await startServer({ beside: app, issuer: app.issuer })
     const assertion = await signed()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         withAssertion(assertion, {}, index % 2 === 0 ? app.issuer : second.issuer),
       ),
     )
-    expect(answers.map(outcome).filter((status) => status === '200').length).toBe(1)
-    expect(answers.map(outcome).filter((status) => status === '401 invalid_client').length).toBe(19)
+    expect(responses.map(outcome).filter((status) => status === '200').length).toBe(1)
+    expect(responses.map(outcome).filter((status) => status === '401 invalid_client').length).toBe(
+      19,
+    )
   })
 
   test.each(withoutPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'])(
@@ -480,15 +482,15 @@ describe('clients that may authenticate with an assertion', () => {
     })
     const grant = { grant_type: 'client_credentials' }
     const basic = await tokenRequest(app.issuer, grant, { basic: keyed })
-    expect(refusal(basic as unknown as TokenAnswer)).toBe('401 invalid_client')
+    expect(refusal(basic as unknown as TokenResponse)).toBe('401 invalid_client')
     const post = await tokenRequest(app.issuer, {
       ...grant,
       client_id: keyed.clientId,
       client_secret: keyed.clientSecret,
     })
-    expect(refusal(post as unknown as TokenAnswer)).toBe('401 invalid_client')
+    expect(refusal(post as unknown as TokenResponse)).toBe('401 invalid_client')
     const none = await tokenRequest(app.issuer, { ...grant, client_id: keyed.clientId })
-    expect(refusal(none as unknown as TokenAnswer)).toBe('401 invalid_client')
+    expect(refusal(none as unknown as TokenResponse)).toBe('401 invalid_client')
 
     for (const tokenEndpointAuthMethod of ['client_secret_basic', 'client_secret_post'] as const) {
       const { clientId: id } = await app.client({ tokenEndpointAuthMethod, jwks: jwksOf(key) })
@@ -512,14 +514,14 @@ describe('clients that may authenticate with an assertion', () => {
     await app.server.users.setActive(owner.id, false)
     const disabled = await clientWith({ jwks: jwksOf(key) })
     await app.server.clients.mark(disabled, { isDisabled: true })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['nobody', inactive, disabled].map(async (id) =>
         withAssertion(await assertionOf(app, id, key)),
       ),
     )
-    for (const answer of answers) {
+    for (const answer of responses) {
       expect(refusal(answer)).toBe('401 invalid_client')
-      expect(answer.body).toEqual(answers[0]?.body)
+      expect(answer.body).toEqual(responses[0]?.body)
     }
   })
 
@@ -594,7 +596,7 @@ describe('public keys at the jwks_uri of a client', () => {
   test('returns 503 while the jwks_uri is unavailable, and accepts the same assertion later [T174]', async () => {
     const own = await newClientKey()
     const { path, id } = await served(own)
-    site.answer(path, (_request, response) => response.writeHead(500).end())
+    site.respond(path, (_request, response) => response.writeHead(500).end())
     const assertion = await assertionOf(app, id, own)
     const away = await withAssertion(assertion)
     expect(refusal(away)).toBe('503 temporarily_unavailable')
@@ -618,7 +620,7 @@ describe('public keys at the jwks_uri of a client', () => {
       expect(answer.body.error_description).toMatch(/^The keys of the client could not be used: /)
     }
     const { path, id } = await served(own)
-    site.answer(path, (_request, response) => response.writeHead(302, { location: '/' }).end())
+    site.respond(path, (_request, response) => response.writeHead(302, { location: '/' }).end())
     expect(refusal(await send(id, own))).toBe('401 invalid_client')
   })
 

@@ -38,9 +38,9 @@ const metadataOf = async ({ issuer }: TestServer) =>
 /** Sends a registration that must not create a client. Returns the status and the error. */
 const refused = async (metadata: unknown, headers: Record<string, string> = {}) => {
   const before = await clientCount()
-  const answer = await register(app, metadata, headers)
+  const response = await register(app, metadata, headers)
   expect(await clientCount()).toBe(before)
-  return refusal(answer)
+  return refusal(response)
 }
 
 describe('RFC 7591 §3 authorization of registrations', () => {
@@ -72,9 +72,9 @@ describe('RFC 7591 §3 authorization of registrations', () => {
       initialAccessToken.toUpperCase(),
       user,
     ]) {
-      const answer = await register(guarded, undefined, { authorization: `Bearer ${wrong}` })
-      expect(refusal(answer)).toBe('401 invalid_token')
-      expect(answer.headers.get('www-authenticate')).toBe(
+      const response = await register(guarded, undefined, { authorization: `Bearer ${wrong}` })
+      expect(refusal(response)).toBe('401 invalid_token')
+      expect(response.headers.get('www-authenticate')).toBe(
         `Bearer realm="${guarded.issuer}", error="invalid_token"`,
       )
     }
@@ -100,9 +100,9 @@ describe('RFC 7591 §3 authorization of registrations', () => {
 
   test('§3 rejects methods other than POST [T196]', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      const answer = await fetch(`${app.issuer}/oauth/register`, { method })
-      expect(answer.status).toBe(405)
-      expect(answer.headers.get('allow')).toBe('POST')
+      const response = await fetch(`${app.issuer}/oauth/register`, { method })
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('POST')
     }
     expect((await fetch(`${app.issuer}/oauth/register/`)).status).toBe(404)
   })
@@ -118,11 +118,11 @@ describe('RFC 7591 §3 authorization of registrations', () => {
       },
     })
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
-    const answers = [
+    const responses = [
       await register(app, undefined, { origin }),
       await register(app, '{', { origin }),
     ]
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.has('access-control-allow-credentials')).toBe(false)
     }
@@ -571,14 +571,14 @@ describe('RFC 7591 §3.1 the body of the registration request', () => {
     const before = await clientCount()
     for (const bytes of ['\xff', '\xc3\x28', '\xed\xa0\x80']) {
       const body = `{"redirect_uris":["${redirectUri}"],"client_name":"${bytes}"}`
-      const answer = await rawHttp(app, {
+      const response = await rawHttp(app, {
         method: 'POST',
         target: '/oauth/register',
         headers: ['Content-Type: application/json'],
         body,
       })
-      expect(answer.status).toBe(400)
-      expect(JSON.parse(answer.text).error).toBe('invalid_client_metadata')
+      expect(response.status).toBe(400)
+      expect(JSON.parse(response.text).error).toBe('invalid_client_metadata')
     }
     expect(await clientCount()).toBe(before)
   })
@@ -688,8 +688,8 @@ describe('permissions of a client that registered itself', () => {
   test('XS-07 returns consent_required for prompt=none despite an earlier consent', async () => {
     const client = asTestClient(app, agent, await registered(app))
     await client.tokens()
-    const answer = await agent.fetch(client.url({ prompt: 'none' }))
-    expect(new URL(answer.headers.get('location') ?? '').searchParams.get('error')).toBe(
+    const response = await agent.fetch(client.url({ prompt: 'none' }))
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe(
       'consent_required',
     )
   })
@@ -698,9 +698,9 @@ describe('permissions of a client that registered itself', () => {
     const body = await registered(app)
     const client = asTestClient(app, agent, body)
     const silent = async () => {
-      const answer = await new UserAgent().fetch(client.url({ prompt: 'none' }))
-      expect(answer.status).toBe(303)
-      return new URL(answer.headers.get('location') ?? '', app.issuer)
+      const response = await new UserAgent().fetch(client.url({ prompt: 'none' }))
+      expect(response.status).toBe(303)
+      return new URL(response.headers.get('location') ?? '', app.issuer)
     }
     const error = await silent()
     expect(error.origin + error.pathname).toBe(`${app.issuer}/oauth/errors`)
@@ -708,9 +708,9 @@ describe('permissions of a client that registered itself', () => {
     const page = await (await fetch(error)).text()
     expect(page).toContain('without asking you to log in')
     await app.server.clients.mark(body.client_id, { isVerified: true })
-    const answer = await silent()
-    expect(answer.origin + answer.pathname).toBe(redirectUri)
-    expect(answer.searchParams.get('error')).toBe('login_required')
+    const response = await silent()
+    expect(response.origin + response.pathname).toBe(redirectUri)
+    expect(response.searchParams.get('error')).toBe('login_required')
   })
 
   test('RFC 9700 §4.11.2 returns 503 without a redirect if the store fails before the login check', async () => {
@@ -900,9 +900,9 @@ describe('DR-05 rate limits of registrations', () => {
         )
     }
     await flood(300)
-    const answer = await register(flooded, undefined, from('192.0.2.1'))
-    expect(refusal(answer)).toBe('429 temporarily_unavailable')
-    const wait = Number(answer.headers.get('retry-after'))
+    const response = await register(flooded, undefined, from('192.0.2.1'))
+    expect(refusal(response)).toBe('429 temporarily_unavailable')
+    const wait = Number(response.headers.get('retry-after'))
     expect(wait).toBeGreaterThan(0)
     expect(wait).toBeLessThanOrEqual(600)
     const body = await registered(flooded, {}, from('192.0.2.2'))

@@ -82,12 +82,12 @@ describe('RFC 7592 §2 the client configuration endpoint', () => {
       gone,
     ]
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         wrong.map((one) => manage(method, one, { client_id: one.client_id })),
       )
-      expect(new Set(answers.map(refusal))).toEqual(new Set(['401 invalid_token']))
-      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-      expect(new Set(answers.map(({ headers }) => headers.get('www-authenticate')))).toEqual(
+      expect(new Set(responses.map(refusal))).toEqual(new Set(['401 invalid_token']))
+      expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(new Set(responses.map(({ headers }) => headers.get('www-authenticate')))).toEqual(
         new Set([`Bearer realm="${app.issuer}", error="invalid_token"`]),
       )
     }
@@ -126,9 +126,9 @@ describe('RFC 7592 §2 the client configuration endpoint', () => {
   test('§2 returns 405 with an Allow header for POST and PATCH [T224]', async () => {
     const { registration_client_uri: url } = await registered(app)
     for (const method of ['POST', 'PATCH']) {
-      const answer = await fetch(url, { method })
-      expect(answer.status).toBe(405)
-      expect(answer.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE')
+      const response = await fetch(url, { method })
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE')
     }
   })
 
@@ -399,7 +399,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
 
   test('stores all members of one of 20 concurrent updates', async () => {
     const information = await registered(app)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         put(information, {
           client_name: `Name ${index}`,
@@ -407,7 +407,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
         }),
       ),
     )
-    for (const { status } of answers) expect(status).toBe(200)
+    for (const { status } of responses) expect(status).toBe(200)
     const { body } = await manage('GET', information)
     expect(body.client_uri).toBe(
       `https://client.example/${String(body.client_name).replace('Name ', '')}`,
@@ -421,11 +421,11 @@ describe('RFC 7592 §2.2 a client that an administrator disabled', () => {
     await app.server.clients.mark(information.client_id, { isDisabled: true })
     const before = await rowOf(information.client_id)
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      const answer = await manage(method, information, {
+      const response = await manage(method, information, {
         client_id: information.client_id,
         redirect_uris: [redirectUri],
       })
-      expect(refusal(answer)).toBe('403 access_denied')
+      expect(refusal(response)).toBe('403 access_denied')
     }
     expect(await rowOf(information.client_id)).toEqual(before)
     // To a requester without the token, the response does not reveal that the client is disabled.
@@ -455,9 +455,9 @@ describe('RFC 7592 §2.3 deleting the client', () => {
     const { access_token, refresh_token } = await client.tokens()
     const code = await client.code()
     const { clientKey } = await clientOf(app, information.client_id)
-    const answer = await manage('DELETE', information)
-    expect(answer.status).toBe(204)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const response = await manage('DELETE', information)
+    expect(response.status).toBe(204)
+    expect(response.headers.get('cache-control')).toBe('no-store')
     expect(await statusOf(app, access_token)).toBe(401)
     expect((await client.refresh(refresh_token)).body.error).toBe('invalid_client')
     expect((await client.redeem(code)).body.error).toBe('invalid_client')
@@ -472,10 +472,10 @@ describe('RFC 7592 §2.3 deleting the client', () => {
 
   test('§2.3 returns 204 to one of 10 concurrent requests, and 401 to the other nine', async () => {
     const information = await registered(app)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => manage('DELETE', information)),
     )
-    const statuses = answers.map(({ status }) => status).sort()
+    const statuses = responses.map(({ status }) => status).sort()
     expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 401)])
   })
 
@@ -533,6 +533,6 @@ test('rejects a token whose digest was copied to the row of another client', asy
   const taken = { ...victim, registration_access_token: mine.registration_access_token }
   expect((await manage('GET', taken)).status).toBe(401)
   const basic = { clientId: victim.client_id, clientSecret: victim.client_secret }
-  const answer = await tokenRequest(site.issuer, { grant_type: 'refresh_token' }, { basic })
-  expect(answer.status).toBe(401)
+  const response = await tokenRequest(site.issuer, { grant_type: 'refresh_token' }, { basic })
+  expect(response.status).toBe(401)
 })

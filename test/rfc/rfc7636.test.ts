@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
-import { answerTo, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
 let agent: UserAgent
@@ -23,7 +23,7 @@ const challengeOf = (verifier: string): string =>
 const withoutPkce = { code_challenge: undefined, code_challenge_method: undefined }
 
 const errorOf = async (client: TestClient, given: Record<string, string | undefined>) =>
-  answerTo(client, await client.ask(given)).error
+  responseTo(client, await client.ask(given)).error
 
 describe('decision §4.9 the setting OAUTH2SERVER_REQUIRE_PKCE', () => {
   const outcome = async (client: TestClient) =>
@@ -66,7 +66,7 @@ describe('decision §4.9 the setting OAUTH2SERVER_REQUIRE_PKCE', () => {
     })
     for (const response of [got, posted]) {
       expect(response.status).toBe(303)
-      const answer = answerTo(pub, new URL(response.headers.get('location') ?? ''))
+      const answer = responseTo(pub, new URL(response.headers.get('location') ?? ''))
       expect(answer).toEqual({
         error: 'invalid_request',
         error_description: 'code_challenge is missing.',
@@ -206,8 +206,8 @@ describe('RFC 7636 §4.6 the code verifier', () => {
   test('decision §4.8 revokes the code after 40 concurrent wrong verifiers', async () => {
     const code = await conf.code()
     const wrong = { code_verifier: 'x'.repeat(43) }
-    const answers = await Promise.all(Array.from({ length: 40 }, () => conf.redeem(code, wrong)))
-    expect(new Set(answers.map(refusal))).toEqual(new Set(['400 invalid_grant']))
+    const responses = await Promise.all(Array.from({ length: 40 }, () => conf.redeem(code, wrong)))
+    expect(new Set(responses.map(refusal))).toEqual(new Set(['400 invalid_grant']))
     expect(refusal(await conf.redeem(code))).toBe('400 invalid_grant')
   })
 
@@ -244,7 +244,7 @@ test('RFC 6749 §4.2.2 ignores the challenge of an implicit request', async () =
       { code_challenge: client.pkce.challenge, code_challenge_method: 'S256' },
     ]) {
       const answer = await client.ask({ response_type: 'token', ...given })
-      expect(answerTo(client, answer, 'fragment')).toHaveProperty('access_token')
+      expect(responseTo(client, answer, 'fragment')).toHaveProperty('access_token')
     }
   }
 })

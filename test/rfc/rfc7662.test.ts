@@ -1,9 +1,9 @@
 import { StoreUnavailable } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { basicOf, type FormResponse, postForm } from '../support/form.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { clientOf } from '../support/tokens.ts'
-import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+import { ping, refusal, TestClient, type TokenResponse, UserAgent } from '../support/user-agent.ts'
 
 const files = 'https://files.example'
 const mail = 'https://mail.example'
@@ -35,16 +35,16 @@ afterAll(() => app.close())
 
 type Fields = Record<string, string> | string | readonly [string, string][]
 
-const introspectAs = (client: TestClient, fields: Fields): Promise<FormAnswer> =>
+const introspectAs = (client: TestClient, fields: Fields): Promise<FormResponse> =>
   postForm(`${client.app.issuer}/oauth/introspect`, fields, basicOf(client))
 
 const introspect = (client: TestClient, token: string, more: Record<string, string> = {}) =>
   introspectAs(client, { token, ...more })
 
-const asTokenAnswer = (answer: FormAnswer) => answer as unknown as TokenAnswer
+const asTokenResponse = (answer: FormResponse) => answer as unknown as TokenResponse
 
 /** Asserts that the response describes an inactive token: 200 with no member except `active: false`. */
-const expectInactive = ({ status, headers, body }: FormAnswer): void => {
+const expectInactive = ({ status, headers, body }: FormResponse): void => {
   expect([status, body]).toEqual([200, { active: false }])
   expect(headers.get('cache-control')).toBe('no-store')
 }
@@ -90,7 +90,7 @@ describe('RFC 7662 §2.1 the introspection request', () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect`
     const wrong = { clientId: conf.clientId, clientSecret: 'wrong' }
-    const answers = [
+    const responses = [
       await postForm(url, { token }),
       await postForm(url, { token }, basicOf(wrong)),
       await postForm(url, { token, client_id: conf.clientId }),
@@ -98,19 +98,21 @@ describe('RFC 7662 §2.1 the introspection request', () => {
       await postForm(url, { token }, { authorization: `Bearer ${token}` }),
       await postForm(url, { token: 'x' }, { authorization: 'Basic !' }),
     ]
-    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
-    expect(answers[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
+    for (const answer of responses)
+      expect(refusal(asTokenResponse(answer))).toBe('401 invalid_client')
+    expect(responses[1]?.headers.get('www-authenticate')).toMatch(/^Basic /)
   })
 
   test('IR-01 rejects a public client, even for its own tokens [T262]', async () => {
     const { access_token: token } = await pub.tokens()
     const url = `${app.issuer}/oauth/introspect`
-    const answers = [
+    const responses = [
       await postForm(url, { token, client_id: pub.clientId }),
       await postForm(url, { token, client_id: pub.clientId, client_secret: pub.clientSecret }),
       await postForm(url, { token }, basicOf(pub)),
     ]
-    for (const answer of answers) expect(refusal(asTokenAnswer(answer))).toBe('401 invalid_client')
+    for (const answer of responses)
+      expect(refusal(asTokenResponse(answer))).toBe('401 invalid_client')
   })
 
   test('§2.1 accepts client_secret_post', async () => {
@@ -127,13 +129,13 @@ describe('RFC 7662 §2.1 the introspection request', () => {
     ['repeated', 'token=a&token=a'],
     ['sent with a repeated hint', 'token=a&token_type_hint=x&token_type_hint=x'],
   ])('IR-02 returns invalid_request for a token that is %s [T258]', async (_what, fields) => {
-    expect(refusal(asTokenAnswer(await introspectAs(conf, fields)))).toBe('400 invalid_request')
+    expect(refusal(asTokenResponse(await introspectAs(conf, fields)))).toBe('400 invalid_request')
   })
 
   test('IR-01 ignores a token in the query [T257]', async () => {
     const { access_token: token } = await conf.tokens()
     const url = `${app.issuer}/oauth/introspect?token=${token}`
-    expect(refusal(asTokenAnswer(await postForm(url, {}, basicOf(conf))))).toBe(
+    expect(refusal(asTokenResponse(await postForm(url, {}, basicOf(conf))))).toBe(
       '400 invalid_request',
     )
   })
@@ -382,7 +384,7 @@ describe('RFC 7662 §4 limits for callers', () => {
       for (const answer of await Promise.all(guesses)) expectInactive(answer)
     }
     const stopped = await introspect(client, 'one more')
-    expect(refusal(asTokenAnswer(stopped))).toBe('429 temporarily_unavailable')
+    expect(refusal(asTokenResponse(stopped))).toBe('429 temporarily_unavailable')
     expect(Number(stopped.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await introspect(client, access_token)).body.active).toBe(true)
     const neighbour = await TestClient.register(other, new UserAgent())
@@ -400,7 +402,7 @@ describe('store outages', () => {
       failing = operation
       const answer = await introspect(conf, access_token)
       failing = undefined
-      expect(refusal(asTokenAnswer(answer))).toBe('503 temporarily_unavailable')
+      expect(refusal(asTokenResponse(answer))).toBe('503 temporarily_unavailable')
       expect((await introspect(conf, access_token)).body.active).toBe(true)
     },
   )
@@ -408,12 +410,12 @@ describe('store outages', () => {
 
 test('RFC 7662 §4 does not return or log tokens and client secrets [T274]', async () => {
   const { access_token, refresh_token } = await conf.tokens()
-  const answers = [
+  const responses = [
     await introspect(conf, access_token),
     await introspect(conf, refresh_token),
     await introspect(conf2, access_token),
   ]
-  const output = JSON.stringify([answers.map(({ body }) => body), app.log])
+  const output = JSON.stringify([responses.map(({ body }) => body), app.log])
   for (const secret of [access_token, refresh_token, conf.clientSecret])
     expect(output).not.toContain(secret)
 })

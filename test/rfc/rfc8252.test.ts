@@ -1,7 +1,7 @@
 import { InvalidField } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
-import { answerTo, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
 let agent: UserAgent
@@ -109,7 +109,7 @@ describe('RFC 8252 §7.3 loopback redirect URIs of public clients', () => {
   test('redirects errors to the requested port [T281]', async () => {
     const redirect_uri = 'http://127.0.0.1:9/cb'
     const answer = await native.ask({ redirect_uri, scope: 'bogus' })
-    expect(answerTo({ redirectUri: redirect_uri }, answer).error).toBe('invalid_scope')
+    expect(responseTo({ redirectUri: redirect_uri }, answer).error).toBe('invalid_scope')
   })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
-import { answerTo, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 type Metadata = Record<string, unknown> & {
   readonly grant_types_supported: readonly string[]
@@ -213,7 +213,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       for (const response_type of ['code', 'token']) {
         const answer = await client.ask({ response_type })
         const isListed = metadata.response_types_supported.includes(response_type)
-        const { error } = answerTo(client, answer, answer.search === '' ? 'fragment' : 'query')
+        const { error } = responseTo(client, answer, answer.search === '' ? 'fragment' : 'query')
         expect([response_type, error]).toEqual([
           response_type,
           isListed ? undefined : 'unsupported_response_type',

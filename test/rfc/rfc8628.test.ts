@@ -103,7 +103,7 @@ describe('RFC 8628 §3.1 the device authorization request', () => {
   test('§3.1 rejects repeated parameters, and ignores unknown parameters [T304]', async () => {
     const url = `${app.issuer}/oauth/device_authorization`
     const client_id = pub.client.clientId
-    const answer = (pairs: [string, string][]) =>
+    const respond = (pairs: [string, string][]) =>
       fetch(url, { method: 'POST', body: new URLSearchParams(pairs) })
     for (const pairs of [
       [
@@ -121,7 +121,7 @@ describe('RFC 8628 §3.1 the device authorization request', () => {
         ['code_challenge', 'a'],
       ],
     ] as [string, string][][]) {
-      const refused = await answer(pairs)
+      const refused = await respond(pairs)
       expect(refused.status).toBe(400)
       expect(await refused.json()).toMatchObject({ error: 'invalid_request' })
     }
@@ -398,13 +398,13 @@ describe('RFC 8628 §3.3 the device page', () => {
     const codes = await pub.codes()
     const one = await enterCode(app, person, codes.user_code)
     const two = await enterCode(app, person, codes.user_code)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [one, two, one, two].map((page, index) =>
         postToDevicePage(app, person, { ...page.hidden, confirm: index === 0 ? 'no' : 'yes' }),
       ),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
-    const isDenied = answers[0]?.status === 200
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
+    const isDenied = responses[0]?.status === 200
     expect((await pub.poll(codes)).status).toBe(isDenied ? 400 : 200)
   })
 
@@ -437,8 +437,8 @@ describe('RFC 8628 §3.3 the device page', () => {
       const codes = await device.codes()
       const { hidden } = await enterCode(app, person, codes.user_code)
       await app.server.clients.update(device.client.clientId, changes)
-      const answer = await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
-      expect(answer.status).toBe(400)
+      const response = await postToDevicePage(app, person, { ...hidden, confirm: 'yes' })
+      expect(response.status).toBe(400)
     },
   )
 
@@ -467,8 +467,11 @@ describe('RFC 8628 §3.4 the token request of the device', () => {
       device_code: codes.device_code,
     })
     form.append('device_code', codes.device_code)
-    const answer = await fetch(`${app.issuer}/oauth/token`, { method: 'POST', body: form })
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
+    const response = await fetch(`${app.issuer}/oauth/token`, { method: 'POST', body: form })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: 'invalid_request' },
+    ])
     for (const suffix of ['decision', 'interval', 'poll']) {
       const device_code = `${codes.device_code} ${suffix}`
       expect(refusal(await pub.poll({ device_code }))).toBe('400 invalid_grant')
@@ -567,8 +570,8 @@ describe('RFC 8628 §3.5 the token responses to the device', () => {
 
     const fresh = await pub.codes()
     const nodes = [app, other, app, other, app, other]
-    const answers = await Promise.all(nodes.map((node) => pub.poll(fresh, {}, node)))
-    expect(answers.map(refusal).toSorted()).toEqual([
+    const responses = await Promise.all(nodes.map((node) => pub.poll(fresh, {}, node)))
+    expect(responses.map(refusal).toSorted()).toEqual([
       '400 authorization_pending',
       ...Array.from({ length: 5 }, () => '400 slow_down'),
     ])
@@ -580,12 +583,12 @@ describe('RFC 8628 §3.5 the token responses to the device', () => {
       const device = await Device.register(app, { isConfidential: true })
       const codes = await decided(device)
       const nodes = [app, other, app, other]
-      const answers = await Promise.all(nodes.map((node) => device.poll(codes, {}, node)))
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
-      for (const answer of answers.filter(({ status }) => status === 400))
-        expect(refusal(answer)).toBe('400 invalid_grant')
+      const responses = await Promise.all(nodes.map((node) => device.poll(codes, {}, node)))
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
+      for (const response of responses.filter(({ status }) => status === 400))
+        expect(refusal(response)).toBe('400 invalid_grant')
       expect(await rowsOf(device.client.clientId)).toBe(1)
-      const token = answers.find(({ status }) => status === 200)?.body.access_token ?? ''
+      const token = responses.find(({ status }) => status === 200)?.body.access_token ?? ''
       expect(await ping(app, token)).toBe(401)
     }
     expect(app.log.filter(({ event }) => event === 'device_code.reused')).not.toEqual([])
@@ -841,14 +844,14 @@ describe('RFC 8628 §5.1 brute force of user codes', () => {
   test('§5.1 DV-02 allows at most five concurrent guesses [T323]', async () => {
     await using site = await startServer({ deviceAuthorization: true })
     const ada = await logIn(site)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         enterCode(site, ada, `BBBB-BBB${userCodeAlphabet[index % 20]}`),
       ),
     )
-    const tried = answers.filter(({ status }) => status === 400)
+    const tried = responses.filter(({ status }) => status === 400)
     expect(tried).toHaveLength(5)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(25)
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(25)
   })
 
   test('§5.1 DV-02 returns the same page for mistyped, unknown, expired and used codes', async () => {

@@ -10,13 +10,13 @@ import {
 } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { basicOf, type FormAnswer, postForm } from '../support/form.ts'
+import { basicOf, type FormResponse, postForm } from '../support/form.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { testScopes } from '../support/scopes.ts'
 import { secretKey, startServer, type TestOptions, type TestServer } from '../support/server.ts'
 import { clientOf } from '../support/tokens.ts'
-import { ping, refusal, TestClient, type TokenAnswer, UserAgent } from '../support/user-agent.ts'
+import { ping, refusal, TestClient, type TokenResponse, UserAgent } from '../support/user-agent.ts'
 
 const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
@@ -61,7 +61,7 @@ const exchange = async (
   more: Given = {},
   { issuer }: Pick<TestServer, 'issuer'> = app,
   headers: Record<string, string> = {},
-): Promise<FormAnswer> => postForm(`${issuer}/oauth/token`, fieldsOf(subjectToken, more), headers)
+): Promise<FormResponse> => postForm(`${issuer}/oauth/token`, fieldsOf(subjectToken, more), headers)
 
 /** Exchanges a token with the authentication of a client. */
 const exchangeAs = (client: TestClient, subjectToken: string, more: Given = {}) =>
@@ -69,26 +69,28 @@ const exchangeAs = (client: TestClient, subjectToken: string, more: Given = {}) 
     ? exchange(subjectToken, { client_id: client.clientId, ...more }, client.app)
     : exchange(subjectToken, more, client.app, basicOf(client))
 
-const refused = (answer: FormAnswer): string => refusal(answer as unknown as TokenAnswer)
+const refused = (response: FormResponse): string => refusal(response as unknown as TokenResponse)
 
-const childOf = (answer: FormAnswer): string => {
-  if (answer.status !== 200)
-    throw new Error(`The exchange was refused: ${JSON.stringify(answer.body)}`)
-  return String(answer.body.access_token)
+const childOf = (response: FormResponse): string => {
+  if (response.status !== 200)
+    throw new Error(`The exchange was refused: ${JSON.stringify(response.body)}`)
+  return String(response.body.access_token)
 }
 
 const me = async (token: string, { issuer } = app) => {
-  const answer = await fetch(`${issuer}/api/me`, { headers: { authorization: `Bearer ${token}` } })
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  const response = await fetch(`${issuer}/api/me`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
 describe('RFC 8693 §2.1 the exchange of a personal token', () => {
   test('§2.2.1 returns exactly the expected members, without a refresh token [T327]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write'])
-    const answer = await exchange(token, { scope: 'notes:read', expires_in: '600' })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(answer.body).toEqual({
+    const response = await exchange(token, { scope: 'notes:read', expires_in: '600' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.body).toEqual({
       access_token: expect.stringMatching(/^[A-Za-z0-9]{43}$/),
       issued_token_type: accessTokenType,
       token_type: 'Bearer',
@@ -97,12 +99,12 @@ describe('RFC 8693 §2.1 the exchange of a personal token', () => {
       user: { id: app.user.id },
     })
     const read = await fetch(`${app.issuer}/api/notes`, {
-      headers: { authorization: `Bearer ${childOf(answer)}` },
+      headers: { authorization: `Bearer ${childOf(response)}` },
     })
     expect(read.status).toBe(200)
     const written = await fetch(`${app.issuer}/api/notes`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${childOf(answer)}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${childOf(response)}`, 'content-type': 'application/json' },
       body: '{"text":"x"}',
     })
     expect(written.status).toBe(403)
@@ -189,10 +191,13 @@ describe('RFC 8693 §2.1 the exchange of an access token', () => {
   test('§2.1 accepts a token of an authorization from its confidential or public client', async () => {
     for (const client of [conf, pub]) {
       const { access_token } = await client.tokens({ scope: 'notes:read notes:write' })
-      const answer = await exchangeAs(client, access_token, { scope: 'notes:read' })
-      expect(answer.body).toMatchObject({ scope: 'notes:read', issued_token_type: accessTokenType })
-      expect(answer.body).not.toHaveProperty('refresh_token')
-      expect((await me(childOf(answer))).body).toMatchObject({ kind: 'access_token' })
+      const response = await exchangeAs(client, access_token, { scope: 'notes:read' })
+      expect(response.body).toMatchObject({
+        scope: 'notes:read',
+        issued_token_type: accessTokenType,
+      })
+      expect(response.body).not.toHaveProperty('refresh_token')
+      expect((await me(childOf(response))).body).toMatchObject({ kind: 'access_token' })
     }
   })
 
@@ -203,7 +208,7 @@ describe('RFC 8693 §2.1 the exchange of an access token', () => {
 
   test('§2.1 requires the authentication of a confidential client [T340]', async () => {
     const { access_token } = await conf.tokens()
-    const answers = [
+    const responses = [
       await exchange(access_token),
       await exchange(access_token, { client_id: conf.clientId }),
       await exchange(
@@ -213,7 +218,7 @@ describe('RFC 8693 §2.1 the exchange of an access token', () => {
         basicOf({ ...conf, clientId: conf.clientId, clientSecret: 'wrong' }),
       ),
     ]
-    for (const answer of answers) expect(refused(answer)).toBe('401 invalid_client')
+    for (const response of responses) expect(refused(response)).toBe('401 invalid_client')
   })
 
   test('§2.2.2 rejects the token of another client [T336]', async () => {
@@ -251,7 +256,7 @@ describe('RFC 8693 §2.1 client credentials together with a personal token', () 
   test('§2.1 rejects any client credentials together with a personal token [T341]', async () => {
     const token = await app.personalToken()
     const { clientId: client_id, clientSecret: client_secret } = conf
-    const answers = [
+    const responses = [
       await exchange(token, {}, app, basicOf(conf)),
       await exchange(token, {}, app, { authorization: 'Basic !' }),
       await exchange(token, {}, app, { authorization: `Bearer ${token}` }),
@@ -260,7 +265,7 @@ describe('RFC 8693 §2.1 client credentials together with a personal token', () 
       await exchange(token, { client_id }),
       await exchange(token, { client_id, client_secret }),
     ]
-    for (const answer of answers) expect(refused(answer)).toBe('400 invalid_request')
+    for (const response of responses) expect(refused(response)).toBe('400 invalid_request')
   })
 
   test('accepts the client_id of a personal token only in the exchange of this token [T342]', async () => {
@@ -310,12 +315,12 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     const pairs = fieldsOf(await app.personalToken())
     const value = pairs.find(([given]) => given === name)?.[1] ?? 'x'
     const rest = pairs.filter(([given]) => given !== name)
-    const answer = await postForm(`${app.issuer}/oauth/token`, [
+    const response = await postForm(`${app.issuer}/oauth/token`, [
       ...rest,
       [name, value],
       [name, value],
     ])
-    expect(refused(answer)).toBe('400 invalid_request')
+    expect(refused(response)).toBe('400 invalid_request')
   })
 
   test('§2.1 returns invalid_scope for scopes that the parent does not have [T332]', async () => {
@@ -383,15 +388,15 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     expect((await metadata(app)).grant_types_supported).toContain(grant_type)
     const client = await TestClient.register(off, new UserAgent())
     const { body } = await client.token({ grant_type: 'client_credentials' })
-    const answer = await exchangeAs(client, body.access_token)
-    expect(refused(answer)).toBe('400 unsupported_grant_type')
+    const response = await exchangeAs(client, body.access_token)
+    expect(refused(response)).toBe('400 unsupported_grant_type')
   })
 
   test('§5 does not return or log a presented token [T346]', async () => {
     const token = await app.personalToken()
-    const answers = [await exchange(token, { scope: 'notes:write' }), await exchange(token)]
-    expect(JSON.stringify([answers.map(({ body }) => body), app.log])).not.toContain(token)
-    expect(JSON.stringify(app.log)).not.toContain(childOf(answers[1] as FormAnswer))
+    const responses = [await exchange(token, { scope: 'notes:write' }), await exchange(token)]
+    expect(JSON.stringify([responses.map(({ body }) => body), app.log])).not.toContain(token)
+    expect(JSON.stringify(app.log)).not.toContain(childOf(responses[1] as FormResponse))
   })
 })
 
@@ -415,8 +420,8 @@ describe('RFC 8693 §2.1 restrictions that a child inherits', () => {
       files,
     ])
     for (const resource of [mail, other.issuer]) {
-      const answer = await exchangeAs(client, parent.accessToken, { resource })
-      expect(refused(answer)).toBe('400 invalid_target')
+      const response = await exchangeAs(client, parent.accessToken, { resource })
+      expect(refused(response)).toBe('400 invalid_target')
     }
     const personal = await other.personalToken()
     const narrowed = childOf(await exchange(personal, { resource: mail }, other))
@@ -478,10 +483,10 @@ describe('RFC 8693 §2.1 restrictions that a child inherits', () => {
         ...basicOf(client),
         ...(holder ? { dpop: await proof(holder) } : {}),
       })
-    for (const answer of [await by(), await by(otherKey)]) expect(answer.status).toBe(400)
-    const answer = await by(key)
-    expect(answer.body).toMatchObject({ token_type: 'DPoP' })
-    const child = await other.server.tokens.find({ accessToken: childOf(answer) })
+    for (const response of [await by(), await by(otherKey)]) expect(response.status).toBe(400)
+    const response = await by(key)
+    expect(response.body).toMatchObject({ token_type: 'DPoP' })
+    const child = await other.server.tokens.find({ accessToken: childOf(response) })
     expect(child?.token.keyThumbprint).toBe(jkt)
 
     // A child of an unbound token may be bound to a key.

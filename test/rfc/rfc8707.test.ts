@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import {
-  answerTo,
   ping,
   refusal,
+  responseTo,
   TestClient,
-  type TokenAnswer,
+  type TokenResponse,
   UserAgent,
 } from '../support/user-agent.ts'
 
@@ -45,7 +45,7 @@ const token = async (
   given: Record<string, string>,
   resources: readonly string[] = [],
   client = conf,
-): Promise<TokenAnswer> => {
+): Promise<TokenResponse> => {
   const response = await fetch(`${client.app.issuer}/oauth/token`, {
     method: 'POST',
     headers: {
@@ -54,24 +54,24 @@ const token = async (
     },
     body: `${new URLSearchParams(given)}${queryOf(resources)}`,
   })
-  const body = (await response.json()) as TokenAnswer['body']
+  const body = (await response.json()) as TokenResponse['body']
   return { status: response.status, headers: response.headers, body }
 }
 
-const redeem = (code: string, resources: readonly string[] = []): Promise<TokenAnswer> => {
+const redeem = (code: string, resources: readonly string[] = []): Promise<TokenResponse> => {
   const given = { grant_type: 'authorization_code', code, redirect_uri: conf.redirectUri }
   return token({ ...given, code_verifier: conf.pkce.verifier }, resources)
 }
 
-const refresh = (refreshToken: string, resources: readonly string[] = []): Promise<TokenAnswer> =>
+const refresh = (refreshToken: string, resources: readonly string[] = []): Promise<TokenResponse> =>
   token({ grant_type: 'refresh_token', refresh_token: refreshToken }, resources)
 
 /** Returns the resources of the access token. */
-const audienceOf = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
+const audienceOf = async ({ body }: TokenResponse): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ accessToken: body.access_token }))?.token.resources
 
 /** Returns the resources of the authorization. */
-const grantedBy = async ({ body }: TokenAnswer): Promise<readonly string[] | undefined> =>
+const grantedBy = async ({ body }: TokenResponse): Promise<readonly string[] | undefined> =>
   (await app.server.getToken({ refreshToken: body.refresh_token }))?.authorization?.resources
 
 const unknown = 'https://other.example'
@@ -100,7 +100,7 @@ describe('RFC 8707 §2 the parameter resource', () => {
   test.each(Object.entries(unusable))(
     'SC-06 returns invalid_target for %s [T055]',
     async (_, resource) => {
-      const answer = answerTo(conf, await ask([resource]))
+      const answer = responseTo(conf, await ask([resource]))
       expect(answer).toEqual({
         error: 'invalid_target',
         error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/),
@@ -114,7 +114,7 @@ describe('RFC 8707 §2 the parameter resource', () => {
   )
 
   test('rejects a known and an unknown resource in one request [T352]', async () => {
-    expect(answerTo(conf, await ask([notes, unknown])).error).toBe('invalid_target')
+    expect(responseTo(conf, await ask([notes, unknown])).error).toBe('invalid_target')
     const answer = await token({ grant_type: 'client_credentials' }, [notes, unknown])
     expect(refusal(answer)).toBe('400 invalid_target')
   })
@@ -129,7 +129,7 @@ describe('RFC 8707 §2 the parameter resource', () => {
       app.issuer,
       mail,
     ])
-    expect(answerTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
+    expect(responseTo(conf, await ask([`${mail}//`])).error).toBe('invalid_target')
   })
 
   test('redirects the error only after the login, and only to a registered redirect URI [T354]', async () => {
@@ -174,7 +174,7 @@ describe('RFC 8707 §2.1 resources in the authorization request', () => {
 
   test('restricts an implicit token to the requested resources [T353]', async () => {
     const answer = await ask([notes], { response_type: 'token' })
-    const accessToken = answerTo(conf, answer, 'fragment').access_token ?? ''
+    const accessToken = responseTo(conf, answer, 'fragment').access_token ?? ''
     const found = await app.server.getToken({ accessToken })
     expect(found?.token.resources).toEqual([notes])
     expect(await ping(app, accessToken)).toBe(401)
@@ -246,11 +246,11 @@ describe('RFC 8707 §2.2 resources in the token request', () => {
 
   test('issues a token to only one of two concurrent refreshes for different resources', async () => {
     const { body } = await redeem(await codeFor([notes, mail]))
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       refresh(body.refresh_token, [notes]),
       refresh(body.refresh_token, [mail]),
     ])
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
   test('returns the same token for a repeated refresh of a restricted authorization', async () => {

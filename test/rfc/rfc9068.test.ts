@@ -40,8 +40,8 @@ interface PublishedKey {
 }
 
 const publishedBy = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
-  const answer = await fetch(`${issuer}/oauth/jwks`)
-  const { keys } = (await answer.json()) as { readonly keys: readonly PublishedKey[] }
+  const response = await fetch(`${issuer}/oauth/jwks`)
+  const { keys } = (await response.json()) as { readonly keys: readonly PublishedKey[] }
   return keys
 }
 
@@ -287,11 +287,11 @@ describe('RFC 9068 §4 token validation by this server', () => {
     await postForm(`${app.issuer}/oauth/revoke`, { token: other }, basicOf(client))
     expect(await ping(app, other)).toBe(401)
     app.advance(3_600)
-    const answer = await fetch(`${app.issuer}/oauth/ping`, {
+    const response = await fetch(`${app.issuer}/oauth/ping`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
     await expect(verified(app, token)).rejects.toThrow('"exp"')
   })
 
@@ -311,12 +311,12 @@ describe('RFC 9068 §4 the published keys', () => {
       await fetch(`${app.issuer}/.well-known/oauth-authorization-server`)
     ).json()) as Record<string, unknown>
     expect(metadata.jwks_uri).toBe(`${app.issuer}/oauth/jwks`)
-    const answer = await fetch(`${app.issuer}/oauth/jwks`, {
+    const response = await fetch(`${app.issuer}/oauth/jwks`, {
       headers: { origin: 'https://app.example' },
     })
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
-    expect(await answer.json()).toEqual({
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(await response.json()).toEqual({
       keys: [
         {
           kty: 'EC',

@@ -3,7 +3,7 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
 import { push, pushed, referenceUrl, requestOf } from '../support/pushed-request.ts'
 import { redirectUri, secretKey, startServer, type TestServer } from '../support/server.ts'
-import { answerTo, formIn, refusal, TestClient, UserAgent } from '../support/user-agent.ts'
+import { formIn, refusal, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 let app: TestServer
 /** A browser whose user is logged in, for all tests of this file. */
@@ -43,7 +43,7 @@ const metadataOf = async ({ issuer }: TestServer) => {
 describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
   test('§2.1 supports the whole flow of a confidential client', async () => {
     const url = referenceUrl(conf, await pushed(conf))
-    const answer = answerTo(conf, await agent.authorize(app, url))
+    const answer = responseTo(conf, await agent.authorize(app, url))
     expect(answer).toEqual({ code: expect.any(String), state: 'xyz', iss: app.issuer })
     const { status, body } = await conf.redeem(answer.code ?? '')
     expect([status, body.scope]).toEqual([200, 'notes:read'])
@@ -51,7 +51,7 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
 
   test('§2.1 accepts a public client with its client_id [T374]', async () => {
     const url = referenceUrl(pub, await pushed(pub, {}, asPublic))
-    const { code = '' } = answerTo(pub, await agent.authorize(app, url))
+    const { code = '' } = responseTo(pub, await agent.authorize(app, url))
     expect((await pub.redeem(code)).status).toBe(200)
   })
 
@@ -102,7 +102,7 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
     const { status, body } = await post(rest)
     expect(status).toBe(201)
     const url = referenceUrl(conf, String(body.request_uri))
-    expect(answerTo(conf, await agent.authorize(app, url)).code).toBeDefined()
+    expect(responseTo(conf, await agent.authorize(app, url)).code).toBeDefined()
   })
 
   test.each(['GET', 'PUT', 'DELETE', 'PATCH'])(
@@ -239,7 +239,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     const requestUri = await pushed(conf)
     expect(await localError(referenceUrl(pub, requestUri))).toBe('invalid_request')
     expect(
-      answerTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).code,
+      responseTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).code,
     ).toBeDefined()
   })
 
@@ -262,7 +262,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
       prompt: 'none',
       iss: 'https://evil.example',
     })
-    const answer = answerTo(conf, await agent.authorize(app, `${url}&state=twice`))
+    const answer = responseTo(conf, await agent.authorize(app, `${url}&state=twice`))
     expect(answer).toEqual({ code: expect.any(String), state: 'xyz', iss: app.issuer })
     expect((await conf.redeem(answer.code ?? '')).body.scope).toBe('notes:read')
   })
@@ -325,7 +325,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     'PA-03 §7.3 rejects a reference after the decision %s [T386]',
     async (decision) => {
       const url = referenceUrl(conf, await pushed(conf, { prompt: 'consent' }))
-      const answer = answerTo(conf, await agent.authorize(app, url, decision))
+      const answer = responseTo(conf, await agent.authorize(app, url, decision))
       expect(answer.error ?? 'granted').toBe(decision === 'yes' ? 'granted' : 'access_denied')
       expect(await localError(url)).toBe('invalid_request')
     },
@@ -345,9 +345,9 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     const [first, second, third] = pages
     const yes = { confirm: 'yes' }
     const granted = await agent.submit(first as never, yes)
-    expect(answerTo(conf, new URL(granted.headers.get('location') ?? '')).code).toBeDefined()
+    expect(responseTo(conf, new URL(granted.headers.get('location') ?? '')).code).toBeDefined()
     const late = await agent.submit(second as never, yes)
-    const answer = answerTo(conf, new URL(late.headers.get('location') ?? ''))
+    const answer = responseTo(conf, new URL(late.headers.get('location') ?? ''))
     expect([answer.code, answer.error]).toEqual([undefined, 'invalid_request'])
     expect((await agent.submit(third as never, { confirm: 'no' })).status).toBe(400)
   })
@@ -358,7 +358,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     const forms = await Promise.all(
       Array.from({ length: 20 }, async () => formIn(await (await agent.browse(url)).text())),
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       forms.map(({ hidden }, index) =>
         agent.fetch(`${index % 2 === 0 ? app.issuer : node.issuer}/oauth/authorize`, {
           method: 'POST',
@@ -366,7 +366,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
         }),
       ),
     )
-    const codes = answers.filter((answer) => answer.headers.get('location')?.includes('code='))
+    const codes = responses.filter((answer) => answer.headers.get('location')?.includes('code='))
     expect(codes).toHaveLength(1)
   })
 
@@ -415,7 +415,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     const other = await TestClient.register(app, agent)
     const wide = await pushed(other, { scope: 'notes:write' })
     await app.server.clients.update(other.clientId, { allowedScopes: ['notes:read'] })
-    const answer = answerTo(other, await agent.authorize(app, referenceUrl(other, wide)))
+    const answer = responseTo(other, await agent.authorize(app, referenceUrl(other, wide)))
     expect(answer.error).toBe('invalid_scope')
   })
 
@@ -470,7 +470,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     test('for prompt=login, asks for a login at each reload', async () => {
       const { browser, url } = await asked()
       for (let looks = 0; looks < 3; looks += 1) expect(await shows(browser, url)).toBe('login')
-      expect(answerTo(conf, await browser.authorize(app, url))).toHaveProperty('code')
+      expect(responseTo(conf, await browser.authorize(app, url))).toHaveProperty('code')
     })
 
     test('asks for a login even after another browser opened the same URL', async () => {
@@ -536,14 +536,14 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
 
   test('MX-02 PA-02 ignores iss in the pushed request', async () => {
     const requestUri = await pushed(conf, { iss: 'https://evil.example' })
-    expect(answerTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).iss).toBe(
+    expect(responseTo(conf, await agent.authorize(app, referenceUrl(conf, requestUri))).iss).toBe(
       app.issuer,
     )
   })
 
   test('§4 returns the response of the implicit grant in the fragment', async () => {
     const requestUri = await pushed(pub, { response_type: 'token' }, asPublic)
-    const answer = answerTo(
+    const answer = responseTo(
       pub,
       await agent.authorize(app, referenceUrl(pub, requestUri)),
       'fragment',
@@ -560,8 +560,8 @@ describe('PA-04 RFC 9126 §2.3 rate limits', () => {
     // Send invalid requests, which the limit also counts, because the server rejects them quickly.
     const ask = () => push(client, { request_uri: 'x' })
     for (let part = 0; part < 20; part += 1) {
-      const answers = await Promise.all(Array.from({ length: 30 }, ask))
-      statuses.push(...answers.map(({ status }) => status))
+      const responses = await Promise.all(Array.from({ length: 30 }, ask))
+      statuses.push(...responses.map(({ status }) => status))
     }
     expect(new Set(statuses)).toEqual(new Set([400]))
     const { status, headers } = await push(client)
@@ -600,7 +600,7 @@ describe('RFC 9126 §5, §6 metadata and required pushed requests', () => {
     const browser = new UserAgent()
     const client = await TestClient.register(off, browser)
     expect((await push(client)).status).toBe(404)
-    const answer = answerTo(client, await client.ask({ request_uri: 'urn:x' }))
+    const answer = responseTo(client, await client.ask({ request_uri: 'urn:x' }))
     expect(answer.error).toBe('request_uri_not_supported')
   })
 
@@ -610,11 +610,11 @@ describe('RFC 9126 §5, §6 metadata and required pushed requests', () => {
     const browser = new UserAgent()
     const client = await TestClient.register(strict, browser)
     expect(new URL((await browser.browse(client.url())).address).pathname).toBe('/login')
-    const answer = answerTo(client, await client.ask())
+    const answer = responseTo(client, await client.ask())
     expect([answer.error, answer.code]).toEqual(['invalid_request', undefined])
     const url = referenceUrl(client, await pushed(client))
-    expect(answerTo(client, await browser.authorize(strict, url)).code).toBeDefined()
-    const empty = answerTo(client, await client.ask({ request_uri: '' }))
+    expect(responseTo(client, await browser.authorize(strict, url)).code).toBeDefined()
+    const empty = responseTo(client, await client.ask({ request_uri: '' }))
     expect(empty.error).toBe('invalid_request')
   })
 
@@ -629,8 +629,8 @@ describe('RFC 9126 §5, §6 metadata and required pushed requests', () => {
     )
     const registered = { clientId: client.clientId, clientSecret, redirectUri }
     const strict = new TestClient(app, agent, registered, 'basic')
-    expect(answerTo(strict, await strict.ask()).error).toBe('invalid_request')
+    expect(responseTo(strict, await strict.ask()).error).toBe('invalid_request')
     const url = referenceUrl(strict, await pushed(strict))
-    expect(answerTo(strict, await agent.authorize(app, url)).code).toBeDefined()
+    expect(responseTo(strict, await agent.authorize(app, url)).code).toBeDefined()
   })
 })

@@ -1,7 +1,7 @@
 import { InvalidField } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
-import { answerTo, TestClient, UserAgent } from '../support/user-agent.ts'
+import { responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 
 describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePath) => {
   let app: TestServer
@@ -38,22 +38,22 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
   ])('§2 returns the issuer as iss in a response with %s [T289]', async (_what, given, confirm) => {
     const { issuer } = await metadata()
     const answer = await conf.ask({ prompt: 'consent', ...given }, confirm)
-    expect(answerTo(conf, answer).iss).toBe(issuer)
+    expect(responseTo(conf, answer).iss).toBe(issuer)
   })
 
   test('§2 returns iss in the fragment of an implicit response, and in query and fragment of an error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
-    expect(answerTo(conf, token, 'fragment').iss).toBe(app.issuer)
+    expect(responseTo(conf, token, 'fragment').iss).toBe(app.issuer)
     const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
-    expect(answerTo(conf, error, 'query').iss).toBe(app.issuer)
-    expect(answerTo(conf, error, 'fragment').iss).toBe(app.issuer)
+    expect(responseTo(conf, error, 'query').iss).toBe(app.issuer)
+    expect(responseTo(conf, error, 'fragment').iss).toBe(app.issuer)
   })
 
   test('§2 returns iss with the errors login_required and consent_required [T394]', async () => {
     const visitor = await new UserAgent().authorize(app, conf.url({ prompt: 'none' }))
-    expect(answerTo(conf, visitor)).toMatchObject({ error: 'login_required', iss: app.issuer })
+    expect(responseTo(conf, visitor)).toMatchObject({ error: 'login_required', iss: app.issuer })
     const fresh = await TestClient.register(app, agent)
-    expect(answerTo(fresh, await fresh.ask({ prompt: 'none' }))).toMatchObject({
+    expect(responseTo(fresh, await fresh.ask({ prompt: 'none' }))).toMatchObject({
       error: 'consent_required',
       iss: app.issuer,
     })
@@ -62,10 +62,10 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
   test('RFC 9700 §4.4 attacks MX-02 ignores iss in the request [T399]', async () => {
     const evil = 'https://evil.example'
     for (const given of [{}, { scope: 'bogus' }])
-      expect(answerTo(conf, await conf.ask({ iss: evil, ...given })).iss).toBe(app.issuer)
+      expect(responseTo(conf, await conf.ask({ iss: evil, ...given })).iss).toBe(app.issuer)
     const page = await agent.browse(conf.url({ prompt: 'consent' }))
     const answer = await agent.submit(page, { confirm: 'yes', iss: evil, issuer: evil })
-    expect(answerTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
+    expect(responseTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
   test('attacks P-1 returns the configured issuer as iss despite other forwarded headers [T396]', async () => {
@@ -76,7 +76,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
         },
       })
       const location = response.headers.get('location') ?? ''
-      expect(answerTo(conf, new URL(location)).iss).toBe(app.issuer)
+      expect(responseTo(conf, new URL(location)).iss).toBe(app.issuer)
     }
   })
 

@@ -17,9 +17,9 @@ import { push, pushed, referenceUrl } from '../support/pushed-request.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import {
-  answerTo,
   ping,
   refusal,
+  responseTo,
   TestClient,
   tokenRequest,
   UserAgent,
@@ -632,7 +632,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
     ['with padding', `${'x'.repeat(42)}=`],
     ['with a line feed', `${'x'.repeat(43)}\n`],
   ])('§10 rejects an invalid thumbprint: %s', async (_what, dpop_jkt) => {
-    expect(answerTo(conf, await conf.ask({ dpop_jkt })).error).toBe('invalid_request')
+    expect(responseTo(conf, await conf.ask({ dpop_jkt })).error).toBe('invalid_request')
   })
 
   test('§10 ignores an empty dpop_jkt, and rejects a repeated dpop_jkt', async () => {
@@ -643,7 +643,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
 
   test('§10 rejects dpop_jkt for response type token, because the implicit grant cannot bind tokens', async () => {
     const answer = await pub.ask({ response_type: 'token', dpop_jkt: key.thumbprint })
-    expect(answerTo(pub, answer, 'fragment').error).toBe('invalid_request')
+    expect(responseTo(pub, answer, 'fragment').error).toBe('invalid_request')
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const given = { response_type: 'token' }
     const pushing = await push(pub, given, { ...asPublic, headers: { dpop } })
@@ -720,7 +720,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
   test('DP-04 §10.1 binds the code to the key in the DPoP header of a pushed request [T427]', async () => {
     const dpop = await proofBy(key, { app, path: '/oauth/par' })
     const url = referenceUrl(conf, await pushed(conf, {}, { headers: { dpop } }))
-    const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
+    const value = responseTo(conf, await agent.authorize(app, url)).code ?? ''
     expect(refusal(await redeem(conf, value, { dpop: other }))).toBe('400 invalid_grant')
     expect((await redeem(conf, value, { dpop: key })).body.token_type).toBe('DPoP')
   })
@@ -728,7 +728,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
   test('DP-04 §10.1 binds the code to dpop_jkt in a pushed request, and rejects a header with another key [T429]', async () => {
     const dpop_jkt = key.thumbprint
     const url = referenceUrl(conf, await pushed(conf, { dpop_jkt }))
-    const value = answerTo(conf, await agent.authorize(app, url)).code ?? ''
+    const value = responseTo(conf, await agent.authorize(app, url)).code ?? ''
     expect(refusal(await redeem(conf, value, { dpop: other }))).toBe('400 invalid_grant')
     const by = async (one: DpopKey) =>
       push(
@@ -914,7 +914,7 @@ describe('the setting dpop with the value required', () => {
 
   test('§5 disables the implicit grant, which would issue an unbound token', async () => {
     const answer = await client.ask({ response_type: 'token' })
-    expect(answerTo(client, answer).error).toBe('unsupported_response_type')
+    expect(responseTo(client, answer).error).toBe('unsupported_response_type')
     const metadata = await fetch(`${strict.issuer}/.well-known/oauth-authorization-server`)
     expect(await metadata.json()).toMatchObject({
       response_types_supported: ['code'],

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer, testScopes } from '../support/server.ts'
 import {
-  answerTo,
   formIn,
   ping,
   refusal,
+  responseTo,
   TestClient,
-  type TokenAnswer,
+  type TokenResponse,
   UserAgent,
 } from '../support/user-agent.ts'
 
@@ -69,7 +69,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     },
   )
 
-  test.each<[string, (client: TestClient, code: string) => Promise<TokenAnswer>]>([
+  test.each<[string, (client: TestClient, code: string) => Promise<TokenResponse>]>([
     ['without its verifier', (client, code) => client.redeem(code, { code_verifier: undefined })],
     [
       'with a wrong verifier',
@@ -134,9 +134,9 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
   test('attacks CD-06 accepts one of 50 concurrent redemptions, and revokes its tokens because of the others', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
-      const answers = await concurrently(50, () => client.redeem(code))
-      const given = answers.filter(({ status }) => status === 200)
-      const refused = answers.filter(({ status }) => status !== 200)
+      const responses = await concurrently(50, () => client.redeem(code))
+      const given = responses.filter(({ status }) => status === 200)
+      const refused = responses.filter(({ status }) => status !== 200)
       expect(given.length).toBe(1)
       expect(refused.map(refusal)).toEqual(Array.from({ length: 49 }, () => '400 invalid_grant'))
       const [{ body } = { body: undefined }] = given
@@ -172,8 +172,8 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     const nodes = [conf, at(second, conf), at(third, conf)]
     const before = await count(app, 'authorization')
     const code = await conf.code()
-    const answers = await concurrently(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
-    expect(answers.map(({ status }) => status).sort()).toEqual([
+    const responses = await concurrently(30, (index) => (nodes[index % 3] ?? conf).redeem(code))
+    expect(responses.map(({ status }) => status).sort()).toEqual([
       200,
       ...Array.from({ length: 29 }, () => 400),
     ])
@@ -197,14 +197,14 @@ describe('RFC 9700 §2.2.2, decision §5.4 grants that issue refresh tokens [T55
       expect((await client.tokens()).refresh_token).toMatch(/^[A-Za-z0-9]{43}$/)
     const machine = await conf.token({ grant_type: 'client_credentials' })
     expect(machine.body).not.toHaveProperty('refresh_token')
-    const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
+    const implicit = responseTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
     expect(implicit).not.toHaveProperty('refresh_token')
   })
 
   test('RFC 6749 §6 attacks RF-09 rejects access tokens, codes and changed values as refresh tokens', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     const machine = await conf.token({ grant_type: 'client_credentials' })
-    const implicit = answerTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
+    const implicit = responseTo(conf, await conf.ask({ response_type: 'token' }), 'fragment')
     const pat = await app.personalToken(['notes:read'])
     for (const value of [
       access_token,
@@ -493,11 +493,11 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       for (const client of [conf, pub]) {
         const { refresh_token } = await client.tokens({ scope: 'notes:read user:email' })
         const rotations = await count(app, 'rotated_refresh_token')
-        const answers = await concurrently(50, () => client.refresh(refresh_token))
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-        expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+        const responses = await concurrently(50, () => client.refresh(refresh_token))
+        expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+        expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
         expect(await count(app, 'rotated_refresh_token')).toBe(rotations + 1)
-        const [{ body } = { body: undefined }] = answers
+        const [{ body } = { body: undefined }] = responses
         expect(body?.user?.email).toBe(app.user.email)
         expect(await isAlive(client, body?.access_token ?? '')).toBe(true)
         expect((await client.refresh(body?.refresh_token ?? '')).status).toBe(200)
@@ -508,11 +508,11 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       await using node = await startServer({ beside: app })
       const { refresh_token } = await conf.tokens()
       const clients = [conf, at(node, conf)]
-      const answers = await concurrently(30, (index) =>
+      const responses = await concurrently(30, (index) =>
         (clients[index % 2] ?? conf).refresh(refresh_token),
       )
-      expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-      expect(answers[0]?.status).toBe(200)
+      expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(responses[0]?.status).toBe(200)
     })
 
     test('rotates the token only once if two nodes read it before the first write', async () => {
@@ -538,13 +538,13 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     test('if concurrent requests have different scopes, accepts only one scope and does not revoke tokens', async () => {
       const { refresh_token } = await conf.tokens({ scope: 'notes:read notes:write' })
       const scopes = ['notes:read', 'notes:write']
-      const answers = await concurrently(20, (index) =>
+      const responses = await concurrently(20, (index) =>
         conf.refresh(refresh_token, { scope: scopes[index % 2] }),
       )
-      const given = answers.filter(({ status }) => status === 200)
+      const given = responses.filter(({ status }) => status === 200)
       expect(given.length).toBe(10)
       expect(new Set(given.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-      const refused = answers.filter(({ status }) => status !== 200)
+      const refused = responses.filter(({ status }) => status !== 200)
       expect(new Set(refused.map(refusal))).toEqual(new Set(['400 invalid_grant']))
       expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
     })
@@ -554,10 +554,10 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
       const { refresh_token } = await client.tokens()
-      const answers = await concurrently(50, () => client.refresh(refresh_token))
-      const given = answers.filter(({ status }) => status === 200)
+      const responses = await concurrently(50, () => client.refresh(refresh_token))
+      const given = responses.filter(({ status }) => status === 200)
       expect(given.length).toBe(1)
-      const refused = answers.filter(({ status }) => status !== 200)
+      const refused = responses.filter(({ status }) => status !== 200)
       expect(refused.map(refusal)).toEqual(Array.from({ length: 49 }, () => '400 invalid_grant'))
       expect(await isAlive(client, given[0]?.body.access_token ?? '')).toBe(false)
       expect(await isAlive(client, other.access_token)).toBe(true)
@@ -717,10 +717,10 @@ describe('RFC 9700 §4.7, §4.11, §4.12 attacks in the browser', () => {
       email: app.user.email,
       password: app.password,
     })
-    const answer = await visitor.fetch(`${app.issuer}/oauth/authorize`, {
+    const response = await visitor.fetch(`${app.issuer}/oauth/authorize`, {
       method: 'POST',
       body: new URLSearchParams({ ...hidden, confirm: 'yes' }),
     })
-    expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
+    expect([response.status, response.headers.get('location')]).toEqual([403, null])
   })
 })

@@ -76,8 +76,8 @@ describe('RFC 9728 §3 the metadata URL', () => {
       for (const { resource } of resources) {
         const address = await addressOf(other, resource)
         expect(address).toBe(resource.replace('/tools', `${wellKnown}/tools`))
-        const answer = await fetch(`${there}${new URL(address ?? '').pathname}`)
-        expect([answer.status, ((await answer.json()) as Metadata).resource]).toEqual([
+        const response = await fetch(`${there}${new URL(address ?? '').pathname}`)
+        expect([response.status, ((await response.json()) as Metadata).resource]).toEqual([
           200,
           resource,
         ])
@@ -112,18 +112,18 @@ describe('RFC 9728 §3 the metadata URL', () => {
     const head = await fetch(`${origin}${wellKnown}`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     for (const method of ['POST', 'PUT', 'DELETE']) {
-      const answer = await fetch(`${origin}${wellKnown}/tools`, { method })
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+      const response = await fetch(`${origin}${wellKnown}/tools`, { method })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     }
   })
 
   test('§3.2 returns 200 and cacheable JSON without authentication [T443]', async () => {
-    const answer = await fetch(`${origin}${wellKnown}/app/notes`)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('set-cookie')).toBeNull()
+    const response = await fetch(`${origin}${wellKnown}/app/notes`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('set-cookie')).toBeNull()
   })
 })
 
@@ -178,10 +178,10 @@ describe('RFC 9728 §2 the content of the metadata', () => {
 
   test('attacks P-1 returns the configured issuer despite other forwarded headers', async () => {
     const expected = await at(wellKnown)
-    const answer = await fetch(`${origin}${wellKnown}`, {
+    const response = await fetch(`${origin}${wellKnown}`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
     })
-    expect(await answer.json()).toEqual(expected)
+    expect(await response.json()).toEqual(expected)
   })
 })
 

@@ -74,10 +74,10 @@ describe('SS-09 the IP address of a session', () => {
 
   test('logs a replay without the session identifier', async () => {
     const before = app.log.length
-    const answer = await fetch(`${app.issuer}/`, {
+    const response = await fetch(`${app.issuer}/`, {
       headers: { cookie: session.cookie, 'user-agent': browser, ...from('203.0.113.9') },
     })
-    await answer.body?.cancel()
+    await response.body?.cancel()
     const lines = app.log.slice(before)
     expect(lines).toEqual([
       expect.objectContaining({
@@ -144,8 +144,10 @@ describe('TRUSTED_PROXIES affects only client addresses', () => {
       '/.well-known/oauth-authorization-server',
       '/api/me',
     ]) {
-      const answer = await fetch(`${app.issuer}${path}`, { headers })
-      expect(`${await answer.text()} ${JSON.stringify([...answer.headers])}`).not.toContain('evil')
+      const response = await fetch(`${app.issuer}${path}`, { headers })
+      expect(`${await response.text()} ${JSON.stringify([...response.headers])}`).not.toContain(
+        'evil',
+      )
     }
     const metadata = await fetch(`${app.issuer}/.well-known/oauth-authorization-server`, {
       headers,

@@ -18,7 +18,7 @@ import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { claimsOf, forgedJwt, type LoggedIn, logIn, sessionKey } from '../support/session.ts'
 import { authorizeUrl } from '../support/user-agent.ts'
 
-interface Answer {
+interface HttpResponse {
   readonly status: number
   readonly body: Record<string, unknown>
 }
@@ -29,13 +29,16 @@ const me = async (
   { agent }: Pick<LoggedIn, 'agent'>,
   headers: Record<string, string>,
   path = '/api/me',
-): Promise<Answer> => {
-  const answer = await agent.fetch(`${issuer}${path}`, { headers })
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+): Promise<HttpResponse> => {
+  const response = await agent.fetch(`${issuer}${path}`, { headers })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
 const session = { status: 200, body: expect.objectContaining({ kind: 'session' }) }
-const refusal = (status: number, message: string): Answer => ({ status, body: { status, message } })
+const refusal = (status: number, message: string): HttpResponse => ({
+  status,
+  body: { status, message },
+})
 const missingHeader = refusal(400, 'Missing required header argument.')
 const noAuthorization = refusal(400, 'The JWT token is not valid.')
 const decodeError = refusal(400, 'The JWT token has invalid format.')
@@ -205,7 +208,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       string,
       { jwtAuthHeader?: string; jwtAuthHeaderType?: string | null },
       Sent,
-      readonly (readonly [Sent, Answer])[],
+      readonly (readonly [Sent, HttpResponse])[],
     ]
   >([
     [
@@ -412,11 +415,11 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     await using app = await startServer({ jwtVeryficationFactory: verify })
     const browser = await logIn(app)
     for (const path of ['/api/me', '/api/public']) {
-      const answer = await browser.agent.fetch(`${app.issuer}${path}`, {
+      const response = await browser.agent.fetch(`${app.issuer}${path}`, {
         headers: { authorization: `Bearer ${browser.jwt}` },
       })
-      expect(answer.status).toBe(500)
-      expect(await answer.text()).not.toMatch(/secret detail|\bat .*:\d+/)
+      expect(response.status).toBe(500)
+      expect(await response.text()).not.toMatch(/secret detail|\bat .*:\d+/)
     }
     log.mockRestore()
   })

@@ -65,9 +65,9 @@ describe('decision §2 the login form', () => {
     ] as const) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent, `?next=${encodeURIComponent(next)}`)
-      const answer = await post(agent, '/login', { ...hidden, ...credentials() })
-      expect(answer.status).toBe(303)
-      expect(answer.headers.get('location')).toBe(target)
+      const response = await post(agent, '/login', { ...hidden, ...credentials() })
+      expect(response.status).toBe(303)
+      expect(response.headers.get('location')).toBe(target)
       expect(await isSignedIn({ agent })).toBe(true)
     }
   })
@@ -102,9 +102,9 @@ describe('decision §2 the login form', () => {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent, '?next=%2Fx')
       const fields = { ...credentials(), ...typed }
-      const answer = await post(agent, '/login', { ...hidden, ...fields })
-      expect(answer.status).toBe(403)
-      const text = await answer.text()
+      const response = await post(agent, '/login', { ...hidden, ...fields })
+      expect(response.status).toBe(403)
+      const text = await response.text()
       expect(text).toContain('The e-mail address or the password is wrong.')
       expect(formIn(text).hidden).toEqual(hidden)
       expect(text).toContain(
@@ -112,7 +112,7 @@ describe('decision §2 the login form', () => {
       )
       expect(text).not.toContain(app.password)
       expect(text).toMatch(/<input id="password" name="password" type="password"(?![^>]*value)/)
-      expect(answer.headers.getSetCookie()).toEqual([])
+      expect(response.headers.getSetCookie()).toEqual([])
       expect(sessionRows()).toHaveLength(before)
     },
   )
@@ -140,9 +140,9 @@ describe('decision §2 the login form', () => {
     ['a doubled field', { body: new URLSearchParams('email=a&email=b&csrf_token=c') }],
     ['a control character', { body: new URLSearchParams({ email: 'a\u0000b' }) }],
   ])('%s: 400 with a page', async (_, init) => {
-    const answer = await fetch(`${app.issuer}/login`, { method: 'POST', ...init })
-    expect(answer.status).toBe(400)
-    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const response = await fetch(`${app.issuer}/login`, { method: 'POST', ...init })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 })
 
@@ -169,13 +169,13 @@ describe('SS-07 login CSRF', () => {
     const { hidden } = await loginForm(agent, '?next=%2Fx')
     const { csrf_token: _own, ...rest } = hidden
     const before = sessionRows().length
-    const answer = await post(agent, '/login', {
+    const response = await post(agent, '/login', {
       ...rest,
       ...credentials(),
       ...(await forge(hidden)),
     })
-    expect(answer.status).toBe(403)
-    const text = await answer.text()
+    expect(response.status).toBe(403)
+    const text = await response.text()
     expect(text).toContain('This page was open for too long, or cookies are blocked.')
     expect(formIn(text).hidden).toEqual(hidden)
     expect(await isSignedIn({ agent })).toBe(false)
@@ -185,12 +185,12 @@ describe('SS-07 login CSRF', () => {
   test('returns 403 with the form and a new cookie for a token without its cookie', async () => {
     const { hidden } = await loginForm(new UserAgent())
     const bare = new UserAgent()
-    const answer = await post(bare, '/login', { ...hidden, ...credentials() })
-    expect(answer.status).toBe(403)
-    expect(answer.headers.getSetCookie()).toHaveLength(1)
+    const response = await post(bare, '/login', { ...hidden, ...credentials() })
+    expect(response.status).toBe(403)
+    expect(response.headers.getSetCookie()).toHaveLength(1)
     // A retry works, as the page says.
     const again = await post(bare, '/login', {
-      ...formIn(await answer.text()).hidden,
+      ...formIn(await response.text()).hidden,
       ...credentials(),
     })
     expect(again.status).toBe(303)
@@ -213,9 +213,9 @@ describe('SS-07 login CSRF', () => {
     )
     expect(page.address).toContain('/login?next=')
     const { next } = formIn(await page.text()).hidden
-    const answer = await post(agent, '/login', { next: next ?? '', ...credentials() })
-    expect(answer.status).toBe(403)
-    expect(answer.headers.get('location')).toBeNull()
+    const response = await post(agent, '/login', { next: next ?? '', ...credentials() })
+    expect(response.status).toBe(403)
+    expect(response.headers.get('location')).toBeNull()
   })
 })
 
@@ -242,30 +242,30 @@ describe('decision §6.3 forms from other sites', () => {
     for (const headers of foreign) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
-      const answer = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
-      expect(answer.status, JSON.stringify(headers)).toBe(403)
-      expect(formIn(await answer.text()).hidden).toEqual(hidden)
+      const response = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
+      expect(response.status, JSON.stringify(headers)).toBe(403)
+      expect(formIn(await response.text()).hidden).toEqual(hidden)
       expect(await isSignedIn({ agent })).toBe(false)
     }
   })
 
   test('does not end the session of a browser that sent no cookie (SameSite=Lax)', async () => {
     for (const headers of foreign) {
-      const answer = await fetch(`${app.issuer}/login`, {
+      const response = await fetch(`${app.issuer}/login`, {
         method: 'POST',
         body: new URLSearchParams(credentials()),
         headers,
       })
-      expect(answer.status).toBe(403)
-      expect(answer.headers.getSetCookie()).toEqual([])
+      expect(response.status).toBe(403)
+      expect(response.headers.getSetCookie()).toEqual([])
     }
   })
 
   test('rejects the logout with any token', async () => {
     const { agent, csrfToken } = session
     for (const headers of foreign) {
-      const answer = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
-      expect(answer.status, JSON.stringify(headers)).toBe(403)
+      const response = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
+      expect(response.status, JSON.stringify(headers)).toBe(403)
     }
     expect(await isSignedIn({ agent })).toBe(true)
   })
@@ -278,9 +278,9 @@ describe('decision §6.3 forms from other sites', () => {
     )
     const { hidden } = formIn(await page.text())
     for (const headers of foreign) {
-      const answer = await post(agent, '/oauth/authorize', { ...hidden, confirm: 'yes' }, headers)
-      expect(answer.status, JSON.stringify(headers)).toBe(403)
-      expect(answer.headers.get('location')).toBeNull()
+      const response = await post(agent, '/oauth/authorize', { ...hidden, confirm: 'yes' }, headers)
+      expect(response.status, JSON.stringify(headers)).toBe(403)
+      expect(response.headers.get('location')).toBeNull()
     }
     const decided = await post(agent, '/oauth/authorize', { ...hidden, confirm: 'no' })
     expect(decided.headers.get('location')).toContain('error=access_denied')
@@ -290,8 +290,8 @@ describe('decision §6.3 forms from other sites', () => {
     for (const headers of own()) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
-      const answer = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
-      expect(answer.status, JSON.stringify(headers)).toBe(303)
+      const response = await post(agent, '/login', { ...hidden, ...credentials() }, headers)
+      expect(response.status, JSON.stringify(headers)).toBe(303)
     }
   })
 })
@@ -373,8 +373,8 @@ describe('LR-01 the redirect after a login', () => {
     ] as const) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
-      const answer = await post(agent, '/login', { ...hidden, ...credentials(), next })
-      expect(answer.headers.get('location')).toBe(target)
+      const response = await post(agent, '/login', { ...hidden, ...credentials(), next })
+      expect(response.headers.get('location')).toBe(target)
     }
   })
 
@@ -434,9 +434,9 @@ describe('LR-03 an authorization request is unchanged after the login', () => {
     const { clientId, clientSecret } = await app.client()
     for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
       const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
-      const answer = await rawHttp(app, { target })
-      expect(answer.headers.get('location')).toContain(clientId)
-      expect(answer.headers.get('location')).not.toContain(clientSecret)
+      const response = await rawHttp(app, { target })
+      expect(response.headers.get('location')).toContain(clientId)
+      expect(response.headers.get('location')).not.toContain(clientSecret)
     }
     expect(JSON.stringify(app.log)).not.toContain(clientSecret)
   })
@@ -451,8 +451,8 @@ describe('SS-06 session fixation', () => {
     await agent.jar.setCookie(`${name}=${planted}; Path=/`, app.issuer)
     const { page, hidden } = await loginForm(agent)
     expect(page.headers.getSetCookie()).toEqual([])
-    const answer = await post(agent, '/login', { ...hidden, ...credentials() })
-    expect(answer.status).toBe(303)
+    const response = await post(agent, '/login', { ...hidden, ...credentials() })
+    expect(response.status).toBe(303)
     expect(await agent.jar.getCookieString(app.issuer)).not.toContain(planted)
     expect(sessionRows().map(({ id }) => id)).not.toContain(digestOf('session', planted))
     const attacker = new UserAgent()
@@ -469,9 +469,9 @@ describe('SS-06 session fixation', () => {
     '__proto__',
     '"'.padEnd(43, 'A'),
   ])('replaces an invalid cookie with the value "%s"', async (value) => {
-    const answer = await rawHttp(app, { target: '/login', headers: [`Cookie: ${name}=${value}`] })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
+    const response = await rawHttp(app, { target: '/login', headers: [`Cookie: ${name}=${value}`] })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
   })
 
   test('creates a new identifier at each login, and ends the previous session', async () => {
@@ -513,8 +513,8 @@ describe('SS-06 session fixation', () => {
     for (const csrf_token of [one.csrfToken, two.csrfToken]) {
       for (const path of ['/logout', '/login']) {
         const body = new URLSearchParams({ csrf_token, ...credentials() })
-        const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', body, headers })
-        expect(answer.status).toBe(403)
+        const response = await fetch(`${app.issuer}${path}`, { method: 'POST', body, headers })
+        expect(response.status).toBe(403)
       }
     }
     expect(await isSignedIn(one)).toBe(true)
@@ -525,10 +525,10 @@ describe('SS-06 session fixation', () => {
 describe('decision §2 /logout', () => {
   test('ends only this session after a POST with the CSRF token of the page', async () => {
     const left = await logIn(app)
-    const answer = await post(left.agent, '/logout', { csrf_token: left.csrfToken })
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('location')).toBe('/')
-    expect(answer.headers.getSetCookie()).toEqual([
+    const response = await post(left.agent, '/logout', { csrf_token: left.csrfToken })
+    expect(response.status).toBe(303)
+    expect(response.headers.get('location')).toBe('/')
+    expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(
         /^oauth2server_session=; Max-Age=0; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       ),
@@ -547,9 +547,9 @@ describe('decision §2 /logout', () => {
     ['a wrong token', { csrf_token: 'A'.repeat(43) }],
     ['a token in another field', { authorized_token: 'x' }],
   ])('POST with %s: 403, and the session lives', async (_, fields) => {
-    const answer = await post(session.agent, '/logout', fields)
-    expect(answer.status).toBe(403)
-    expect(answer.headers.getSetCookie()).toEqual([])
+    const response = await post(session.agent, '/logout', fields)
+    expect(response.status).toBe(403)
+    expect(response.headers.getSetCookie()).toEqual([])
     expect(await isSignedIn(session)).toBe(true)
   })
 
@@ -564,12 +564,12 @@ describe('decision §2 /logout', () => {
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
     'SS-03 %s: returns 405, and the session remains valid',
     async (method) => {
-      const answer = await session.agent.fetch(
+      const response = await session.agent.fetch(
         `${app.issuer}/logout?csrf_token=${session.csrfToken}`,
         { method },
       )
-      expect(answer.status).toBe(405)
-      expect(answer.headers.get('allow')).toBe('POST')
+      expect(response.status).toBe(405)
+      expect(response.headers.get('allow')).toBe('POST')
       expect(await isSignedIn(session)).toBe(true)
     },
   )

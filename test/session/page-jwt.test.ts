@@ -32,8 +32,8 @@ const jwtOf = async (server: AuthorizationServer): Promise<string> =>
 const ask = async (server: AuthorizationServer, headers: Record<string, string>) => {
   const app = new Hono()
   app.get('/', rest(server), requireApiAuth(), (c) => c.json(c.get('auth').kind))
-  const answer = await app.request('/', { headers })
-  return [answer.status, await answer.text()]
+  const response = await app.request('/', { headers })
+  return [response.status, await response.text()]
 }
 
 describe("the application's own verification of the JWT", () => {
@@ -90,7 +90,7 @@ describe("the application's own verification of the JWT", () => {
 
 /** Runs the script like a browser, and returns the headers of the page's requests. */
 const browserOf = async (server: AuthorizationServer, field: string | undefined) => {
-  const answer = await server.fetch(new Request('http://localhost/oauth/session.js'))
+  const response = await server.fetch(new Request('http://localhost/oauth/session.js'))
   const sent: Request[] = []
   const window = { fetch: async (request: Request) => void sent.push(request) }
   const location = new URL('https://app.example/page')
@@ -105,21 +105,21 @@ const browserOf = async (server: AuthorizationServer, field: string | undefined)
       return field === undefined ? null : { value: field }
     },
   }
-  runInNewContext(await answer.text(), { window, location, document, Request: PageRequest, URL })
+  runInNewContext(await response.text(), { window, location, document, Request: PageRequest, URL })
   const fetch = window.fetch as unknown as (input: unknown, init?: RequestInit) => Promise<void>
   return {
     headersOf: async (input: unknown, init?: RequestInit) => {
       await fetch(input, init)
       return Object.fromEntries(sent.at(-1)?.headers ?? [])
     },
-    answer,
+    response,
   }
 }
 
 describe('the script of a page', () => {
   test('adds the JWT only to requests of the page to its own origin', async () => {
     const server = await start({})
-    const { headersOf, answer } = await browserOf(server, 'the.page.jwt')
+    const { headersOf, response } = await browserOf(server, 'the.page.jwt')
     const added = { authorization: 'Bearer the.page.jwt' }
     expect(await headersOf('/api/notes')).toEqual(added)
     expect(await headersOf(new URL('https://app.example/api'))).toEqual(added)
@@ -133,7 +133,7 @@ describe('the script of a page', () => {
       expect(await headersOf(elsewhere)).toEqual({})
     const own = { headers: { authorization: 'Bearer a-token' } }
     expect(await headersOf('/api', own)).toEqual({ authorization: 'Bearer a-token' })
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
     await server.close()
   })
 

@@ -41,7 +41,7 @@ describe('the cookie', () => {
       const pattern = new RegExp(`^${name}=([A-Za-z0-9]{43})${attributes}$`)
       const [before = ''] = page.headers.getSetCookie()
       expect(before).toMatch(pattern)
-      const answer = await fetch(login, {
+      const response = await fetch(login, {
         method: 'POST',
         redirect: 'manual',
         headers: { cookie: before.split(';')[0] ?? '', 'user-agent': browser },
@@ -51,8 +51,8 @@ describe('the cookie', () => {
           password: app.password,
         }),
       })
-      expect(answer.headers.get('location')).toBe(`${base}/`)
-      const [after = '', known, ...more] = answer.headers.getSetCookie()
+      expect(response.headers.get('location')).toBe(`${base}/`)
+      const [after = '', known, ...more] = response.headers.getSetCookie()
       expect(more).toEqual([])
       expect(known).toMatch(
         new RegExp(`^${name.replace('session', 'known')}=[\\w.-]+; Max-Age=7776000${attributes}$`),
@@ -200,11 +200,11 @@ describe('SS-10 a session ends at every node, from the next request on, after', 
   test('a logout, which ends only that session', async () => {
     const { sessions } = await account('gone')
     const [one] = sessions
-    const answer = await one.agent.fetch(`${app.issuer}/logout`, {
+    const response = await one.agent.fetch(`${app.issuer}/logout`, {
       method: 'POST',
       body: new URLSearchParams({ csrf_token: one.csrfToken }),
     })
-    expect(answer.status).toBe(303)
+    expect(response.status).toBe(303)
     expect(await alive(sessions)).toEqual([false, false, true, true])
   })
 })
@@ -232,10 +232,10 @@ describe('SS-10 a login during a concurrent change', () => {
     const agent = new UserAgent()
     const form = await agent.browse(`${app.issuer}/login`)
     pending = () => overtake(app)
-    const answer = await agent.submit(form, { email: app.user.email, password: app.password })
+    const response = await agent.submit(form, { email: app.user.email, password: app.password })
     expect(pending).toBeUndefined()
-    expect(answer.status).toBe(403)
-    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(response.status).toBe(403)
+    expect(response.headers.getSetCookie()).toEqual([])
     const db = new DatabaseSync(app.database, { readOnly: true })
     expect(db.prepare('select count(*) as n from oauth2server_session').get()).toEqual({ n: 0 })
     db.close()

@@ -62,12 +62,12 @@ export class Worker {
   }
 
   async #expect(asked: Promise<Response>, ...statuses: readonly number[]): Promise<Response> {
-    const answer = await asked
+    const response = await asked
     this.requests += 1
-    if (statuses.includes(answer.status)) return answer
-    const text = await answer.text()
-    if (answer.status === 429) throw new TooMany(text)
-    throw new Error(`${answer.url} returned ${answer.status}: ${text.slice(0, 300)}`)
+    if (statuses.includes(response.status)) return response
+    const text = await response.text()
+    if (response.status === 429) throw new TooMany(text)
+    throw new Error(`${response.url} returned ${response.status}: ${text.slice(0, 300)}`)
   }
 
   async #json(
@@ -104,8 +104,8 @@ export class Worker {
   async #code(): Promise<void> {
     const { confidential, session } = this.#furniture
     const path = authorizePath({ client_id: confidential.id })
-    const answer = await this.#expect(this.#visitor.get(path, { cookie: session.cookie }), 303)
-    const body = await this.#redeem(codeIn(answer), {})
+    const response = await this.#expect(this.#visitor.get(path, { cookie: session.cookie }), 303)
+    const body = await this.#redeem(codeIn(response), {})
     const tokens = { access: body.access_token ?? '', refresh: body.refresh_token ?? '' }
     this.#pair = { tokens, since: Date.now() }
   }
@@ -117,11 +117,11 @@ export class Worker {
     const page = await this.#expect(this.#visitor.get(path, { cookie }), 200)
     const authorization_request = field(await page.text(), 'authorization_request')
     const decision = { authorization_request, csrf_token, confirm: 'yes' }
-    const answer = await this.#expect(
+    const response = await this.#expect(
       this.#visitor.post('/oauth/authorize', decision, { cookie }),
       303,
     )
-    await this.#redeem(codeIn(answer), { client_id: publicId }, {})
+    await this.#redeem(codeIn(response), { client_id: publicId }, {})
   }
 
   /** Returns a valid pair of tokens. */
@@ -193,8 +193,12 @@ export class Worker {
     const page = await this.#expect(visitor.post('/oauth/device', typed, { cookie }), 200)
     const device_confirmation = field(await page.text(), 'device_confirmation')
     const decision = { device_confirmation, csrf_token, confirm: 'yes' }
-    const answer = await this.#expect(visitor.post('/oauth/device', decision, { cookie }), 200, 303)
-    await answer.text()
+    const response = await this.#expect(
+      visitor.post('/oauth/device', decision, { cookie }),
+      200,
+      303,
+    )
+    await response.text()
     await this.#token(
       { grant_type: deviceGrant, device_code: codes.device_code ?? '', client_id },
       {},
@@ -220,8 +224,10 @@ export class Worker {
   }
 }
 
-const codeIn = (answer: Response): string => {
-  const code = new URL(answer.headers.get('location') ?? '', answer.url).searchParams.get('code')
-  if (code === null) throw new Error(`${answer.url} returned no code.`)
+const codeIn = (response: Response): string => {
+  const code = new URL(response.headers.get('location') ?? '', response.url).searchParams.get(
+    'code',
+  )
+  if (code === null) throw new Error(`${response.url} returned no code.`)
   return code
 }

@@ -37,41 +37,41 @@ const recorded = ({
 describe('batches', () => {
   test('runs the items of one turn together, and returns to each its own result', async () => {
     const { add, runs, end } = recorded()
-    const answers = [add(1), add(2), add(3)]
+    const responses = [add(1), add(2), add(3)]
     expect(runs).toEqual([])
     await turn()
     expect(runs).toEqual([[1, 2, 3]])
     await end()
-    expect(await Promise.all(answers)).toEqual([10, 20, 30])
+    expect(await Promise.all(responses)).toEqual([10, 20, 30])
   })
 
   test('runs a single item at the end of its turn, without waiting for more', async () => {
     const { add, runs, end } = recorded()
-    const answer = add(1)
+    const response = add(1)
     await turn()
     expect(runs).toEqual([[1]])
     await end()
-    expect(await answer).toBe(10)
+    expect(await response).toBe(10)
   })
 
   test('collects later items for the next batch, which starts when a slot is free', async () => {
     const { add, runs, end } = recorded()
-    const answers = [add(1)]
+    const responses = [add(1)]
     await turn()
-    answers.push(add(2))
+    responses.push(add(2))
     await turn()
-    answers.push(add(3))
+    responses.push(add(3))
     await turn()
     expect(runs).toEqual([[1]])
     await end()
     expect(runs).toEqual([[1], [2, 3]])
     await end()
-    expect(await Promise.all(answers)).toEqual([10, 20, 30])
+    expect(await Promise.all(responses)).toEqual([10, 20, 30])
   })
 
   test('limits the concurrent batches and their size', async () => {
     const { add, runs, end } = recorded({ maxItems: 2, maxConcurrent: 2 })
-    const answers = [1, 2, 3, 4, 5].map(add)
+    const responses = [1, 2, 3, 4, 5].map(add)
     await turn()
     expect(runs).toEqual([
       [1, 2],
@@ -81,17 +81,17 @@ describe('batches', () => {
     expect(runs).toHaveLength(3)
     await end()
     await end()
-    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40, 50])
+    expect(await Promise.all(responses)).toEqual([10, 20, 30, 40, 50])
   })
 
   test('runs items one by one after one item failed the batch, and rejects only that item', async () => {
     const fails = (items: readonly number[]) => (items.includes(2) ? new Error('two') : undefined)
     const { add, runs, end } = recorded({ fails })
-    const answers = Promise.allSettled([add(1), add(2), add(3)])
+    const responses = Promise.allSettled([add(1), add(2), add(3)])
     await turn()
     for (let count = 0; count < 4; count += 1) await end()
     expect(runs).toEqual([[1, 2, 3], [1], [2], [3]])
-    expect(await answers).toMatchObject([
+    expect(await responses).toMatchObject([
       { value: 10 },
       { reason: { message: 'two' } },
       { value: 30 },
@@ -115,11 +115,11 @@ describe('batches', () => {
 
   test('rejects all items without retrying if the outcome of the batch is unknown', async () => {
     const { add, runs, end } = recorded({ fails: () => new StoreUnavailable('gone') })
-    const answers = Promise.allSettled([add(1), add(2)])
+    const responses = Promise.allSettled([add(1), add(2)])
     await turn()
     await end()
     expect(runs).toEqual([[1, 2]])
-    expect(await answers).toMatchObject([
+    expect(await responses).toMatchObject([
       { reason: { message: 'gone' } },
       { reason: { message: 'gone' } },
     ])
@@ -135,10 +135,10 @@ describe('batches', () => {
     await end()
     expect(await lost).toBe('lost')
     isBroken = false
-    const answer = add(2)
+    const response = add(2)
     await turn()
     await end()
-    expect(await answer).toBe(20)
+    expect(await response).toBe(20)
   })
 
   test('looks up the same key once per turn, and never returns a result from before the call', async () => {

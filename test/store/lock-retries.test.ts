@@ -61,13 +61,13 @@ describe('retries after a lock timeout', () => {
   test('retries with at most half of the connections, and with the fewest attempts first', async () => {
     const retries = new LockRetries(options)
     const { attempts, work } = recorded()
-    const answers = ['a', 'b', 'c'].map((name) => retries.again(work(name)))
+    const responses = ['a', 'b', 'c'].map((name) => retries.again(work(name)))
     await turn()
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b'])
     await attempts[0]?.end(lockTimeout())
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     // New work goes before work that has waited twice.
-    answers.push(retries.again(work('d')))
+    responses.push(retries.again(work('d')))
     await turn()
     await attempts[1]?.end()
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd'])
@@ -75,7 +75,7 @@ describe('retries after a lock timeout', () => {
     await attempts[3]?.end()
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'a'])
     await attempts[4]?.end()
-    expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await Promise.all(responses)).toEqual(['a', 'b', 'c', 'd'])
   })
 
   test('rejects work that gets no slot within the limit', async () => {
@@ -92,10 +92,10 @@ describe('retries after a lock timeout', () => {
   test('leaves a quarter of the connections to statements outside of transactions', async () => {
     const retries = new LockRetries(options)
     const { attempts, work } = recorded()
-    const answers = ['a', 'b', 'c', 'd'].map((name) => retries.transaction(work(name)))
+    const responses = ['a', 'b', 'c', 'd'].map((name) => retries.transaction(work(name)))
     await turn()
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     for (const index of [0, 1, 2, 3]) await attempts[index]?.end()
-    expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'])
+    expect(await Promise.all(responses)).toEqual(['a', 'b', 'c', 'd'])
   })
 })

@@ -144,13 +144,13 @@ describe('a store that is down', () => {
     (name: string) =>
       names.includes(name)
 
-  const unavailable = async (answer: Response) => {
-    const body = await answer.text()
-    expect(answer.status).toBe(503)
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(answer.headers.get('www-authenticate')).toBeNull()
-    expect(answer.headers.getSetCookie()).toEqual([])
-    expect(answer.headers.get('cache-control')).toContain('no-store')
+  const unavailable = async (response: Response) => {
+    const body = await response.text()
+    expect(response.status).toBe(503)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(response.headers.get('www-authenticate')).toBeNull()
+    expect(response.headers.getSetCookie()).toEqual([])
+    expect(response.headers.get('cache-control')).toContain('no-store')
     expect(body).not.toContain('secret detail')
     return body
   }

@@ -1,7 +1,7 @@
 import type { ClientInput } from 'svc-oauth2server'
 import type { TestServer } from './server.ts'
 import type { LoggedIn } from './session.ts'
-import { type TokenAnswer, tokenRequest } from './user-agent.ts'
+import { type TokenResponse, tokenRequest } from './user-agent.ts'
 
 /** The grant type with which a device requests its tokens. */
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -46,7 +46,7 @@ export class Device {
       headers = {},
       issuer = this.app.issuer,
     }: { headers?: Record<string, string>; issuer?: string } = {},
-  ): Promise<TokenAnswer> {
+  ): Promise<TokenResponse> {
     const body = this.#form({ scope: 'notes:read', ...given })
     const response = await fetch(`${issuer}/oauth/device_authorization`, {
       method: 'POST',
@@ -54,7 +54,7 @@ export class Device {
       headers: { ...this.#authorization, ...headers },
     })
     const { status } = response
-    return { status, headers: response.headers, body: await response.json() } as TokenAnswer
+    return { status, headers: response.headers, body: await response.json() } as TokenResponse
   }
 
   /** Requests codes and returns them. */
@@ -68,14 +68,14 @@ export class Device {
     { device_code }: Pick<DeviceCodes, 'device_code'>,
     given: Given = {},
     { issuer }: { readonly issuer: string } = this.app,
-  ): Promise<TokenAnswer> {
+  ): Promise<TokenResponse> {
     const { clientId } = this.client
     const parameters = { grant_type: deviceGrant, device_code, ...given }
     return tokenRequest(
       issuer,
       this.#isConfidential ? parameters : { client_id: clientId, ...parameters },
       this.#isConfidential ? { basic: this.client } : {},
-    ) as Promise<unknown> as Promise<TokenAnswer>
+    ) as Promise<unknown> as Promise<TokenResponse>
   }
 
   #form(given: Given): URLSearchParams {

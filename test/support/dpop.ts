@@ -8,7 +8,7 @@ import {
   SignJWT,
 } from 'jose'
 import type { TestServer } from './server.ts'
-import { type TestClient, type TokenAnswer, tokenRequest } from './user-agent.ts'
+import { type TestClient, type TokenResponse, tokenRequest } from './user-agent.ts'
 
 /** A key of a test client. */
 export interface DpopKey {
@@ -98,13 +98,13 @@ export const askToken = async (
   client: TestClient,
   given: Record<string, string | undefined>,
   { dpop, nonce, isPublic = false }: Asking = {},
-): Promise<TokenAnswer> => {
+): Promise<TokenResponse> => {
   const { app, clientId } = client
   const proof =
     typeof dpop === 'object'
       ? await proofBy(dpop, { app, ...(nonce === undefined ? {} : { nonce }) })
       : dpop
-  const answer = await tokenRequest(
+  const response = await tokenRequest(
     app.issuer,
     { ...(isPublic ? { client_id: clientId } : {}), ...given },
     {
@@ -112,10 +112,14 @@ export const askToken = async (
       headers: proof === undefined ? {} : { dpop: proof },
     },
   )
-  return answer as unknown as TokenAnswer
+  return response as unknown as TokenResponse
 }
 
-export const redeem = (client: TestClient, code: string, asking?: Asking): Promise<TokenAnswer> => {
+export const redeem = (
+  client: TestClient,
+  code: string,
+  asking?: Asking,
+): Promise<TokenResponse> => {
   const { redirectUri: redirect_uri, pkce } = client
   const code_verifier = pkce.verifier
   return askToken(
@@ -129,4 +133,5 @@ export const refresh = (
   client: TestClient,
   refresh_token: string,
   asking?: Asking,
-): Promise<TokenAnswer> => askToken(client, { grant_type: 'refresh_token', refresh_token }, asking)
+): Promise<TokenResponse> =>
+  askToken(client, { grant_type: 'refresh_token', refresh_token }, asking)

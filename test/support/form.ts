@@ -1,4 +1,4 @@
-export interface FormAnswer {
+export interface FormResponse {
   readonly status: number
   readonly headers: Headers
   /** Returns the parsed body if it is JSON, else the text. */
@@ -21,7 +21,7 @@ export const postForm = async (
   url: string,
   fields: Record<string, string> | string | readonly [string, string][],
   headers: Record<string, string> = {},
-): Promise<FormAnswer> => {
+): Promise<FormResponse> => {
   const response = await fetch(url, {
     method: 'POST',
     body: new URLSearchParams(fields),

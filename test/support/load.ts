@@ -26,7 +26,7 @@ export interface Call {
 }
 
 /** Milliseconds within which every request must get a response, also during a fault. */
-export const answerTimeout = 10_000
+export const responseTimeout = 10_000
 
 // Connections are kept open, as clients do.
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
@@ -54,7 +54,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
     const timer = setTimeout(() => {
       end({ status: 'hang' })
       sent.destroy()
-    }, answerTimeout)
+    }, responseTimeout)
     sent.on('error', (cause) => end({ status: 'cut', cause }))
     sent.on('response', (response) => {
       text(response).then(

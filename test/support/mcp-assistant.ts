@@ -116,9 +116,9 @@ export class Assistant {
   async #finish(): Promise<void> {
     const url = this.memory.asked.at(-1)
     if (!url) throw new Error('The user was not asked.')
-    const answer = await this.#agent.authorize(this.#app, url)
-    expect(`${answer.origin}${answer.pathname}`).toBe(callback)
-    await this.#transport.finishAuth(answer.searchParams)
+    const response = await this.#agent.authorize(this.#app, url)
+    expect(`${response.origin}${response.pathname}`).toBe(callback)
+    await this.#transport.finishAuth(response.searchParams)
   }
 
   /** Calls a tool and returns its result, parsed as JSON. */

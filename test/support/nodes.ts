@@ -125,7 +125,7 @@ export const registerClient = async (
   return new NodeClient(client.clientId, clientSecret)
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -188,7 +188,7 @@ export class NodeClient {
   }
 
   /** Requests the tokens of a new authorization. */
-  async tokens(node: RunningServer, agent = new UserAgent()): Promise<Answer['body']> {
+  async tokens(node: RunningServer, agent = new UserAgent()): Promise<HttpResponse['body']> {
     const { status, body } = await send(this.redemption(node, await this.code(node, agent)))
     if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
     return body
@@ -196,7 +196,7 @@ export class NodeClient {
 }
 
 /** Sends a form. Rejects if no complete response arrives. */
-export const send = async (form: Form): Promise<Answer> => {
+export const send = async (form: Form): Promise<HttpResponse> => {
   const [answer] = await sendConcurrently([form])
   if (answer?.status !== 'fulfilled') throw answer?.reason
   return answer.value
@@ -207,10 +207,10 @@ export const send = async (form: Form): Promise<Answer> => {
  */
 export const sendConcurrently = async (
   forms: readonly Form[],
-): Promise<readonly PromiseSettledResult<Answer>[]> => {
+): Promise<readonly PromiseSettledResult<HttpResponse>[]> => {
   const begun = await Promise.all(forms.map(prepare))
-  const answers = begun.map(({ finish }) => finish())
-  return Promise.allSettled(answers)
+  const responses = begun.map(({ finish }) => finish())
+  return Promise.allSettled(responses)
 }
 
 /** Sends a form without its last byte. `finish` sends that byte. */
@@ -218,7 +218,7 @@ export const prepare = ({
   url,
   authorization,
   fields,
-}: Form): Promise<{ finish(): Promise<Answer> }> =>
+}: Form): Promise<{ finish(): Promise<HttpResponse> }> =>
   new Promise((ready, failed) => {
     const body = new URLSearchParams(fields).toString()
     const sent = request(url, {
@@ -231,12 +231,12 @@ export const prepare = ({
         'content-length': Buffer.byteLength(body),
       },
     })
-    const answer = new Promise<Answer>((answered, lost) => {
+    const answer = new Promise<HttpResponse>((answered, lost) => {
       sent.once('error', lost)
       sent.once('response', (response) => {
         json(response).then(
           (parsed) =>
-            answered({ status: response.statusCode ?? 0, body: parsed as Answer['body'] }),
+            answered({ status: response.statusCode ?? 0, body: parsed as HttpResponse['body'] }),
           lost,
         )
       })

@@ -108,9 +108,9 @@ export class Visitor {
     fields: Record<string, string>,
     headers: Record<string, string> = {},
   ): Promise<Record<string, string>> {
-    const answer = await this.post(path, fields, headers)
-    const body = await answer.text()
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${body}`)
+    const response = await this.post(path, fields, headers)
+    const body = await response.text()
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${body}`)
     return JSON.parse(body)
   }
 
@@ -118,8 +118,8 @@ export class Visitor {
     const page = await this.get('/login')
     const before = page.headers.getSetCookie()[0]?.split(';')[0] ?? ''
     const csrf_token = field(await page.text(), 'csrf_token')
-    const answer = await this.post('/login', { email, password, csrf_token }, { cookie: before })
-    const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const response = await this.post('/login', { email, password, csrf_token }, { cookie: before })
+    const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
     const home = await (await this.get('/', { cookie })).text()
     return { cookie, csrf: field(home, 'csrf_token'), jwt: field(home, 'authorized_token') }
   }
@@ -196,10 +196,10 @@ export const createTestData = async (
 
   const code = async (): Promise<string> => {
     const path = authorizePath({ client_id: confidential.id })
-    const answer = await visitor.get(path, { cookie: session.cookie })
-    const location = new URL(answer.headers.get('location') ?? '', issuer)
+    const response = await visitor.get(path, { cookie: session.cookie })
+    const location = new URL(response.headers.get('location') ?? '', issuer)
     const value = location.searchParams.get('code')
-    if (!value) throw new Error(`No code: ${answer.status} ${location}`)
+    if (!value) throw new Error(`No code: ${response.status} ${location}`)
     return value
   }
   const redeem = async (headers: Record<string, string> = {}): Promise<Pair> => {

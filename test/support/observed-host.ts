@@ -96,7 +96,7 @@ const runCommand = async (order: Order): Promise<unknown> => {
 
 process.on('message', async ({ id, order }: { id: number; order: Order }) => {
   try {
-    process.send?.({ id, answer: await runCommand(order) })
+    process.send?.({ id, response: await runCommand(order) })
   } catch (error) {
     process.send?.({ id, error: textOf(error) })
   }

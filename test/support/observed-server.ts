@@ -109,7 +109,7 @@ export const startObserved = async ({
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const complaints: Complaint[] = []
-  const asked = new Map<number, { done(answer: never): void; failed(error: Error): void }>()
+  const asked = new Map<number, { done(response: never): void; failed(error: Error): void }>()
   let ended: string | undefined
   let ready: (port: number) => void = () => {}
   const listening = new Promise<number>((resolve) => {
@@ -125,7 +125,7 @@ export const startObserved = async ({
     const waiting = asked.get(message.id as number)
     asked.delete(message.id as number)
     if ('error' in message) waiting?.failed(new Error(String(message.error)))
-    else waiting?.done(message.answer as never)
+    else waiting?.done(message.response as never)
   })
   const exit = once(child, 'exit').then(([code, signal]) => {
     ended = String(signal ?? code)
@@ -136,7 +136,7 @@ export const startObserved = async ({
     new Promise((done, failed) => {
       if (ended !== undefined) return failed(new Error(`The server has ended: ${ended}.`))
       last += 1
-      asked.set(last, { done: done as (answer: never) => void, failed })
+      asked.set(last, { done: done as (response: never) => void, failed })
       child.send({ id: last, order })
     })
   const port = await Promise.race([

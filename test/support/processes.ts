@@ -20,10 +20,10 @@ const worker = Number(process.env.VITEST_POOL_ID ?? 0)
 const slices = 20
 
 const isFree = (port: number): Promise<boolean> =>
-  new Promise((answer) => {
+  new Promise((response) => {
     const probe = createServer()
-    probe.once('error', () => answer(false))
-    probe.listen(port, () => probe.close(() => answer(true)))
+    probe.once('error', () => response(false))
+    probe.listen(port, () => probe.close(() => response(true)))
   })
 
 /**
@@ -205,11 +205,11 @@ export class Program {
 
   /** Sends the program a message and waits for the reply. */
   ask(message: object, within = patience): Promise<unknown> {
-    return new Promise((resolveAnswer, reject) => {
+    return new Promise((resolveResponse, reject) => {
       const timer = setTimeout(() => reject(new Error(`${this.#name} does not respond.`)), within)
-      this.#child.once('message', (answer) => {
+      this.#child.once('message', (response) => {
         clearTimeout(timer)
-        resolveAnswer(answer)
+        resolveResponse(response)
       })
       this.#child.send(message)
     })

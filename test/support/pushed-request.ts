@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { basicOf, type FormAnswer, postForm } from './form.ts'
+import { basicOf, type FormResponse, postForm } from './form.ts'
 import type { TestClient } from './user-agent.ts'
 
 type Given = Record<string, string | undefined>
@@ -18,7 +18,7 @@ export const push = (
     isPublic = false,
     headers = {},
   }: { readonly isPublic?: boolean; readonly headers?: Record<string, string> } = {},
-): Promise<FormAnswer> =>
+): Promise<FormResponse> =>
   postForm(`${client.app.issuer}/oauth/par`, requestOf(client, given), {
     ...(isPublic ? {} : basicOf(client)),
     ...headers,

@@ -51,8 +51,8 @@ export const rawHttp = async (
   return parsed(Buffer.concat(chunks).toString('latin1'))
 }
 
-const parsed = (answer: string): RawResponse => {
-  const [head = '', ...rest] = answer.split('\r\n\r\n')
+const parsed = (response: string): RawResponse => {
+  const [head = '', ...rest] = response.split('\r\n\r\n')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const headers = new Headers()
   for (const line of lines) {

@@ -14,7 +14,7 @@ export interface Information {
   readonly [member: string]: unknown
 }
 
-export interface RegistrationAnswer {
+export interface RegistrationResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: Information
@@ -26,7 +26,7 @@ export const sendJson = async (
   url: string,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<RegistrationAnswer> => {
+): Promise<RegistrationResponse> => {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const hasBody = method === 'POST' || method === 'PUT'
   const response = await fetch(url, {
@@ -48,7 +48,7 @@ export const register = (
   { issuer }: Pick<TestServer, 'issuer'>,
   metadata: unknown = { redirect_uris: [redirectUri] },
   headers: Record<string, string> = {},
-): Promise<RegistrationAnswer> => sendJson('POST', `${issuer}/oauth/register`, metadata, headers)
+): Promise<RegistrationResponse> => sendJson('POST', `${issuer}/oauth/register`, metadata, headers)
 
 /** Registers a client, which must succeed, and returns the response. */
 export const registered = async (
@@ -66,7 +66,7 @@ export const registered = async (
 }
 
 /** Returns status and code of an error response, after checking its form against RFC 7591 §3.2.2. */
-export const refusal = ({ status, headers, body }: RegistrationAnswer): string => {
+export const refusal = ({ status, headers, body }: RegistrationResponse): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
   // ASCII, without quotes.
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
@@ -80,7 +80,8 @@ export const manage = (
   method: 'GET' | 'PUT' | 'DELETE',
   { registration_client_uri: url, registration_access_token: token }: Information,
   body?: unknown,
-): Promise<RegistrationAnswer> => sendJson(method, url, body, { authorization: `Bearer ${token}` })
+): Promise<RegistrationResponse> =>
+  sendJson(method, url, body, { authorization: `Bearer ${token}` })
 
 /** Registers a client and returns it as a test client. */
 export const asTestClient = (

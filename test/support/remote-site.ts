@@ -20,7 +20,7 @@ export interface RemoteSite {
   /** Sets the response for a path: an object as JSON, or unchanged text. */
   serve(path: string, body: object | string, headers?: Readonly<Record<string, string>>): void
   /** Sets the handler for a path. */
-  answer(path: string, answering: Answering): void
+  respond(path: string, answering: Answering): void
   /** The requested paths, in order. */
   readonly requests: readonly IncomingMessage[]
   /** The host names that were looked up. */
@@ -35,12 +35,12 @@ export interface RemoteSite {
 }
 
 export const remoteSite = async (): Promise<RemoteSite> => {
-  const answers = new Map<string, Answering>()
+  const responses = new Map<string, Answering>()
   const requests: IncomingMessage[] = []
   const lookups: string[] = []
   const server = createServer({ cert: pem('site'), key: pem('site-key') }, (request, response) => {
     requests.push(request)
-    const answering = answers.get(request.url ?? '')
+    const answering = responses.get(request.url ?? '')
     if (answering) return answering(request, response)
     response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
   })
@@ -56,12 +56,12 @@ export const remoteSite = async (): Promise<RemoteSite> => {
     url: (path, host = 'client.example') => `https://${host}:${port}${path}`,
     serve(path, body, headers = {}) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
-      answers.set(path, (_request, response) => {
+      responses.set(path, (_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(text)
       })
     },
-    answer: (path, answering) => {
-      answers.set(path, answering)
+    respond: (path, answering) => {
+      responses.set(path, answering)
     },
     requests,
     lookups,

@@ -37,11 +37,11 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, port: numb
   const { method, url, rawHeaders } = incoming
   const headers = [...without(ofConnection, rawHeaders), 'Connection', 'close']
   const sent = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false })
-  sent.on('response', (answer) => {
-    const { statusCode = 502, statusMessage } = answer
+  sent.on('response', (response) => {
+    const { statusCode = 502, statusMessage } = response
     outgoing.sendDate = false
-    outgoing.writeHead(statusCode, statusMessage, without(ofAnswer, answer.rawHeaders))
-    answer.on('error', () => outgoing.destroy()).pipe(outgoing)
+    outgoing.writeHead(statusCode, statusMessage, without(ofResponse, response.rawHeaders))
+    response.on('error', () => outgoing.destroy()).pipe(outgoing)
   })
   // A node may reject a request before it has read the body, so its response is still forwarded.
   sent.on('error', () => {
@@ -52,7 +52,7 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, port: numb
 
 // Hop-by-hop headers apply to one connection only.
 const ofConnection = /^(?:connection|keep-alive)$/i
-const ofAnswer = /^(?:connection|keep-alive|transfer-encoding)$/i
+const ofResponse = /^(?:connection|keep-alive|transfer-encoding)$/i
 
 const without = (names: RegExp, rawHeaders: readonly string[]): string[] =>
   rawHeaders.flatMap((name, index) => {

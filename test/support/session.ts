@@ -26,8 +26,8 @@ export const logIn = async (
   headers: Record<string, string> = {},
 ): Promise<LoggedIn> => {
   const agent = new UserAgent({ 'user-agent': browser, ...headers })
-  const answer = await agent.logIn(account)
-  if (answer.status !== 303) throw new Error(`The login was answered with ${answer.status}.`)
+  const response = await agent.logIn(account)
+  if (response.status !== 303) throw new Error(`The login was answered with ${response.status}.`)
   const html = await (await agent.fetch(`${account.issuer}/`)).text()
   const cookie = await agent.jar.getCookieString(`${account.issuer}/`)
   return {

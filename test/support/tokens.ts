@@ -27,7 +27,9 @@ export const authorizationOf = async (
 
 /** Returns the status of the response of a guarded endpoint to a token. */
 export const statusOf = async ({ issuer }: TestServer, token: string): Promise<number> => {
-  const answer = await fetch(`${issuer}/api/me`, { headers: { authorization: `Bearer ${token}` } })
-  await answer.body?.cancel()
-  return answer.status
+  const response = await fetch(`${issuer}/api/me`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await response.body?.cancel()
+  return response.status
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { answerTimeout, call, each, kinds, type Outcome, post } from './load.ts'
+import { call, each, kinds, type Outcome, post, responseTimeout } from './load.ts'
 import type { Node } from './nodes.ts'
 import type { Site } from './site.ts'
 
@@ -230,4 +230,4 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
   }
 }
 
-export { answerTimeout as patience }
+export { responseTimeout as patience }

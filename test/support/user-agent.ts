@@ -172,7 +172,7 @@ export interface TokenBody {
   readonly error_description?: string
 }
 
-export interface TokenAnswer {
+export interface TokenResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: TokenBody
@@ -246,7 +246,7 @@ export class TestClient {
   }
 
   /** Sends a token request with this client's credentials. */
-  async token(given: Given, proof: Proof = this.#proof): Promise<TokenAnswer> {
+  async token(given: Given, proof: Proof = this.#proof): Promise<TokenResponse> {
     const { clientId, clientSecret } = this
     const inBody = {
       basic: {},
@@ -258,10 +258,10 @@ export class TestClient {
       { ...inBody, ...given },
       proof === 'basic' ? { basic: this } : {},
     )
-    return answer as unknown as TokenAnswer
+    return answer as unknown as TokenResponse
   }
 
-  redeem(code: string, given: Given = {}): Promise<TokenAnswer> {
+  redeem(code: string, given: Given = {}): Promise<TokenResponse> {
     return this.token({
       grant_type: 'authorization_code',
       code,
@@ -271,7 +271,7 @@ export class TestClient {
     })
   }
 
-  refresh(refreshToken: string, given: Given = {}): Promise<TokenAnswer> {
+  refresh(refreshToken: string, given: Given = {}): Promise<TokenResponse> {
     return this.token({ grant_type: 'refresh_token', refresh_token: refreshToken, ...given })
   }
 
@@ -296,7 +296,7 @@ export const ping = async (
 }
 
 /** Returns status and code of a rejected token request, after checking its form against RFC 6749 §5.2. */
-export const refusal = ({ status, headers, body }: TokenAnswer): string => {
+export const refusal = ({ status, headers, body }: TokenResponse): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
   expect(headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -308,7 +308,7 @@ export const refusal = ({ status, headers, body }: TokenAnswer): string => {
 /**
  * Returns the response parameters in the query of a redirect, or in the fragment for `token`. Each must occur once.
  */
-export const answerTo = (
+export const responseTo = (
   { redirectUri: uri }: Pick<TestClient, 'redirectUri'>,
   answer: URL,
   place: 'query' | 'fragment' = 'query',

@@ -51,17 +51,17 @@ describe('/metrics', () => {
       `Bearer ${await app.personalToken()}`,
     ]
     for (const authorization of refused) {
-      const answer = await scrape(app, authorization)
-      expect([authorization, answer.status]).toEqual([authorization, 401])
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="metrics"')
-      expect(await answer.text()).not.toContain('oauth2server_')
+      const response = await scrape(app, authorization)
+      expect([authorization, response.status]).toEqual([authorization, 401])
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="metrics"')
+      expect(await response.text()).not.toContain('oauth2server_')
     }
     const inQuery = await fetch(`${app.issuer}/metrics?access_token=${metricsToken}`)
     expect(inQuery.status).toBe(401)
-    const answer = await scrape(app, `bearer ${metricsToken}`)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const response = await scrape(app, `bearer ${metricsToken}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-store')
     const posted = await fetch(`${app.issuer}/metrics`, { method: 'POST' })
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })

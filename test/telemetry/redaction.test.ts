@@ -71,9 +71,9 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   const page = await agent.browse(client.url({ state }))
   keep('pending request', formIn(await page.clone().text()).hidden.authorization_request)
   const code = keep('code', await client.code({ state }))
-  const answer = await client.redeem(code)
-  keep('access token', answer.body.access_token)
-  const refreshToken = keep('refresh token', answer.body.refresh_token)
+  const response = await client.redeem(code)
+  keep('access token', response.body.access_token)
+  const refreshToken = keep('refresh token', response.body.refresh_token)
   await client.redeem(code)
   const other = (await client.tokens()).refresh_token
   keep('other refresh token', other)

@@ -89,12 +89,12 @@ describe('X-Request-Id', () => {
 
   test('is in the log entries of its request', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `request-${index}`)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ids.map((id) =>
         fetch(`${app.issuer}/oauth/ping?access_token=abc`, { headers: { 'x-request-id': id } }),
       ),
     )
-    expect(answers.map(({ headers }) => headers.get('x-request-id'))).toEqual(ids)
+    expect(responses.map(({ headers }) => headers.get('x-request-id'))).toEqual(ids)
     for (const id of ids) {
       const events = app.log.filter(({ requestId }) => requestId === id).map(({ event }) => event)
       expect(events).toEqual(['request.unavailable', 'http.request'])

@@ -64,8 +64,8 @@ describe('users through callbacks only', () => {
       const body = new URLSearchParams({ grant_type: 'client_credentials' })
       const headers = { authorization: `Basic ${btoa(`${client.clientId}:${clientSecret}`)}` }
       const request = new Request('http://localhost/oauth/token', { method: 'POST', headers, body })
-      const answer = await server.fetch(request)
-      return { status: answer.status, body: (await answer.json()) as Record<string, string> }
+      const response = await server.fetch(request)
+      return { status: response.status, body: (await response.json()) as Record<string, string> }
     }
     const issued = await token()
     expect(issued.status).toBe(200)
@@ -91,8 +91,8 @@ describe('users through callbacks only', () => {
       }
       const body = new URLSearchParams({ ...fields, password })
       const request = new Request('http://localhost/oauth/token', { method: 'POST', body })
-      const answer = await server.fetch(request)
-      return { status: answer.status, body: (await answer.json()) as Record<string, string> }
+      const response = await server.fetch(request)
+      return { status: response.status, body: (await response.json()) as Record<string, string> }
     }
     expect(await ask('wrong')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     expect(await ask('secret')).toMatchObject({ status: 200, body: { user: { id: 'ada' } } })

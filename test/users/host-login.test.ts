@@ -36,7 +36,7 @@ const start = async (
     )
   }
   const push = async (parameters: Record<string, string>) => {
-    const answer = await server.fetch(
+    const response = await server.fetch(
       new Request('http://internal:8080/oauth/par', {
         method: 'POST',
         body: new URLSearchParams({
@@ -47,7 +47,7 @@ const start = async (
         }),
       }),
     )
-    const { request_uri } = (await answer.json()) as { request_uri: string }
+    const { request_uri } = (await response.json()) as { request_uri: string }
     return { client_id: client.clientId, request_uri }
   }
   return { server, user, authorize, push }
@@ -91,17 +91,17 @@ test('RFC 9126 §4 prompt=login of a pushed request: accepts the return from the
   expect([reloaded.pathname, reloaded.searchParams.get('prompt')]).toEqual(['/enter', 'login'])
   await server.consents.grant(user.id, asked.client_id, [])
   const next = new URL(reloaded.searchParams.get('next') ?? '', server.issuer)
-  const answer = await authorize(Object.fromEntries(next.searchParams))
-  expect(answer.origin + answer.pathname).toBe(redirectUri)
-  expect(answer.searchParams.get('code')).toBeTruthy()
+  const response = await authorize(Object.fromEntries(next.searchParams))
+  expect(response.origin + response.pathname).toBe(redirectUri)
+  expect(response.searchParams.get('code')).toBeTruthy()
   await server.close()
 })
 
 test('prompt=none redirects with an error to the client if nobody is logged in', async () => {
   const { server, authorize } = await start({ loginUrl: '/enter' })
-  const answer = await authorize({ prompt: 'none' })
-  expect(answer.origin + answer.pathname).toBe(redirectUri)
-  expect(answer.searchParams.get('error')).toBe('login_required')
+  const response = await authorize({ prompt: 'none' })
+  expect(response.origin + response.pathname).toBe(redirectUri)
+  expect(response.searchParams.get('error')).toBe('login_required')
   await server.close()
 })
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { ClientInput } from '../../index.ts'
-import type { Answer } from './ask.ts'
+import type { HttpResponse } from './ask.ts'
 import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 
@@ -101,25 +101,25 @@ export class Application {
     return address
   }
 
-  token(params: Readonly<Record<string, string>>): Promise<Answer> {
+  token(params: Readonly<Record<string, string>>): Promise<HttpResponse> {
     return this.#post(endpointOf(this.#examination, 'token_endpoint') ?? '', params)
   }
 
-  redeem(code: string, { verifier }: AuthorizationRequest): Promise<Answer> {
+  redeem(code: string, { verifier }: AuthorizationRequest): Promise<HttpResponse> {
     const grant = { grant_type: 'authorization_code', code, redirect_uri: callback }
     return this.token({ ...grant, code_verifier: verifier })
   }
 
-  refresh(token: string): Promise<Answer> {
+  refresh(token: string): Promise<HttpResponse> {
     return this.token({ grant_type: 'refresh_token', refresh_token: token })
   }
 
-  revoke(endpoint: string, token: string): Promise<Answer> {
+  revoke(endpoint: string, token: string): Promise<HttpResponse> {
     return this.#post(endpoint, { token })
   }
 
   /** Sends a request with an access token. */
-  async use(url: string, token: string): Promise<Answer> {
+  async use(url: string, token: string): Promise<HttpResponse> {
     const scheme = this.#isBound() ? 'DPoP' : 'Bearer'
     const ask = async () =>
       this.#examination.ask(url, {
@@ -128,7 +128,7 @@ export class Application {
     return this.#again(await ask(), ask)
   }
 
-  async #post(url: string, params: Readonly<Record<string, string>>): Promise<Answer> {
+  async #post(url: string, params: Readonly<Record<string, string>>): Promise<HttpResponse> {
     const ask = async () => {
       const { headers, fields } = await this.#credentials()
       return this.#examination.ask(url, {
@@ -141,11 +141,11 @@ export class Application {
   }
 
   // RFC 9449 §8
-  async #again(answer: Answer, ask: () => Promise<Answer>): Promise<Answer> {
-    const nonce = answer.headers.get('dpop-nonce')
+  async #again(response: HttpResponse, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
+    const nonce = response.headers.get('dpop-nonce')
     const isNew = nonce !== null && nonce !== this.#nonce
     if (nonce !== null) this.#nonce = nonce
-    return isNew && this.#isBound() && answer.status >= 400 ? ask() : answer
+    return isNew && this.#isBound() && response.status >= 400 ? ask() : response
   }
 
   async #credentials(): Promise<{

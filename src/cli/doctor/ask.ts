@@ -1,7 +1,7 @@
 /** Sends a request over the network, or directly to a server in this process. */
 export type Send = (request: Request) => Promise<Response>
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 /** Sends one request without following redirects. */
-export type Ask = (url: string, init?: RequestInit) => Promise<Answer>
+export type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>
 
 /** The timeout of a response in milliseconds. */
 const timeout = 10_000

@@ -1,4 +1,4 @@
-import type { Answer, Ask } from './ask.ts'
+import type { Ask, HttpResponse } from './ask.ts'
 import { cookieProblems } from './pages.ts'
 
 /** A minimal browser that logs in and consents on the built-in pages. */
@@ -26,43 +26,43 @@ export class Browser {
    */
   async authorize(url: string): Promise<URL | string> {
     let address = url
-    let answer = await this.#fetch(address)
+    let response = await this.#fetch(address)
     // Ten steps are enough for a login and a consent with their redirects.
     for (let steps = 0; steps < 10; steps += 1) {
-      const location = answer.headers.get('location')
+      const location = response.headers.get('location')
       if (location !== null) {
         const target = new URL(location, address)
         if (target.origin !== new URL(this.#issuer).origin) return target
         address = target.href
-        answer = await this.#fetch(address)
+        response = await this.#fetch(address)
         continue
       }
-      const form = answer.status === 200 ? formIn(answer.text) : undefined
-      if (!form) return `${pathOf(address)} returns ${answer.status}`
+      const form = response.status === 200 ? formIn(response.text) : undefined
+      if (!form) return `${pathOf(address)} returns ${response.status}`
       const { email, password } = this.#account
       const own = form.asksForPassword ? { email, password } : { confirm: 'yes' }
       address = new URL(form.action, address).href
       const body = new URLSearchParams({ ...form.hidden, ...own })
-      answer = await this.#fetch(address, { method: 'POST', body })
-      if (answer.status < 300 || answer.status > 399)
-        return `sending the form at ${pathOf(address)} returns ${answer.status}`
+      response = await this.#fetch(address, { method: 'POST', body })
+      if (response.status < 300 || response.status > 399)
+        return `sending the form at ${pathOf(address)} returns ${response.status}`
     }
     return 'login and consent redirect in a loop'
   }
 
-  async #fetch(url: string, init: RequestInit = {}): Promise<Answer> {
+  async #fetch(url: string, init: RequestInit = {}): Promise<HttpResponse> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const headers = {
       'user-agent': 'svc-oauth2server doctor',
       ...(cookie === '' ? {} : { cookie }),
     }
-    const answer = await this.#ask(url, { ...init, headers })
-    for (const set of answer.headers.getSetCookie()) {
+    const response = await this.#ask(url, { ...init, headers })
+    for (const set of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=;]*)=([^;]*)/.exec(set) ?? []
       this.#cookies.set(name, value)
     }
-    for (const problem of cookieProblems(answer, this.#issuer)) this.cookieProblems.add(problem)
-    return answer
+    for (const problem of cookieProblems(response, this.#issuer)) this.cookieProblems.add(problem)
+    return response
   }
 }
 

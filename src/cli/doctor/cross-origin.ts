@@ -1,4 +1,4 @@
-import type { Answer } from './ask.ts'
+import type { HttpResponse } from './ask.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
 
@@ -8,7 +8,7 @@ export const stranger = 'https://doctor.example'
 const advice =
   'Applications in a browser cannot use the endpoint: let OPTIONS requests, and headers that begin with Access-Control-, pass the proxy unchanged.'
 
-const problemsOf = ({ headers }: Answer, what: string): readonly (string | false)[] => {
+const problemsOf = ({ headers }: HttpResponse, what: string): readonly (string | false)[] => {
   const origin = headers.get('access-control-allow-origin')
   return [
     origin !== '*' && origin !== stranger && `${what} has no Access-Control-Allow-Origin`,
@@ -38,7 +38,7 @@ const isOpen = async (
     'access-control-request-headers': 'authorization,content-type',
   }
   const preflight = await ask(url, { method: 'OPTIONS', headers: asked })
-  const answer = await ask(url, { method, headers: { origin: stranger } })
+  const response = await ask(url, { method, headers: { origin: stranger } })
   const allowed = preflight.headers.get('access-control-allow-headers')
   return unless(
     `cors-${name}`,
@@ -48,7 +48,7 @@ const isOpen = async (
       ...problemsOf(preflight, 'The response to OPTIONS'),
       ['authorization', 'content-type'].some((header) => !lists(allowed, header)) &&
         'The response to OPTIONS does not allow the headers Authorization and Content-Type',
-      ...problemsOf(answer, `The response to ${method}`),
+      ...problemsOf(response, `The response to ${method}`),
     ],
     advice,
   )
@@ -57,11 +57,11 @@ const isOpen = async (
 /** Checks that scripts of other sites may not send requests that use the browser's session. RFC 9700 §2.6. */
 const isClosed = async (name: string, url: string, { ask }: Examination): Promise<Finding> => {
   const asked = { origin: stranger, 'access-control-request-method': 'POST' }
-  const answers = [
+  const responses = [
     await ask(url, { method: 'OPTIONS', headers: asked }),
     await ask(url, { headers: { origin: stranger } }),
   ]
-  const isAllowed = answers.some(({ headers }) => headers.has('access-control-allow-origin'))
+  const isAllowed = responses.some(({ headers }) => headers.has('access-control-allow-origin'))
   return unless(
     `no-cors-${name}`,
     [isAllowed && 'Scripts of other sites may read this page'],

@@ -1,5 +1,5 @@
 import { type Application, type AuthorizationRequest, callback } from './application.ts'
-import type { Answer } from './ask.ts'
+import type { HttpResponse } from './ask.ts'
 import type { Browser } from './browser.ts'
 import { pingOf } from './challenge.ts'
 import { type Examination, endpointOf, setting } from './examination.ts'
@@ -79,22 +79,22 @@ const outcomeOf = async (
 interface Granted {
   readonly code: string
   readonly request: AuthorizationRequest
-  readonly answer: URL
+  readonly response: URL
 }
 
 const granted = async (actors: Actors): Promise<Granted> => {
   const request = actors.application.newRequest()
-  const answer = await outcomeOf(actors, request)
-  if (typeof answer === 'string') throw new Stopped(`Login or consent failed: ${answer}`)
-  const found = answer.searchParams.get('code')
+  const response = await outcomeOf(actors, request)
+  if (typeof response === 'string') throw new Stopped(`Login or consent failed: ${response}`)
+  const found = response.searchParams.get('code')
   if (found === null)
     throw new Stopped(
-      `The authorization response has the error ${answer.searchParams.get('error')}`,
+      `The authorization response has the error ${response.searchParams.get('error')}`,
     )
-  return { code: found, request, answer }
+  return { code: found, request, response }
 }
 
-const tokensIn = ({ status, json }: Answer): Tokens => {
+const tokensIn = ({ status, json }: HttpResponse): Tokens => {
   const { access_token: access, refresh_token: refreshToken } = json ?? {}
   if (status !== 200 || typeof access !== 'string')
     throw new Stopped(`The token request returns ${status} ${json?.error ?? ''}`.trim())
@@ -116,8 +116,8 @@ const isUseless = async (scene: Scene, token: string, what: string): Promise<str
 // RFC 6749 §4.1, RFC 9207 §2
 const code: Step = async (scene) => {
   const { application, examination, check } = scene
-  const { code: found, request, answer } = await granted(scene)
-  const { searchParams } = answer
+  const { code: found, request, response } = await granted(scene)
+  const { searchParams } = response
   const redeemed = await application.redeem(found, request)
   const { access } = tokensIn(redeemed)
   const status = await statusOf(scene, access)
@@ -126,7 +126,8 @@ const code: Step = async (scene) => {
   return unless(
     check,
     [
-      `${answer.origin}${answer.pathname}` !== callback && `The user is sent to ${answer.origin}`,
+      `${response.origin}${response.pathname}` !== callback &&
+        `The user is sent to ${response.origin}`,
       !is('state', request.state) && 'The state of the response differs from that of the request',
       !is('iss', examination.metadata.issuer) &&
         'The response does not contain the issuer (RFC 9207)',
@@ -147,8 +148,8 @@ const exactRedirectUri: Step = async (scene) => {
     'https://other.example/callback',
   ]) {
     const request = scene.application.newRequest({ redirect_uri: uri })
-    const answer = await outcomeOf(scene, request)
-    if (typeof answer === 'string') continue
+    const response = await outcomeOf(scene, request)
+    if (typeof response === 'string') continue
     return unless(
       scene.check,
       [`A browser is sent to ${uri}, which is not registered`],
@@ -159,8 +160,8 @@ const exactRedirectUri: Step = async (scene) => {
 }
 
 const getsCode = async (scene: Scene, given: Parameters<Application['newRequest']>[0]) => {
-  const answer = await outcomeOf(scene, scene.application.newRequest(given))
-  return typeof answer !== 'string' && answer.searchParams.has('code')
+  const response = await outcomeOf(scene, scene.application.newRequest(given))
+  return typeof response !== 'string' && response.searchParams.has('code')
 }
 
 // RFC 9700 §2.1.1. Only warn, because the setting may be deliberate.
@@ -263,11 +264,11 @@ const revocation: Step = async (scene) => {
   const endpoint = endpointOf(examination, 'revocation_endpoint')
   if (endpoint === undefined) return skip(check, 'the server has no revocation endpoint.')
   const { access, refresh: refreshToken } = await newTokens(scene)
-  const answer = await application.revoke(endpoint, refreshToken || access)
+  const response = await application.revoke(endpoint, refreshToken || access)
   return unless(
     check,
     [
-      answer.status !== 200 && `The revocation request returns ${answer.status}`,
+      response.status !== 200 && `The revocation request returns ${response.status}`,
       await isUseless(scene, access, 'An access token that was revoked'),
       refreshToken !== '' &&
         (await application.refresh(refreshToken)).status === 200 &&

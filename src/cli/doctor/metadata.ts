@@ -1,4 +1,4 @@
-import type { Answer, Ask } from './ask.ts'
+import type { Ask, HttpResponse } from './ask.ts'
 import { type Finding, fail, ok, unless, warn } from './finding.ts'
 
 /** The metadata of a server. RFC 8414 §2. */
@@ -40,7 +40,7 @@ const resourceMetadata: Document = {
   identifiedBy: 'resource',
 }
 
-const problemOf = ({ status, headers, json }: Answer, url: string): string | undefined => {
+const problemOf = ({ status, headers, json }: HttpResponse, url: string): string | undefined => {
   if (status !== 200) return `${url} returns ${status}`
   const type = headers.get('content-type') ?? 'no type'
   if (!/^application\/json\b/i.test(type)) return `${url} is ${type}, and not application/json`
@@ -56,15 +56,15 @@ const documentAt = async (
   const findings: Finding[] = []
   let found: Metadata | undefined
   for (const { name, url } of formsOf(path, identifier)) {
-    const answer = await ask(url)
-    const problem = problemOf(answer, url)
+    const response = await ask(url)
+    const problem = problemOf(response, url)
     const label = name === 'inserted' ? check : `${check}-${name}`
     if (problem !== undefined) {
       const advice = `${problem}. Let the proxy forward this path unchanged.`
       findings.push((name === 'inserted' ? fail : warn)(label, advice))
       continue
     }
-    found ??= answer.json
+    found ??= response.json
     findings.push(ok(label))
     if (name === 'inserted') findings.push(await headAt(url, `${check}-head`, ask))
   }

@@ -1,4 +1,4 @@
-import type { Answer } from './ask.ts'
+import type { HttpResponse } from './ask.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, ok, unless, warn } from './finding.ts'
 
@@ -10,7 +10,7 @@ const directive = (headers: Headers, name: string): string | undefined =>
     ?.slice(name.length + 1)
 
 /** Returns the missing protections of a page against frames, scripts, caches and referrer logs. */
-const pageProblems = ({ headers }: Answer): readonly (string | false)[] => [
+const pageProblems = ({ headers }: HttpResponse): readonly (string | false)[] => [
   directive(headers, 'frame-ancestors') !== "'none'" &&
     "Content-Security-Policy lacks frame-ancestors 'none', so other sites can show the page in a frame (RFC 9700 §4.16)",
   directive(headers, 'default-src') === undefined && 'Content-Security-Policy lacks default-src',
@@ -29,7 +29,7 @@ const isOurs = (name: string): boolean => /^(?:__Host-)?oauth2server_session$/.t
 
 /** Returns the problems of the server's cookies in a response. RFC 6265bis §4.1. */
 export const cookieProblems = (
-  { headers }: Pick<Answer, 'headers'>,
+  { headers }: Pick<HttpResponse, 'headers'>,
   issuer: string,
 ): readonly string[] => {
   const isHttps = new URL(issuer).protocol === 'https:'
@@ -88,7 +88,10 @@ export const pages = async (examination: Examination): Promise<readonly Finding[
 }
 
 // The request has no client, so the response is the error page.
-const errorPage = async (authorize: string, { ask, issuer }: Examination): Promise<Answer> => {
+const errorPage = async (
+  authorize: string,
+  { ask, issuer }: Examination,
+): Promise<HttpResponse> => {
   const sent = await ask(authorize)
   const location = sent.headers.get('location')
   const target = location === null ? undefined : new URL(location, authorize)
@@ -96,8 +99,8 @@ const errorPage = async (authorize: string, { ask, issuer }: Examination): Promi
 }
 
 // Only warn, because this header, which the application or the proxy adds, is not unsafe.
-const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
-  const named = answers.flatMap((answer) => answer?.headers.get('x-powered-by') ?? [])
+const poweredBy = (responses: readonly (HttpResponse | undefined)[]): Finding => {
+  const named = responses.flatMap((response) => response?.headers.get('x-powered-by') ?? [])
   return named.length === 0
     ? ok('powered-by')
     : warn(
@@ -106,7 +109,7 @@ const poweredBy = (answers: readonly (Answer | undefined)[]): Finding => {
       )
 }
 
-const strictTransport = ({ headers }: Answer, issuer: string): Finding =>
+const strictTransport = ({ headers }: HttpResponse, issuer: string): Finding =>
   new URL(issuer).protocol !== 'https:' || headers.has('strict-transport-security')
     ? ok('strict-transport')
     : warn(

@@ -1,4 +1,4 @@
-import type { Answer } from './ask.ts'
+import type { HttpResponse } from './ask.ts'
 import { stranger } from './cross-origin.ts'
 import { type Examination, endpointOf } from './examination.ts'
 import { type Finding, unless } from './finding.ts'
@@ -58,7 +58,7 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
 }
 
 const errorProblems = (
-  { status, headers, json }: Answer,
+  { status, headers, json }: HttpResponse,
   who: string,
   expected: number,
   codes: readonly string[],

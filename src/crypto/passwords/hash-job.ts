@@ -6,7 +6,7 @@ export interface HashJob {
   readonly parameters: Argon2Parameters
 }
 
-export interface HashAnswer {
+export interface HashResponse {
   readonly id: number
   readonly tag?: Uint8Array
   readonly error?: string

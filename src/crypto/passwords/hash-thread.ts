@@ -1,7 +1,7 @@
 import { type Argon2Parameters, argon2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import type { HashAnswer, HashJob } from './hash-job.ts'
+import type { HashJob, HashResponse } from './hash-job.ts'
 
 interface Waiting {
   readonly parameters: Argon2Parameters
@@ -40,7 +40,7 @@ export class HashThread {
       // In a development checkout, Node runs the TypeScript sources directly.
       const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
       const worker = new Worker(new URL(`./hash-worker${extension}`, import.meta.url))
-      worker.on('message', (answer: HashAnswer) => this.#answered(answer))
+      worker.on('message', (response: HashResponse) => this.#answered(response))
       worker.on('error', () => this.#ended())
       worker.on('exit', () => this.#ended())
       this.#worker = worker
@@ -50,7 +50,7 @@ export class HashThread {
     return this.#worker
   }
 
-  #answered({ id, tag, error }: HashAnswer): void {
+  #answered({ id, tag, error }: HashResponse): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     if (this.#waiting.size === 0) this.#worker?.unref()

@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import type { HashAnswer, HashJob } from './hash-job.ts'
+import type { HashJob, HashResponse } from './hash-job.ts'
 
 // The worker thread, which computes one hash at a time.
 
@@ -18,7 +18,7 @@ const yieldToRequests = (): void => {
 
 yieldToRequests()
 
-const answerTo = ({ id, parameters }: HashJob): HashAnswer => {
+const responseTo = ({ id, parameters }: HashJob): HashResponse => {
   try {
     return { id, tag: argon2Sync('argon2id', parameters) }
   } catch (error) {
@@ -26,4 +26,4 @@ const answerTo = ({ id, parameters }: HashJob): HashAnswer => {
   }
 }
 
-parentPort?.on('message', (job: HashJob) => parentPort?.postMessage(answerTo(job)))
+parentPort?.on('message', (job: HashJob) => parentPort?.postMessage(responseTo(job)))

@@ -10,7 +10,7 @@ import { isPublic } from './public-address.ts'
 const exchangeTimeout = 5_000
 
 /** An accepted response: 200 with a document, or 304 if the cached document is still valid. */
-export interface Answer {
+export interface OutboundResponse {
   readonly status: 200 | 304
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
@@ -26,7 +26,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 /** A request that was sent. */
 export interface Sent {
   /** @throws OutboundFailed */
-  readonly answer: Promise<Answer>
+  readonly response: Promise<OutboundResponse>
   /** Resolves after the response and the look-up have ended. The look-up may continue after the response timed out. */
   readonly ended: Promise<unknown>
 }
@@ -86,11 +86,11 @@ export const createExchange = (
     })
   }
 
-  const answerFrom = async (
+  const responseFrom = async (
     lookup: Promise<readonly LookupAddress[]>,
     question: Question,
     timeout: AbortSignal,
-  ): Promise<Answer> => {
+  ): Promise<OutboundResponse> => {
     try {
       const sent = request(question, await orAborted(lookup, timeout), timeout)
       try {
@@ -106,8 +106,8 @@ export const createExchange = (
   return (question) => {
     const timeout = AbortSignal.timeout(exchangeTimeout)
     const lookup = addressesOf(hostOf(question.url), timeout)
-    const answer = answerFrom(lookup, question, timeout)
-    return { answer, ended: Promise.allSettled([lookup, answer]) }
+    const response = responseFrom(lookup, question, timeout)
+    return { response, ended: Promise.allSettled([lookup, response]) }
   }
 }
 
@@ -149,7 +149,7 @@ const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
     sent.end()
   })
 
-const read = async (response: IncomingMessage, question: Question): Promise<Answer> => {
+const read = async (response: IncomingMessage, question: Question): Promise<OutboundResponse> => {
   const { accept, largest, isConditional } = question
   const headers = Object.fromEntries(
     Object.entries(response.headers).flatMap(([name, value]) =>

@@ -80,13 +80,13 @@ export const createOutbound = (
     const sentRequest = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
     unfinished.add(sentRequest)
     void sent.ended.then(() => unfinished.delete(sentRequest))
-    const answer = await sent.answer
-    const text = before && answer.status === 304 ? before.text : answer.text
+    const response = await sent.response
+    const text = before && response.status === 304 ? before.text : response.text
     request.read(parsed(text))
     const policy =
-      before && answer.status === 304
-        ? before.policy.revalidatedPolicy(asked, answer).policy
-        : new CachePolicy(asked, answer, { shared: false })
+      before && response.status === 304
+        ? before.policy.revalidatedPolicy(asked, response).policy
+        : new CachePolicy(asked, response, { shared: false })
     const now = clock()
     const life = lifetimeOf(policy)
     if (life === undefined) documents.delete(key)

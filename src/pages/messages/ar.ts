@@ -452,7 +452,7 @@ export const ar: Messages = {
     websiteInvalid: `أدخل عنوانًا يبدأ بـ ${https}، أو اترك الحقل فارغًا.`,
     redirectUriTooLong: (limit) => `يزيد طول العنوان على ${characters(limit)}.`,
     redirectUriFragment: 'يجب ألا يحتوي العنوان على العلامة # وما يليها.',
-    redirectUriAnswerParameter: 'يجب ألا يحتوي العنوان على معلمة يضيفها ردّنا، مثل code أو state.',
+    redirectUriResponseParameter: 'يجب ألا يحتوي العنوان على معلمة يضيفها ردّنا، مثل code أو state.',
     redirectUriCharacter: 'يحتوي العنوان على حرف غير مسموح به في العناوين.',
     redirectUriPrivateUse:
       'لا يمكن استخدام عنوان من نوع خاص بك إلا في التطبيقات العامة، وحيثما يسمح هذا الخادم بذلك فقط.',

@@ -451,7 +451,7 @@ export const de: Messages = {
     websiteInvalid: 'Gib eine Adresse ein, die mit https:// beginnt, oder lass das Feld leer.',
     redirectUriTooLong: (limit: number) => `Die Adresse ist länger als ${limit} Zeichen.`,
     redirectUriFragment: 'Die Adresse darf kein # und nichts, was darauf folgt, enthalten.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'Die Adresse darf keinen Parameter enthalten, den unsere Antwort hinzufügt, etwa code oder state.',
     redirectUriCharacter: 'Die Adresse enthält ein Zeichen, das dort nicht vorkommen kann.',
     redirectUriPrivateUse:

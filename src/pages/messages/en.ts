@@ -441,7 +441,7 @@ export const en = {
     websiteInvalid: 'Enter an address that begins with https://, or leave it empty.',
     redirectUriTooLong: (limit: number) => `It is longer than ${limit} characters.`,
     redirectUriFragment: 'It must not contain a # and what follows it.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'It must not contain a parameter that our response adds, such as code or state.',
     redirectUriCharacter: 'It contains a character that is not allowed in an address.',
     redirectUriPrivateUse:

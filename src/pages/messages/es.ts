@@ -444,7 +444,7 @@ export const es: Messages = {
     websiteInvalid: 'Escribe una dirección que empiece por https:// o deja el campo vacío.',
     redirectUriTooLong: (limit: number) => `Tiene más de ${limit} caracteres.`,
     redirectUriFragment: 'No puede contener # ni lo que va detrás.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'No puede contener un parámetro que añade nuestra respuesta, como code o state.',
     redirectUriCharacter: 'Contiene un carácter que una dirección no puede tener.',
     redirectUriPrivateUse:

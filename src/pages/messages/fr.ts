@@ -455,7 +455,7 @@ export const fr: Messages = {
     websiteInvalid: 'Saisissez une adresse qui commence par https:// ou laissez ce champ vide.',
     redirectUriTooLong: (limit: number) => `L’adresse dépasse ${limit} caractères.`,
     redirectUriFragment: 'L’adresse ne doit pas contenir de # ni ce qui le suit.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'L’adresse ne doit pas contenir de paramètre que notre réponse ajoute, comme code ou state.',
     redirectUriCharacter: 'L’adresse contient un caractère qui n’y est pas admis.',
     redirectUriPrivateUse:

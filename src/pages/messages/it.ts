@@ -441,7 +441,7 @@ export const it: Messages = {
     websiteInvalid: 'Inserisci un indirizzo che inizi con https:// o lascia il campo vuoto.',
     redirectUriTooLong: (limit: number) => `L’indirizzo ha più di ${limit} caratteri.`,
     redirectUriFragment: 'L’indirizzo non deve contenere un # né ciò che lo segue.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'L’indirizzo non deve contenere un parametro che la nostra risposta aggiunge, come code o state.',
     redirectUriCharacter: 'L’indirizzo contiene un carattere non ammesso.',
     redirectUriPrivateUse:

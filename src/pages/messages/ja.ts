@@ -443,7 +443,7 @@ export const ja: Messages = {
     websiteInvalid: 'https:// で始まるアドレスを入力するか、空欄のままにしてください。',
     redirectUriTooLong: (limit) => `${limit} 文字を超えています。`,
     redirectUriFragment: '「#」とそれに続く部分を含めることはできません。',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'code や state など、こちらの応答で付加されるパラメーターを含めることはできません。',
     redirectUriCharacter: 'アドレスに使用できない文字が含まれています。',
     redirectUriPrivateUse:

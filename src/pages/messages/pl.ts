@@ -463,7 +463,7 @@ export const pl: Messages = {
       other: 'Adres może mieć najwyżej # znaku.',
     }),
     redirectUriFragment: 'Adres nie może zawierać znaku # ani tego, co po nim następuje.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'Adres nie może zawierać parametru, który dodaje nasza odpowiedź, na przykład code lub state.',
     redirectUriCharacter: 'Zawiera znak, którego w adresie być nie może.',
     redirectUriPrivateUse:

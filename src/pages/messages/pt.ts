@@ -438,7 +438,7 @@ export const pt: Messages = {
     websiteInvalid: 'Digite um endereço que comece com https:// ou deixe o campo vazio.',
     redirectUriTooLong: (limit: number) => `Tem mais de ${limit} caracteres.`,
     redirectUriFragment: 'Não pode conter # nem o que vem depois.',
-    redirectUriAnswerParameter:
+    redirectUriResponseParameter:
       'Não pode conter um parâmetro que nossa resposta acrescenta, como code ou state.',
     redirectUriCharacter: 'Contém um caractere que um endereço não pode ter.',
     redirectUriPrivateUse:

@@ -407,7 +407,7 @@ export const zh: Messages = {
     websiteInvalid: '请输入以 https:// 开头的地址，或留空。',
     redirectUriTooLong: (limit) => `长度超过 ${limit} 个字符。`,
     redirectUriFragment: '不能包含 # 及其后的内容。',
-    redirectUriAnswerParameter: '不能包含我们的响应会添加的参数，例如 code 或 state。',
+    redirectUriResponseParameter: '不能包含我们的响应会添加的参数，例如 code 或 state。',
     redirectUriCharacter: '其中包含地址中不允许的字符。',
     redirectUriPrivateUse: '自定义类型的地址仅可用于公共应用，且须为此服务器所允许。',
     redirectUriInvalid: '这不是完整的地址。',

@@ -1,7 +1,7 @@
 // RFC 8414: OAuth 2.0 Authorization Server Metadata
 
 import { responseModeOf } from '../endpoints/authorization/authorization-request.ts'
-import { metadataAnswer, withoutEmptyLists } from '../endpoints/responses/answers.ts'
+import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import {
   advertisedAddresses,
   metadataOfExtensions,
@@ -41,7 +41,7 @@ export const authorizationServerMetadata: Extension = {
       cors: true,
       errors: 'json',
       handle: async (_request, server) =>
-        metadataAnswer(withoutEmptyLists(metadata(server), meaningfulWhenEmpty)),
+        metadataResponse(withoutEmptyLists(metadata(server), meaningfulWhenEmpty)),
     },
   ],
 }

@@ -59,7 +59,7 @@ export const dpop: Extension = {
 
   onTokenIssue: bind,
 
-  answerHeaders: (http, server) => (http.header('dpop') === null ? {} : nonceHeader(server)),
+  responseHeaders: (http, server) => (http.header('dpop') === null ? {} : nonceHeader(server)),
 
   onProtectedRequest(presented, found, server) {
     if (found.token.keyThumbprint === null) return undefined

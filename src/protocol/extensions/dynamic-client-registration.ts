@@ -16,7 +16,7 @@ import { InvalidField } from '../../model/invalid-field.ts'
 import { AuthenticationRequired, OAuthError } from '../../model/oauth-error.ts'
 import type { RegistrationRequest } from '../../model/register-client.ts'
 import { strictJson } from '../../model/strict-json.ts'
-import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/token/supported.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
@@ -72,7 +72,7 @@ const registration: Endpoint = {
       registrationToken,
       clientSecret: hasSecret(client) ? clientSecret : undefined,
     }
-    return jsonAnswer(information(client, secrets, server), 201)
+    return jsonResponse(information(client, secrets, server), 201)
   },
 }
 
@@ -90,10 +90,11 @@ const configuration: Endpoint = {
       if (!(await server.clients.delete(client.clientId))) throw invalidToken(server)
       return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
     }
-    if (http.method !== 'PUT') return jsonAnswer(information(client, { registrationToken }, server))
+    if (http.method !== 'PUT')
+      return jsonResponse(information(client, { registrationToken }, server))
     await server.limits.consume('registrations', http.address)
     const changed = await change(http, client, server)
-    return jsonAnswer(information(changed.client, { ...changed, registrationToken }, server))
+    return jsonResponse(information(changed.client, { ...changed, registrationToken }, server))
   },
 }
 

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
-import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
@@ -111,13 +111,13 @@ export const introspection: Extension = {
           server.getToken({ accessToken: token }),
           server.getToken({ refreshToken: token }),
         ])
-        const answer =
+        const response =
           (access && describeAccessToken(access, token, client, server)) ??
           (refresh && describeRefreshToken(refresh, client, server))
-        if (answer) return jsonAnswer(answer)
+        if (response) return jsonResponse(response)
         // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
-        return jsonAnswer({ active: false })
+        return jsonResponse({ active: false })
       },
     },
   ],

@@ -2,7 +2,7 @@
 import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
 import type { MintAccessToken } from '../../records/context.ts'
 import type { SigningKeys } from '../../records/keys/signing-keys.ts'
-import { metadataAnswer } from '../endpoints/responses/answers.ts'
+import { metadataResponse } from '../endpoints/responses/responses.ts'
 import type { Extension } from '../plug-ins.ts'
 
 interface Minting {
@@ -43,7 +43,7 @@ export const jwtAccessTokens: Extension = {
       cors: true,
       errors: 'json',
       advertisedAs: 'jwks_uri',
-      handle: async (_request, { signingKeys }) => metadataAnswer(await signingKeys.published()),
+      handle: async (_request, { signingKeys }) => metadataResponse(await signingKeys.published()),
     },
   ],
 }

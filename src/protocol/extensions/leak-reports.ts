@@ -7,7 +7,7 @@ import { OAuthError } from '../../model/oauth-error.ts'
 import { p256Key } from '../../model/p256-key.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { endLeaked } from '../../records/tokens/end-leaked.ts'
-import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { Configuration, Environment, ServerContext } from '../server-context.ts'
 
@@ -128,7 +128,7 @@ export const leakReports: Extension = {
           if (!verdicts.has(item.token))
             verdicts.set(item.token, await revokeReported(item, server))
         }
-        return jsonAnswer(
+        return jsonResponse(
           found.map(({ token, type }) => ({
             token_raw: token,
             token_type: type,

@@ -1,8 +1,8 @@
 // RFC 9728: OAuth 2.0 Protected Resource Metadata
 
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
-import { metadataAnswer, withoutEmptyLists } from '../endpoints/responses/answers.ts'
 import { notFound } from '../endpoints/responses/problem.ts'
+import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
 import { resourceMetadataOfExtensions } from '../endpoints/token/supported.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -49,7 +49,7 @@ export const protectedResourceMetadata: Extension = {
         const [whole] = about === '' ? server.resources : []
         const resource = resourceNamed(server.resources, `${origin}${about}`) ?? whole
         if (!resource) throw notFound()
-        return metadataAnswer(withoutEmptyLists(metadata(resource, server)))
+        return metadataResponse(withoutEmptyLists(metadata(resource, server)))
       },
     },
   ],

@@ -8,8 +8,8 @@ import { Parameters } from '../../model/parameters.ts'
 import { hasImposed } from '../../model/self-imposed-rules.ts'
 import { authenticateClient } from '../client-authentication/authenticate-client.ts'
 import { proveRedirect, validateRequest } from '../endpoints/authorization/authorization-request.ts'
-import { answerHeaders } from '../endpoints/responses/answer-headers.ts'
-import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { responseHeaders } from '../endpoints/responses/response-headers.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 
 interface PushedRequest {
@@ -61,8 +61,8 @@ const pushEndpoint: Endpoint = {
       for (const [name, value] of Object.entries(added)) form.set(name, value)
     }
     const reference = await storeRequest(client, form, server)
-    const answer = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
-    return jsonAnswer(answer, 201, answerHeaders(http, server))
+    const response = { request_uri: `${urn}${reference}`, expires_in: expiresIn }
+    return jsonResponse(response, 201, responseHeaders(http, server))
   },
 }
 

@@ -1,6 +1,6 @@
 // RFC 7009: OAuth 2.0 Token Revocation
 
-import { jsonAnswer } from '../endpoints/responses/answers.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -38,7 +38,7 @@ export const revocation: Extension = {
       async handle(request, server) {
         const { client, token } = await readAboutToken(request, server)
         await revoke(token, client.clientId, server)
-        return jsonAnswer({})
+        return jsonResponse({})
       },
     },
   ],

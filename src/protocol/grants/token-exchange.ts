@@ -71,7 +71,7 @@ export const tokenExchange: BuiltInGrant = {
     'actor_token_type',
     'expires_in',
   ],
-  answer: { issued_token_type: accessTokenType },
+  response: { issued_token_type: accessTokenType },
 
   /** Returns the hidden client of a personal token, because the holder cannot authenticate as a client. */
   async findClient({ params, http }, server) {

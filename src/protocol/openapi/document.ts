@@ -84,7 +84,7 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   AdminToken: administration.adminToken,
   AdministrationForm: administration.administrationForm,
   TokenRequest: tokenRequest(server),
-  TokenAnswer: protocol.tokenAnswer,
+  TokenResponse: protocol.tokenResponse,
   Pong: protocol.pong,
   TokenHolder: protocol.tokenHolder,
   ...metadataShapes(server),

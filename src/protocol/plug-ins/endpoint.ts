@@ -1,5 +1,5 @@
-import type { Answer } from '../../http/answer.ts'
 import type { HttpRequest } from '../../http/request.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** An endpoint of the authorization server. */
@@ -21,5 +21,5 @@ export interface EndpointFor<Server> {
   readonly errors: 'json' | 'page' | 'challenge'
   /** The metadata member with the URL of the endpoint. RFC 8414 §2. */
   readonly advertisedAs?: string
-  handle(request: HttpRequest, server: Server): Promise<Response | Answer>
+  handle(request: HttpRequest, server: Server): Promise<Response | HttpResponse>
 }

@@ -75,7 +75,7 @@ export interface ExtensionFor<Server> {
   /** Restricts a token before it is issued. Called after the grant and before a code or refresh token is consumed. */
   onTokenIssue?(issue: TokenIssue, server: Server): Redemption | Promise<Redemption>
   /** Returns headers for token responses and for responses to pushed requests. */
-  answerHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
+  responseHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
   /** Checks that a request may use a valid token. Must be fast, because it is called on every request. */
   onProtectedRequest?(
     presented: PresentedToken,

@@ -26,7 +26,7 @@ export interface GrantFor<Server> {
     server: Server,
   ): Promise<Client | undefined>
   /** Additional members of the token response (RFC 6749 §5.1). */
-  readonly answer?: Readonly<Record<string, unknown>>
+  readonly response?: Readonly<Record<string, unknown>>
   /** Redeems a request. @throws OAuthError without consuming anything */
   redeem(request: TokenRequest, server: Server): Promise<Redemption>
 }

@@ -124,10 +124,10 @@ const replay = async (
   if (rotated.parameters !== parametersOf(redemption)) throw refused()
   const successor = await store.tokens.findByAccess(current.accessDigest)
   if (successor?.fields.clientId !== redemption.client.clientId) throw refused()
-  return sameAnswer(successor, authorization, context)
+  return sameResponse(successor, authorization, context)
 }
 
-const sameAnswer = async (
+const sameResponse = async (
   row: TokenWithState,
   granted: Granted,
   context: RecordsContext,

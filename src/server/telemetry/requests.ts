@@ -1,8 +1,8 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api'
-import type { Answer } from '../../http/answer.ts'
 import type { Connection, RequestSource } from '../../http/request.ts'
 import { requestIdOf, withRequestId } from '../../http/request-id.ts'
 import { inRequest } from '../../http/request-scope.ts'
+import type { HttpResponse } from '../../http/response.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Telemetry } from './telemetry.ts'
 import type { Traces } from './traces.ts'
@@ -20,10 +20,10 @@ type Answering<A> = (matched: (route: string) => void) => A | Promise<A>
 /** Returns a function that assigns an ID to each request, and measures, traces and logs the request. */
 export const observeRequests =
   ({ telemetry, traces, log }: Observers) =>
-  <A extends Answer | Response>(
+  <A extends HttpResponse | Response>(
     source: RequestSource,
     connection: Connection,
-    answer: Answering<A>,
+    response: Answering<A>,
   ): Promise<A | Response> => {
     const startedAt = performance.now()
     const id = requestIdOf(source, connection)
@@ -34,7 +34,7 @@ export const observeRequests =
     }
     return inRequest(id, () =>
       traces.request(source, async (span) => {
-        const answered = withRequestId(await answer(matched), id)
+        const answered = withRequestId(await response(matched), id)
         const { status } = answered
         const milliseconds = performance.now() - startedAt
         telemetry.request(milliseconds / 1000, attributesOf(method, route, status))

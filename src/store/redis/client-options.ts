@@ -40,4 +40,4 @@ export const withServerName = ({ host, port }: Node): Node & { readonly serverna
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
 
 /** The timeout for the reply to a command, in milliseconds. */
-export const answerLimit = 1_000
+export const responseLimit = 1_000

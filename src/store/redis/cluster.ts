@@ -1,6 +1,6 @@
 import { createCluster } from '@redis/client'
 import { withTimeout } from '../timeout.ts'
-import { answerLimit, clientOptions, withServerName } from './client-options.ts'
+import { clientOptions, responseLimit, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
@@ -51,7 +51,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   /** Discovers the nodes again from the nodes that still respond. The current connections are used in the meantime. */
   const renew = async () => {
     const pings = cluster.masters.map(async ({ host, port, client }) => {
-      await withTimeout(answerLimit, client?.ping() ?? Promise.reject())
+      await withTimeout(responseLimit, client?.ping() ?? Promise.reject())
       return { host, port }
     })
     const settled = await Promise.allSettled(pings)
@@ -76,7 +76,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
   const retire = (old: typeof cluster) => {
     retired.add(old)
     const end = () => retired.delete(old) && old.destroy()
-    setTimeout(end, answerLimit).unref()
+    setTimeout(end, responseLimit).unref()
   }
 
   return {

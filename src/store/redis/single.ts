@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
 import { withTimeout } from '../timeout.ts'
-import { answerLimit, clientOptions, withServerName } from './client-options.ts'
+import { clientOptions, responseLimit, withServerName } from './client-options.ts'
 import type { ConnectionSettings, RedisConnection } from './connection.ts'
 import { scripts } from './scripts.ts'
 
@@ -28,7 +28,7 @@ export const singleConnection = (settings: ConnectionSettings): RedisConnection 
     },
     async isPartial() {
       // The reply to HELLO is a list of alternating names and values. A proxy without HELLO counts as a single Redis.
-      const reply = withTimeout(answerLimit, client.sendCommand<unknown[]>(['HELLO']))
+      const reply = withTimeout(responseLimit, client.sendCommand<unknown[]>(['HELLO']))
       const hello = await reply.catch((): unknown[] => [])
       return hello[hello.indexOf('mode') + 1] === 'cluster'
     },

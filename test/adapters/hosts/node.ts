@@ -14,9 +14,9 @@ import {
 import { type Host, listening } from '../embed.ts'
 import { homePage, meOf, Notes, publicOf } from './notes.ts'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
+type HttpResponse = (request: IncomingMessage, response: ServerResponse) => unknown
 
-const json = (body: (request: IncomingMessage) => unknown, status = 200): Answer => {
+const json = (body: (request: IncomingMessage) => unknown, status = 200): HttpResponse => {
   return async (request, response) => {
     const text = JSON.stringify(await body(request))
     response.writeHead(status, { 'content-type': 'application/json' })
@@ -29,7 +29,7 @@ const route = (
   base: string,
   target: string,
   steps: readonly Middleware[],
-  answer: Answer,
+  answer: HttpResponse,
 ): Middleware => {
   const [method, path] = target.split(' ')
   const run = chain(...steps, (request, response) => void answer(request, response))
@@ -63,7 +63,7 @@ export const nodeHost: Host = (server, { basePath, parsesBodies }) => {
   const reads = [rest(server), requireApiAuth(), requireOauthScopes('notes:read')]
   const writes = [rest(server), requireApiAuth(), requireOauthScopes('notes:write')]
   const open = [rest(server), requireApiAuth({ allowAnonymous: true })]
-  const home: Answer = (request, response) =>
+  const home: HttpResponse = (request, response) =>
     response.setHeader('content-type', 'text/html').end(homePage(pageOf(request)))
   const app = chain(
     ...(parsesBodies ? [parseForms] : []),

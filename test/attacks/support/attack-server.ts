@@ -55,7 +55,7 @@ export interface AttackClient {
 export type Over = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A response and its redirect. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -77,7 +77,7 @@ export interface Tokens {
   readonly accessToken: string
   readonly refreshToken: string
   readonly scope: string
-  readonly answer: Answer
+  readonly response: HttpResponse
 }
 
 /** Options of an authorization request. */
@@ -129,30 +129,30 @@ export interface AttackServer {
    * Sends an authorization request (AZ), follows redirects within the server, and submits the consent form. Returns the
    * redirect to the client, or the last page.
    */
-  authorize(over?: Over, asking?: Asking): Promise<Answer>
+  authorize(over?: Over, asking?: Asking): Promise<HttpResponse>
   /** Follows redirects of a response within the server. */
-  follow(answer: Answer, agent: UserAgent): Promise<Answer>
+  follow(answer: HttpResponse, agent: UserAgent): Promise<HttpResponse>
   /** Submits the first form of a page with its hidden fields, and follows redirects within the server. */
-  submit(page: Answer, agent: UserAgent, fields: Over): Promise<Answer>
+  submit(page: HttpResponse, agent: UserAgent, fields: Over): Promise<HttpResponse>
   /** Runs AZ and returns the code. */
   code(over?: Over, asking?: Asking): Promise<string>
   /** Sends a token request (TK). Adds the required parameters if the grant is an authorization code. */
-  token(over?: Over, redeeming?: Redeeming): Promise<Answer>
+  token(over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
   /** Pushes the parameters of AZ (RFC 9126). */
-  push(over?: Over, redeeming?: Redeeming): Promise<Answer>
+  push(over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
   /** Sends TK with a refresh token. */
-  refresh(refreshToken: string, over?: Over, redeeming?: Redeeming): Promise<Answer>
+  refresh(refreshToken: string, over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
   /** Runs AZ and TK and returns the tokens. `over` applies to AZ. */
   grant(over?: Over, asking?: Asking): Promise<Tokens>
   /** Requests /oauth/ping with a token (PING). */
-  ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<Answer>
+  ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<HttpResponse>
   /** Expects that PING with the access token and a refresh are rejected. */
   expectDead(tokens: Tokens, redeeming?: Redeeming): Promise<void>
   /** Expects that PING with the access token succeeds. */
   expectAlive(tokens: Pick<Tokens, 'accessToken'>): Promise<void>
   /** Sends any request, without following redirects. */
-  request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<Answer>
-  tokensIn(answer: Answer): Tokens
+  request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<HttpResponse>
+  tokensIn(answer: HttpResponse): Tokens
   /** Creates another logged-in user, which the test may change. */
   newPerson(): Promise<Person & LoggedIn>
   /** Registers another client, whose owner is user-a by default. */
@@ -289,30 +289,34 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
       ...over,
     }
   }
-  const answerOf = async (
+  const responseOf = async (
     response: Response,
     url: string,
     before: readonly string[] = [],
-  ): Promise<Answer> => {
+  ): Promise<HttpResponse> => {
     const answer = await plain(response, url, issuer, before)
     for (const name of secretMembers) {
       memory.saw(answer.body[name], answer.query[name], answer.fragment[name])
     }
     return answer
   }
-  const follow = async (answer: Answer, agent: UserAgent): Promise<Answer> => {
+  const follow = async (answer: HttpResponse, agent: UserAgent): Promise<HttpResponse> => {
     const { location, url, locations } = answer
     if (location === undefined || locations.length > 10) return answer
     const target = URL.canParse(location, url) ? new URL(location, url) : undefined
     if (target?.origin !== new URL(issuer).origin) return answer
-    return follow(await answerOf(await agent.fetch(target), target.href, locations), agent)
+    return follow(await responseOf(await agent.fetch(target), target.href, locations), agent)
   }
-  const submit = async (page: Answer, agent: UserAgent, fields: Over): Promise<Answer> => {
+  const submit = async (
+    page: HttpResponse,
+    agent: UserAgent,
+    fields: Over,
+  ): Promise<HttpResponse> => {
     const { action, hidden } = formIn(page.text)
     const url = new URL(action, page.url).href
     const body = new URLSearchParams(pairsOf({ ...hidden, ...fields }))
     const response = await agent.fetch(url, { method: 'POST', body })
-    return follow(await answerOf(response, url, page.locations), agent)
+    return follow(await responseOf(response, url, page.locations), agent)
   }
   const authorizeUrl: AttackServer['authorizeUrl'] = (over = {}, asking = {}) =>
     `${issuer}/oauth/authorize?${formOf(parametersOf(over, asking.client))}${asking.append ?? ''}`
@@ -331,14 +335,14 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
     }
     const target = method === 'POST' ? address : url
     const response = await agent.fetch(target, method === 'POST' ? form : { headers })
-    const page = await follow(await answerOf(response, target), agent)
+    const page = await follow(await responseOf(response, target), agent)
     const isForm = page.status === 200 && isConsentPage(page)
     if (!isForm || decision === null) return page
     return submit(page, agent, { confirm: decision, ...fields })
   }
 
   /** Sends a form with the client's credentials. */
-  const send = async (path: string, form: Over, redeeming: Redeeming): Promise<Answer> => {
+  const send = async (path: string, form: Over, redeeming: Redeeming): Promise<HttpResponse> => {
     const { clientId, clientSecret, isConfidential } = named(redeeming.client)
     const { auth = isConfidential ? 'basic' : 'none', headers = {}, append = '' } = redeeming
     const url = `${redeeming.at?.issuer ?? issuer}${path}`
@@ -357,7 +361,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
         ...headers,
       },
     })
-    return answerOf(response, url)
+    return responseOf(response, url)
   }
   const token: AttackServer['token'] = (over = {}, redeeming = {}) => {
     const isCode = !('grant_type' in over) || over.grant_type === 'authorization_code'
@@ -377,7 +381,7 @@ const withFixtures = async (server: TestServer, options: TestOptions): Promise<A
   const request: AttackServer['request'] = async (path, { agent, ...init } = {}) => {
     const url = path.startsWith('http') ? path : `${issuer}${path}`
     const all = { redirect: 'manual', ...init } as const
-    return answerOf(await (agent ? agent.fetch(url, all) : fetch(url, all)), url)
+    return responseOf(await (agent ? agent.fetch(url, all) : fetch(url, all)), url)
   }
   const ping: AttackServer['ping'] = (value, at = server) =>
     request(`${at.issuer}/oauth/ping`, { headers: { authorization: `Bearer ${value}` } })
@@ -487,11 +491,11 @@ const pairsOf = (over: Over): [string, string][] =>
 export const formOf = (over: Over): string => new URLSearchParams(pairsOf(over)).toString()
 
 /** Returns whether a page is a consent page. */
-export const isConsentPage = ({ text }: Pick<Answer, 'text'>): boolean =>
+export const isConsentPage = ({ text }: Pick<HttpResponse, 'text'>): boolean =>
   text.includes('name="authorization_request"')
 
 /** Returns whether a page is the login page. */
-export const isLoginPage = ({ status, url, text }: Answer): boolean =>
+export const isLoginPage = ({ status, url, text }: HttpResponse): boolean =>
   status === 200 && new URL(url).pathname.endsWith('/login') && text.includes('name="password"')
 
 const plain = async (
@@ -499,7 +503,7 @@ const plain = async (
   url: string,
   issuer: string,
   before: readonly string[],
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const text = await response.text()
   const location = response.headers.get('location') ?? undefined
   const target = location && URL.canParse(location, url) ? new URL(location, url) : undefined
@@ -521,18 +525,18 @@ const plain = async (
 }
 
 /** Returns the tokens of a successful response. */
-const tokensIn = (answer: Answer): Tokens => {
+const tokensIn = (answer: HttpResponse): Tokens => {
   if (answer.status !== 200) throw new Error(`The response contains no tokens: ${summary(answer)}`)
   const { access_token, refresh_token, scope } = answer.body as Record<string, string>
   return {
     accessToken: access_token ?? '',
     refreshToken: refresh_token ?? '',
     scope: scope ?? '',
-    answer,
+    response: answer,
   }
 }
 
-const summary = ({ status, location, text }: Answer): string =>
+const summary = ({ status, location, text }: HttpResponse): string =>
   `${status} ${location ?? ''} ${text.slice(0, 300)}`
 
 /** Expects that a rejected action changes nothing. */
@@ -570,7 +574,7 @@ const stateOf = async (server: TestServer): Promise<Record<string, readonly unkn
 }
 
 /** Expects LOCAL400: a page of this server with status 400, and no previous redirect to another site. */
-export const expectLocal400 = (answer: Answer): void => {
+export const expectLocal400 = (answer: HttpResponse): void => {
   const { origin } = new URL(answer.issuer)
   for (const location of answer.locations) {
     expect(new URL(location, answer.issuer).origin, location).toBe(origin)
@@ -588,7 +592,7 @@ export const expectLocal400 = (answer: Answer): void => {
  * @param state the expected state, or null if the redirect must not contain a state
  */
 export const expectRedirect = (
-  answer: Answer,
+  answer: HttpResponse,
   error: string,
   {
     redirectUri = 'https://client.example/cb',
@@ -613,7 +617,7 @@ export const expectRedirect = (
 
 /** Expects J400 or J401: an uncached JSON error (RFC 6749 §5.2), with a challenge if the request used Basic. */
 export const expectJson = (
-  answer: Answer,
+  answer: HttpResponse,
   status: number,
   error: string,
   { triedBasic }: { readonly triedBasic?: boolean } = {},
@@ -633,7 +637,7 @@ export const expectJson = (
 }
 
 /** Expects B401: a Bearer challenge with this error, or without an error. */
-export const expectBearer = (answer: Answer, error?: string): void => {
+export const expectBearer = (answer: HttpResponse, error?: string): void => {
   expect(answer.status, answer.text).toBe(401)
   const challenge = answer.headers.get('www-authenticate') ?? ''
   expect(challenge).toMatch(/^Bearer /)

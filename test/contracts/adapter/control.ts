@@ -19,10 +19,10 @@ const twoCookies: Extension = {
       methods: ['GET'],
       errors: 'json',
       async handle() {
-        const answer = Response.json({})
-        answer.headers.append('set-cookie', 'a=1; Path=/, x')
-        answer.headers.append('set-cookie', 'b=2; Path=/')
-        return answer
+        const response = Response.json({})
+        response.headers.append('set-cookie', 'a=1; Path=/, x')
+        response.headers.append('set-cookie', 'b=2; Path=/')
+        return response
       },
     },
   ],

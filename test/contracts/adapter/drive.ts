@@ -18,7 +18,7 @@ export interface Started {
 /** Runs an application as a process that the suite controls by messages. */
 export const drive = (start: Start): void => {
   let control: Control | undefined
-  const answer = async (message: Message): Promise<unknown> => {
+  const response = async (message: Message): Promise<unknown> => {
     if (message.name === 'start') {
       const made = await controlled(message.settings)
       control = made.control
@@ -28,7 +28,7 @@ export const drive = (start: Start): void => {
     return operation(...message.args)
   }
   process.on('message', (message: Message) => {
-    answer(message).then(
+    response(message).then(
       (value) => process.send?.({ value }),
       (error: unknown) => process.send?.({ error: String(error) }),
     )

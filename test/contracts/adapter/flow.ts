@@ -30,15 +30,15 @@ export const describeFlow = (world: () => World): void => {
     expect(consent.status).toBe(200)
     const decided = await agent.submit(consent, { confirm: 'yes' })
     expect(decided.status).toBe(303)
-    const answer = new URL(decided.headers.get('location') ?? '')
-    expect(answer.origin + answer.pathname).toBe(redirectUri)
-    expect(answer.searchParams.get('state')).toBe('x y&z')
-    expect(answer.searchParams.get('iss')).toBe(app.place.issuer)
+    const response = new URL(decided.headers.get('location') ?? '')
+    expect(response.origin + response.pathname).toBe(redirectUri)
+    expect(response.searchParams.get('state')).toBe('x y&z')
+    expect(response.searchParams.get('iss')).toBe(app.place.issuer)
 
     const redeemed = await world().token(
       `${new URLSearchParams({
         grant_type: 'authorization_code',
-        code: answer.searchParams.get('code') ?? '',
+        code: response.searchParams.get('code') ?? '',
         redirect_uri: redirectUri,
         code_verifier: verifier,
       })}`,
@@ -65,9 +65,9 @@ export const describeFlow = (world: () => World): void => {
     const { app, session } = world()
     const consent = await session.agent.browse(world().authorizeUrl({ prompt: 'consent' }))
     const decided = await session.agent.submit(consent, { confirm: 'no' })
-    const answer = new URL(decided.headers.get('location') ?? '')
-    expect(answer.searchParams.get('error')).toBe('access_denied')
-    expect(answer.searchParams.get('iss')).toBe(app.place.issuer)
+    const response = new URL(decided.headers.get('location') ?? '')
+    expect(response.searchParams.get('error')).toBe('access_denied')
+    expect(response.searchParams.get('iss')).toBe(app.place.issuer)
   })
 
   describe('client credentials', () => {
@@ -80,12 +80,12 @@ export const describeFlow = (world: () => World): void => {
     test.each(['in the header', 'in the body'])(
       'valid, %s: issues a token of the owner',
       async (where) => {
-        const answer =
+        const response =
           where === 'in the header'
             ? await world().token(grant)
             : await world().token(grant + inBody(), { authorization: '' })
-        expect(answer.status).toBe(200)
-        const authorization = `Bearer ${JSON.parse(answer.text).access_token}`
+        expect(response.status).toBe(200)
+        const authorization = `Bearer ${JSON.parse(response.text).access_token}`
         const { body } = await world().ask('/api/me', { authorization })
         expect(body).toEqual({ id: world().user.id, kind: 'access_token' })
       },

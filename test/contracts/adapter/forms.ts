@@ -5,8 +5,8 @@ import { form, type World } from './world.ts'
 export const describeForms = (world: () => World): void => {
   describe('a form', () => {
     const grant = 'grant_type=client_credentials'
-    const refusal = async (answer: Promise<{ status: number; text: string }>) => {
-      const { status, text } = await answer
+    const refusal = async (response: Promise<{ status: number; text: string }>) => {
+      const { status, text } = await response
       return `${status} ${JSON.parse(text).error}`
     }
 
@@ -57,9 +57,9 @@ export const describeForms = (world: () => World): void => {
     for (const name of ['client_id', 'redirect_uri', 'state']) {
       const url = world().authorizeUrl({ state: 'a' })
       const value = new URL(url).searchParams.get(name) ?? ''
-      const answer = await agent.fetch(`${url}&${name}=${encodeURIComponent(value)}`)
-      expect(answer.status).toBe(303)
-      const view = new URL(answer.headers.get('location') ?? '', url)
+      const response = await agent.fetch(`${url}&${name}=${encodeURIComponent(value)}`)
+      expect(response.status).toBe(303)
+      const view = new URL(response.headers.get('location') ?? '', url)
       expect(view.pathname).toBe(world().oauth('/errors'))
       expect(view.searchParams.get('error')).toBe('invalid_request')
       expect((await agent.fetch(view)).status).toBe(400)

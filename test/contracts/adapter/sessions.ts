@@ -9,7 +9,7 @@ import {
   invalidIssuer,
   missingHeader,
   noAuthorization,
-} from './answers.ts'
+} from './expected-responses.ts'
 import { secretKey } from './harness.ts'
 import { machine, newBrowser, type Presented, pageOf, type World } from './world.ts'
 

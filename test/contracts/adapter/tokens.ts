@@ -6,7 +6,7 @@ import {
   insufficient,
   invalidToken,
   twoCredentials,
-} from './answers.ts'
+} from './expected-responses.ts'
 import type { Presented, World } from './world.ts'
 
 /** How a token is presented. */

@@ -27,7 +27,7 @@ export interface Presented {
   readonly body?: string
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
@@ -138,7 +138,7 @@ export class World {
   }
 
   /** Requests a guarded resource, and checks the invariants of every response. */
-  async ask(path: string, presented: Presented = {}): Promise<Answer> {
+  async ask(path: string, presented: Presented = {}): Promise<HttpResponse> {
     const { status, headers, text } = await this.send(this.path(path), presented)
     expect(headers.get('content-type')).toMatch(/^application\/json\b/)
     expect(headers.get('cache-control')).toContain('no-store')
@@ -152,7 +152,7 @@ export class World {
     }
   }
 
-  #challenge(text: string): Answer['challenge'] {
+  #challenge(text: string): HttpResponse['challenge'] {
     expect(text).toMatch(/^(?:Bearer|DPoP) [a-z_]+="[^"\\]*"(?:, [a-z_]+="[^"\\]*")*$/)
     const pairs = [...text.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, name, value]) => [name, value])
     const all = Object.fromEntries(pairs)

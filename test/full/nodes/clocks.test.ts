@@ -30,8 +30,8 @@ const skewFile = async () => {
 }
 
 const readiness = async (node: { readonly url: string }) => {
-  const answer = await fetch(`${node.url}/health/ready`)
-  return { status: answer.status, body: await answer.json() }
+  const response = await fetch(`${node.url}/health/ready`)
+  return { status: response.status, body: await response.json() }
 }
 const isReady = { status: 200, body: { status: 'ready' } }
 const isWrong = { status: 503, body: { status: 'not ready', clock: 'wrong' } }

@@ -61,9 +61,9 @@ describe.skipIf(isLacking)(
     const everywhere = async (
       ask: (url: string, turn: number) => Promise<string>,
     ): Promise<string> => {
-      const answers = await Promise.all(site.nodes.map(({ url }, turn) => ask(url, turn)))
-      expect(new Set(answers).size, answers.join(', ')).toBe(1)
-      return answers[0] ?? ''
+      const responses = await Promise.all(site.nodes.map(({ url }, turn) => ask(url, turn)))
+      expect(new Set(responses).size, responses.join(', ')).toBe(1)
+      return responses[0] ?? ''
     }
     const look = (token: string) =>
       everywhere(async (url) =>

@@ -39,8 +39,8 @@ describe('several nodes that start concurrently on an empty database', () => {
       // The nodes are one server: each accepts the tokens of the others.
       const { access_token } = await site.client.tokens(site.node(0), site.agent)
       const headers = { authorization: `Bearer ${access_token}` }
-      const answers = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
-      expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+      const responses = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
+      expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(
         several.map(() => 200),
       )
     },

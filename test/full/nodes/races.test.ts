@@ -54,8 +54,8 @@ const makeCodes = async ({
   const codes: string[] = []
   await each(Array.from({ length: many }), width, async (_, index) => {
     const url = client.authorizeUrl(node(index))
-    const answer = await call({ url, headers })
-    const code = new URL(String(answer.headers.location)).searchParams.get('code')
+    const response = await call({ url, headers })
+    const code = new URL(String(response.headers.location)).searchParams.get('code')
     if (code !== null) codes.push(code)
   })
   return codes
@@ -150,11 +150,11 @@ describe.skipIf(isLacking)('three nodes with the leeway', () => {
     })
     console.log(`${many} refresh tokens × ${times}, leeway: ${seconds(began)}`, patterns(volleys))
     expect(patterns(volleys)).toEqual({ '{"200":5}': many })
-    const answers = volleys.map(
+    const responses = volleys.map(
       (volley) =>
         new Set(volley.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size,
     )
-    expect(new Set(answers)).toEqual(new Set([1]))
+    expect(new Set(responses)).toEqual(new Set([1]))
     expect(await rotationsOf(site, tokens)).toEqual({ rotations: many, revoked: 0, alive: many })
   })
 })

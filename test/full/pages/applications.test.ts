@@ -24,12 +24,12 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
 
   const isAccepted = async (clientId: string, clientSecret: string): Promise<boolean> => {
     const basic = { clientId, clientSecret }
-    const answer = await tokenRequest(
+    const response = await tokenRequest(
       site.app.issuer,
       { grant_type: 'client_credentials' },
       { basic },
     )
-    return answer.status === 200
+    return response.status === 200
   }
 
   describe.each(ways)('$name', (way) => {

@@ -18,8 +18,8 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
 
   const scopesOf = async (value: string): Promise<unknown> => {
     const headers = { authorization: `Bearer ${value}` }
-    const answer = await fetch(`${site.app.issuer}/oauth/info`, { headers })
-    return ((await answer.json()) as { scopes: unknown }).scopes
+    const response = await fetch(`${site.app.issuer}/oauth/info`, { headers })
+    return ((await response.json()) as { scopes: unknown }).scopes
   }
 
   describe.each(ways)('$name', (way) => {

@@ -50,14 +50,14 @@ const post = async (
 ): Promise<void> => {
   const sent = { method: 'POST', headers: { authorization: basic(abuser) } }
   const body = new URLSearchParams(form)
-  const answer = await fetch(`${host.url}/oauth/token`, { ...sent, body }).catch(() => undefined)
-  await answer?.arrayBuffer().catch(() => undefined)
+  const response = await fetch(`${host.url}/oauth/token`, { ...sent, body }).catch(() => undefined)
+  await response?.arrayBuffer().catch(() => undefined)
 }
 
 /** Sends a request that has a constant response. */
 const askConstant = async (url: string): Promise<void> => {
-  const answer = await fetch(`${url}/health/live`).catch(() => undefined)
-  await answer?.arrayBuffer().catch(() => undefined)
+  const response = await fetch(`${url}/health/live`).catch(() => undefined)
+  await response?.arrayBuffer().catch(() => undefined)
 }
 
 /** Waits until the statement returns no row, because deletions in the background are part of the abuse. */

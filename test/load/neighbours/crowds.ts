@@ -16,7 +16,7 @@ const agent = new Agent({ keepAlive: true })
 const somewhere = (): string =>
   `2001:db8:1:${randomInt(65_536).toString(16)}::${randomInt(1, 65_536).toString(16)}`
 
-interface Answer {
+interface HttpResponse {
   readonly body: string
   readonly cookie: string
 }
@@ -26,7 +26,7 @@ const ask = (
   { host }: Site,
   path: string,
   { cookie, body, type }: { cookie?: string; body?: string; type?: string } = {},
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   new Promise((resolve) => {
     const nothing = { body: '', cookie: '' }
     const sent = request(`${host.url}${path}`, {
@@ -73,7 +73,7 @@ const tryLogin = async (
 }
 
 /** Sends a request of a control, which has a constant response. */
-const requestConstant = (site: Site): Promise<Answer> => ask(site, '/health/live')
+const requestConstant = (site: Site): Promise<HttpResponse> => ask(site, '/health/live')
 
 const hash = promisify(argon2)
 
@@ -158,7 +158,7 @@ export const guesses: Abuse = {
 /** The number of registered clients that were never used. */
 const unused = 10_000
 
-const register = (site: Site, number: number): Promise<Answer> =>
+const register = (site: Site, number: number): Promise<HttpResponse> =>
   ask(site, '/oauth/register', {
     body: JSON.stringify({ client_name: `Stranger ${number}`, redirect_uris: [redirectUri] }),
     type: 'application/json',

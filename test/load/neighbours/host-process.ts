@@ -17,7 +17,7 @@ export interface Order {
   readonly args: readonly unknown[]
 }
 
-export interface OrderAnswer {
+export interface OrderResponse {
   readonly number: number
   readonly error?: string
 }
@@ -50,10 +50,10 @@ export const startHost = async (env: Variables): Promise<HostProcess> => {
   })
   const [first] = await Promise.race([once(child, 'message'), ended])
   if (first !== 'listening') throw new Error(`The server does not start: ${complaints.join('\n')}`)
-  const waiting = new Map<number, (answer: OrderAnswer) => void>()
-  child.on('message', (answer: OrderAnswer) => waiting.get(answer.number)?.(answer))
+  const waiting = new Map<number, (response: OrderResponse) => void>()
+  child.on('message', (response: OrderResponse) => waiting.get(response.number)?.(response))
   void ended.then(() => {
-    for (const [number, answer] of waiting) answer({ number, error: 'The server ended.' })
+    for (const [number, response] of waiting) response({ number, error: 'The server ended.' })
   })
   let orders = 0
   return {
@@ -62,7 +62,7 @@ export const startHost = async (env: Variables): Promise<HostProcess> => {
     async order(call, ...args) {
       orders += 1
       const number = orders
-      const answered = new Promise<OrderAnswer>((answer) => waiting.set(number, answer))
+      const answered = new Promise<OrderResponse>((response) => waiting.set(number, response))
       child.send({ number, call, args } satisfies Order)
       const { error } = await answered
       waiting.delete(number)

@@ -2,14 +2,14 @@
  * A server process like `svc-oauth2server serve`. The parent process can call methods of the server, as the code of an
  * application does, and defines the IP addresses of remote hosts.
  */
-import { answer } from '../../../src/adapters/node-http.ts'
+import { respond } from '../../../src/adapters/node-http.ts'
 import { createAuthorizationServer } from '../../../src/index.ts'
 import {
   closeOnSignal,
   fromEnvironment,
   listen,
 } from '../../../src/server/environment/environment.ts'
-import type { Order, OrderAnswer } from './host-process.ts'
+import type { Order, OrderResponse } from './host-process.ts'
 import { addressOf, authority } from './remote-hosts.ts'
 
 const { options, host, port } = await fromEnvironment(process.env)
@@ -30,16 +30,16 @@ const orders: Readonly<Record<Order['call'], (...args: never[]) => Promise<unkno
 }
 
 process.on('message', async ({ number, call, args }: Order) => {
-  const answer: OrderAnswer = await orders[call](...(args as never[])).then(
+  const response: OrderResponse = await orders[call](...(args as never[])).then(
     () => ({ number }),
     (error: unknown) => ({ number, error: String(error) }),
   )
-  process.send?.(answer)
+  process.send?.(response)
 })
 
 // Exit if the parent process was killed.
 process.once('disconnect', () => process.exit())
 
-const http = await listen(answer(server), { port, host })
+const http = await listen(respond(server), { port, host })
 closeOnSignal(http, () => server.close(), { drain: server.drain })
 process.send?.('listening')

@@ -12,7 +12,7 @@ import { redirectUri } from './remote-hosts.ts'
 // closed long before the server would close them, which would look like a failure.
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 /** The timeout of a response in milliseconds. */
-const answerTimeout = 10_000
+const responseTimeout = 10_000
 
 interface Call {
   readonly path: string
@@ -21,15 +21,15 @@ interface Call {
   readonly json?: object
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | 'reset' | 'silence'
   readonly body: string
   readonly cookies: readonly string[]
 }
 
-const send = (url: string, { path, headers = {}, form, json }: Call): Promise<Answer> =>
+const send = (url: string, { path, headers = {}, form, json }: Call): Promise<HttpResponse> =>
   new Promise((resolve) => {
-    const end = (status: Answer['status'], body = '', cookies: readonly string[] = []) => {
+    const end = (status: HttpResponse['status'], body = '', cookies: readonly string[] = []) => {
       clearTimeout(timer)
       resolve({ status, body, cookies })
     }
@@ -46,7 +46,7 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<An
     const timer = setTimeout(() => {
       end('silence')
       sent.destroy()
-    }, answerTimeout)
+    }, responseTimeout)
     sent.on('error', () => end('reset'))
     sent.on('response', (response) =>
       text(response).then(
@@ -76,7 +76,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
     if (!pair) throw new Error('There are no tokens.')
     return pair
   }
-  const keep = (jar: Map<string, string>, { cookies }: Answer) => {
+  const keep = (jar: Map<string, string>, { cookies }: HttpResponse) => {
     for (const cookie of cookies) {
       const [name = '', value = ''] = (cookie.split(';')[0] ?? '').split(/=(.*)/s)
       jar.set(name, value)
@@ -85,66 +85,70 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
   const token = (url: string, number: number, form: Record<string, string>) =>
     send(url, { path: '/oauth/token', headers: { authorization: basic(clientOf(number)) }, form })
 
-  const all: Record<RequestKind, (url: string, number: number) => Promise<[Answer, number]>> = {
-    async bearer(url, number) {
-      const { access } = pairIn(checked, number * 7919)
-      const headers = { authorization: `Bearer ${access}` }
-      return [await send(url, { path: '/oauth/ping', headers }), 200]
-    },
-    async client(url, number) {
-      return [await token(url, number, { grant_type: 'client_credentials' }), 200]
-    },
-    async introspection(url, number) {
-      const { access, client } = pairIn(checked, number * 7919)
-      const headers = { authorization: basic(clientOf(client)) }
-      return [await send(url, { path: '/oauth/introspect', headers, form: { token: access } }), 200]
-    },
-    async refresh(url) {
-      // Take a pair that no concurrent request refreshes.
-      const index = free.shift() ?? 0
-      const pair = pairIn(pairs, index)
-      const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
-      const answer = await token(url, pair.client, form)
-      if (answer.status === 200) {
-        const { access_token, refresh_token } = JSON.parse(answer.body)
-        Object.assign(pair, { access: access_token, refresh: refresh_token })
-      }
-      free.push(index)
-      return [answer, 200]
-    },
-    /** Enters the correct password in a known browser. */
-    async login(url, number) {
-      const index = number % users.length
-      const [jar, user] = [jars[index], users[index]]
-      if (!jar || !user) throw new Error('There are no users.')
-      const headers = () => ({ cookie: [...jar].map((pair) => pair.join('=')).join('; ') })
-      const page = await send(url, { path: '/login?prompt=login', headers: headers() })
-      if (page.status !== 200) return [page, 200]
-      keep(jar, page)
-      const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
-      const form = { ...user, csrf_token }
-      const answer = await send(url, { path: '/login', headers: headers(), form })
-      keep(jar, answer)
-      return [answer, 303]
-    },
-    async registration(url, number) {
-      const json = { client_name: `Innocent ${number}`, redirect_uris: [redirectUri] }
-      const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
-      return [await send(url, { path: '/oauth/register', headers, json }), 201]
-    },
-    async document(url, number) {
-      const query = new URLSearchParams({
-        response_type: 'code',
-        client_id: remote.replace('good-0', `good-${number}`),
-        redirect_uri: redirectUri,
-        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-        code_challenge_method: 'S256',
-      })
-      const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
-      const answer = await send(url, { path: `/oauth/authorize?${query}`, headers })
-      return [answer, 303]
-    },
-  }
+  const all: Record<RequestKind, (url: string, number: number) => Promise<[HttpResponse, number]>> =
+    {
+      async bearer(url, number) {
+        const { access } = pairIn(checked, number * 7919)
+        const headers = { authorization: `Bearer ${access}` }
+        return [await send(url, { path: '/oauth/ping', headers }), 200]
+      },
+      async client(url, number) {
+        return [await token(url, number, { grant_type: 'client_credentials' }), 200]
+      },
+      async introspection(url, number) {
+        const { access, client } = pairIn(checked, number * 7919)
+        const headers = { authorization: basic(clientOf(client)) }
+        return [
+          await send(url, { path: '/oauth/introspect', headers, form: { token: access } }),
+          200,
+        ]
+      },
+      async refresh(url) {
+        // Take a pair that no concurrent request refreshes.
+        const index = free.shift() ?? 0
+        const pair = pairIn(pairs, index)
+        const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
+        const answer = await token(url, pair.client, form)
+        if (answer.status === 200) {
+          const { access_token, refresh_token } = JSON.parse(answer.body)
+          Object.assign(pair, { access: access_token, refresh: refresh_token })
+        }
+        free.push(index)
+        return [answer, 200]
+      },
+      /** Enters the correct password in a known browser. */
+      async login(url, number) {
+        const index = number % users.length
+        const [jar, user] = [jars[index], users[index]]
+        if (!jar || !user) throw new Error('There are no users.')
+        const headers = () => ({ cookie: [...jar].map((pair) => pair.join('=')).join('; ') })
+        const page = await send(url, { path: '/login?prompt=login', headers: headers() })
+        if (page.status !== 200) return [page, 200]
+        keep(jar, page)
+        const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+        const form = { ...user, csrf_token }
+        const answer = await send(url, { path: '/login', headers: headers(), form })
+        keep(jar, answer)
+        return [answer, 303]
+      },
+      async registration(url, number) {
+        const json = { client_name: `Innocent ${number}`, redirect_uris: [redirectUri] }
+        const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
+        return [await send(url, { path: '/oauth/register', headers, json }), 201]
+      },
+      async document(url, number) {
+        const query = new URLSearchParams({
+          response_type: 'code',
+          client_id: remote.replace('good-0', `good-${number}`),
+          redirect_uri: redirectUri,
+          code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+          code_challenge_method: 'S256',
+        })
+        const headers = { 'x-forwarded-for': `198.51.100.${number % 250}` }
+        const answer = await send(url, { path: `/oauth/authorize?${query}`, headers })
+        return [answer, 303]
+      },
+    }
   return all
 }
 

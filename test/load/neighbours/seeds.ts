@@ -76,13 +76,13 @@ export const seedTombstones = async (
   tombstones: number,
 ): Promise<string> => {
   const { database, host, scale } = site
-  const answer = await fetch(`${host.url}/oauth/token`, {
+  const response = await fetch(`${host.url}/oauth/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${abuser.clientId}:${abuser.clientSecret}`)}` },
     body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: abuser.refresh }),
   })
-  if (answer.status !== 200) throw new Error(`A refresh returned ${answer.status}`)
-  await answer.arrayBuffer()
+  if (response.status !== 200) throw new Error(`A refresh returned ${response.status}`)
+  await response.arrayBuffer()
   const authorization = await lastId(site, 'authorization')
   await database.copy({
     table: 'oauth2server_authorization',

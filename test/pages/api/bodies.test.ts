@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 import {
-  type Answer,
   admin,
   applications,
   type Fields,
   formOf,
+  type HttpResponse,
   Script,
   sessions,
   written,
@@ -72,14 +72,14 @@ const targets = (): readonly (readonly [id: string, path: string, Fields])[] => 
 }
 
 /** Sends the body, and checks that it was rejected as documented and nothing was written. */
-const expectRefused = async (id: string, what: unknown, send: () => Promise<Answer>) => {
+const expectRefused = async (id: string, what: unknown, send: () => Promise<HttpResponse>) => {
   const before = written(app)
-  const answer = await send()
-  const { status, text } = answer
+  const response = await send()
+  const { status, text } = response
   expect([what, Math.floor(status / 100), text]).toEqual([what, 4, text])
-  expect(contract.differences(contract.operation(id), answer), text).toEqual([])
+  expect(contract.differences(contract.operation(id), response), text).toEqual([])
   expect(written(app)).toEqual(before)
-  return answer
+  return response
 }
 
 const wrongValues = [

@@ -14,9 +14,9 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const newClient = async (fields: Fields = {}): Promise<Record<string, string>> => {
-  const answer = await script.post(`${applications}/clients/new/`, { name: 'Printer', ...fields })
-  expect(answer).toMatchObject({ status: 201 })
-  return answer.body as Record<string, string>
+  const response = await script.post(`${applications}/clients/new/`, { name: 'Printer', ...fields })
+  expect(response).toMatchObject({ status: 201 })
+  return response.body as Record<string, string>
 }
 
 /** Returns whether the client can request a token with its credentials. */

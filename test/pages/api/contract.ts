@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Answer } from './script.ts'
+import type { HttpResponse } from './script.ts'
 
 interface Content {
   readonly [type: string]: { readonly schema: object }
 }
 
-interface DocumentedAnswer {
+interface DocumentedResponse {
   readonly $ref?: string
   readonly headers?: Readonly<Record<string, object>>
   readonly content?: Content
@@ -18,14 +18,14 @@ export interface Operation {
   readonly tags: readonly string[]
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, DocumentedAnswer>>
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
 }
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>
-    readonly responses: Readonly<Record<string, DocumentedAnswer>>
+    readonly responses: Readonly<Record<string, DocumentedResponse>>
     readonly securitySchemes: Readonly<Record<string, object>>
   }
 }
@@ -68,15 +68,15 @@ export class Contract {
   }
 
   /** Returns the documented response with that status, after resolving a reference. */
-  answer({ responses }: Operation, status: number): DocumentedAnswer | undefined {
+  response({ responses }: Operation, status: number): DocumentedResponse | undefined {
     const found = responses[status] ?? responses.default
     const [, name] = /^#\/components\/responses\/(\w+)$/.exec(found?.$ref ?? '') ?? []
     return name === undefined ? found : this.document.components.responses[name]
   }
 
   /** Returns the difference between a response and the document, or undefined. */
-  differences(operation: Operation, { status, headers, body }: Answer): readonly string[] {
-    const documented = this.answer(operation, status)
+  differences(operation: Operation, { status, headers, body }: HttpResponse): readonly string[] {
+    const documented = this.response(operation, status)
     if (!documented) return [`${operation.operationId} does not say that it answers ${status}`]
     const type = headers.get('content-type')?.replace(/;.*/, '') ?? ''
     const schema = documented.content?.[type]?.schema

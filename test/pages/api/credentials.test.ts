@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { browser, claimsOf, forgedJwt } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
-import { type Answer, bearer, type Fields, read, Script, written } from './script.ts'
+import { bearer, type Fields, type HttpResponse, read, Script, written } from './script.ts'
 import {
   adminRequests,
   createUserObjects,
@@ -38,7 +38,7 @@ const send = async (
   [path, fields]: Request,
   headers: Readonly<Record<string, string>>,
   query = '',
-): Promise<Answer> =>
+): Promise<HttpResponse> =>
   read(
     await fetch(`${app.issuer}${path}${query}`, {
       redirect: 'manual',
@@ -52,17 +52,17 @@ const own = () => [...generalRequests, ...requestsFor(things), ...adminRequests(
 /** Returns the response to each request, after checking that no request changed the database. */
 const refusals = async (
   requests: readonly Request[],
-  ask: (request: Request) => Promise<Answer>,
+  ask: (request: Request) => Promise<HttpResponse>,
 ): Promise<ReadonlySet<string>> => {
   const before = written(app)
-  const answers = new Set<string>()
+  const responses = new Set<string>()
   for (const request of requests) {
     const { status, headers, text } = await ask(request)
     expect(headers.get('set-cookie')).toBeNull()
-    answers.add(`${status} ${text}`)
+    responses.add(`${status} ${text}`)
   }
   expect(written(app)).toEqual(before)
-  return answers
+  return responses
 }
 
 const jwtProblem = (status: number, message: string): ReadonlySet<string> =>

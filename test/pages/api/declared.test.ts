@@ -33,19 +33,19 @@ test('declares the HTML responses and the redirects of every settings page [T971
   expect(shown.length).toBeGreaterThan(7)
   for (const operation of shown) {
     for (const headers of [{ cookie, 'user-agent': browser }, {}]) {
-      const answer = await read(
+      const response = await read(
         await fetch(`${app.issuer}${addressOf(operation.path)}`, { headers, redirect: 'manual' }),
       )
       const { operationId } = operation
-      expect([operationId, contract.differences(operation, answer)]).toEqual([operationId, []])
+      expect([operationId, contract.differences(operation, response)]).toEqual([operationId, []])
     }
   }
 })
 
 test('declares the HTML response to an unreadable path [T972]', async () => {
   const operation = contract.operation('getClient')
-  const answer = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
-  expect([answer.status, contract.differences(operation, answer)]).toEqual([404, []])
+  const response = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
+  expect([response.status, contract.differences(operation, response)]).toEqual([404, []])
 })
 
 test('returns 405 with exactly the declared methods for every other method [T973]', async () => {
@@ -55,9 +55,9 @@ test('returns 405 with exactly the declared methods for every other method [T973
       .map(({ method }) => method)
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']) {
       if (declared.includes(method)) continue
-      const answer = await fetch(`${app.issuer}${addressOf(path)}`, { method })
-      const allowed = answer.headers.get('allow')?.split(', ') ?? []
-      expect([path, method, answer.status]).toEqual([path, method, 405])
+      const response = await fetch(`${app.issuer}${addressOf(path)}`, { method })
+      const allowed = response.headers.get('allow')?.split(', ') ?? []
+      expect([path, method, response.status]).toEqual([path, method, 405])
       expect(allowed.filter((name) => name !== 'HEAD').toSorted()).toEqual(declared.toSorted())
     }
   }
@@ -116,8 +116,8 @@ test('declares that parameters contain no control character, and rejects them [T
     expect([id, contract.invalid(schema, fields).length]).toEqual([id, 1])
     expect([id, contract.invalid(schema, { ...fields, client_id: 'a' })]).toEqual([id, []])
     const body = new URLSearchParams(fields)
-    const answer = await fetch(`${app.issuer}${path}`, { method: 'POST', body })
-    expect([id, answer.status]).toEqual([id, 400])
+    const response = await fetch(`${app.issuer}${path}`, { method: 'POST', body })
+    expect([id, response.status]).toEqual([id, 400])
   }
 })
 

@@ -153,15 +153,15 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
 describe('the endpoint /openapi.json', () => {
   test('is public, cacheable, and readable from any site', async () => {
     await using app = await startServer({ basePath: '/auth' })
-    const answer = await fetch(`${app.issuer}/openapi.json`, {
+    const response = await fetch(`${app.issuer}/openapi.json`, {
       headers: { origin: 'https://elsewhere.example' },
     })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('application/json')
-    expect(answer.headers.get('cache-control')).toBe('public, max-age=300')
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
-    expect(answer.headers.get('set-cookie')).toBeNull()
-    expect(await answer.json()).toMatchObject({ servers: [{ url: app.issuer }] })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('set-cookie')).toBeNull()
+    expect(await response.json()).toMatchObject({ servers: [{ url: app.issuer }] })
     const head = await fetch(`${app.issuer}/openapi.json`, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
     const post = await fetch(`${app.issuer}/openapi.json`, { method: 'POST' })

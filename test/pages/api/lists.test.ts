@@ -34,9 +34,9 @@ describe('lists', () => {
     }
     const contract = await Contract.of(other)
     const read = async (path: string): Promise<List> => {
-      const answer = await reader.get(path)
-      expect(contract.differences(contract.operation('listApplications'), answer)).toEqual([])
-      return answer.body as List
+      const response = await reader.get(path)
+      expect(contract.differences(contract.operation('listApplications'), response)).toEqual([])
+      return response.body as List
     }
     const names: string[] = []
     const sizes: number[] = []

@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const newToken = async (fields: Fields = {}): Promise<Record<string, string>> => {
-  const answer = await script.post(`${applications}/tokens/new/`, { name: 'Laptop', ...fields })
-  expect(answer).toMatchObject({ status: 201 })
-  return answer.body as Record<string, string>
+  const response = await script.post(`${applications}/tokens/new/`, { name: 'Laptop', ...fields })
+  expect(response).toMatchObject({ status: 201 })
+  return response.body as Record<string, string>
 }
 
 describe('a personal token', () => {
@@ -41,8 +41,8 @@ describe('a personal token', () => {
       expires: '2027-01-31T12:00:00.000Z',
     })
     for (const expires of ['2020-01-01', '2027-02-30', 'tomorrow', '2027-01-31T12:00:00+01:00']) {
-      const answer = await script.post(`${applications}/tokens/new/`, { name: 'x', expires })
-      expect(answer).toMatchObject({ status: 400, body: { field: 'expires' } })
+      const response = await script.post(`${applications}/tokens/new/`, { name: 'x', expires })
+      expect(response).toMatchObject({ status: 400, body: { field: 'expires' } })
     }
   })
 

@@ -3,7 +3,7 @@ import type { TestServer } from '../../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../../support/session.ts'
 
 /** A parsed response to a script. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-export const read = async (response: Response): Promise<Answer> => {
+export const read = async (response: Response): Promise<HttpResponse> => {
   const text = await response.text()
   const isJson = response.headers.get('content-type') === 'application/json'
   const { status, headers } = response
@@ -41,28 +41,28 @@ export class Script {
     return { accept: 'application/json', cookie, 'user-agent': browser, ...bearer(jwt) }
   }
 
-  async send(path: string, init: RequestInit = {}): Promise<Answer> {
+  async send(path: string, init: RequestInit = {}): Promise<HttpResponse> {
     const headers = { ...this.headers, ...(init.headers as Record<string, string> | undefined) }
     const url = new URL(path, this.app.issuer)
     return read(await fetch(url, { redirect: 'manual', ...init, headers }))
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<HttpResponse> {
     return this.send(path)
   }
 
   /** Sends fields as JSON, or no body. */
-  post(path: string, fields?: Fields): Promise<Answer> {
+  post(path: string, fields?: Fields): Promise<HttpResponse> {
     return fields === undefined
       ? this.send(path, { method: 'POST' })
       : this.postText(path, JSON.stringify(fields))
   }
 
-  postText(path: string, body: string, type = 'application/json'): Promise<Answer> {
+  postText(path: string, body: string, type = 'application/json'): Promise<HttpResponse> {
     return this.send(path, { method: 'POST', body, headers: { 'content-type': type } })
   }
 
-  postForm(path: string, fields: Fields): Promise<Answer> {
+  postForm(path: string, fields: Fields): Promise<HttpResponse> {
     return this.send(path, { method: 'POST', body: formOf(fields) })
   }
 }

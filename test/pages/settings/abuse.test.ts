@@ -29,8 +29,8 @@ test('§4.5 rejects the rotation of a token with an internal scope, because a ne
     expiresIn: 3_600,
   })
   const person = await signedIn(t as never)
-  const answer = await person.post(`${applications}/tokens/${token.id}/rotate/`)
-  expect(answer.status).toBe(400)
+  const response = await person.post(`${applications}/tokens/${token.id}/rotate/`)
+  expect(response.status).toBe(400)
   expect(await t.server.tokens.find({ accessToken: token.accessToken })).toBeDefined()
 })
 
@@ -78,10 +78,10 @@ test('shows a new secret even after another notice or a prefetch', async () => {
 
 test('redirects a page to its trailing slash without the token in the query', async () => {
   await using t = await startServer()
-  const answer = await fetch(`${t.issuer}${applications}?access_token=secret&a=b`, {
+  const response = await fetch(`${t.issuer}${applications}?access_token=secret&a=b`, {
     redirect: 'manual',
   })
-  expect(answer.headers.get('location')).toBe(`${applications}/?a=b`)
+  expect(response.headers.get('location')).toBe(`${applications}/?a=b`)
 })
 
 test('rejects a code if a later consent does not include its scope', async () => {

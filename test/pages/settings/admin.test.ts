@@ -4,7 +4,7 @@ import { query } from '../../support/database.ts'
 import { hostileTexts, skeleton } from '../../support/html.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizationOf, clientOf, statusOf } from '../../support/tokens.ts'
-import { answerTo, TestClient, tokenRequest } from '../../support/user-agent.ts'
+import { responseTo, TestClient, tokenRequest } from '../../support/user-agent.ts'
 import { written } from '../api/script.ts'
 import { at, type Fields, type Form, type Page, Person, textOf } from './support.ts'
 
@@ -48,7 +48,7 @@ describe('the administration page for users who are not administrators', () => {
     const { clientId } = await app.client()
     const before = written(app)
     const fields = { client_id: clientId, act: 'disable' }
-    const answers = [
+    const responses = [
       await owner.get(at.admin),
       await owner.get(`${at.admin}?client=x`),
       await owner.request(at.admin, { method: 'HEAD' }),
@@ -59,9 +59,9 @@ describe('the administration page for users who are not administrators', () => {
       await owner.postRaw(at.admin, fields),
       await owner.post(at.admin, { ...fields, is_admin: 'true' }),
     ]
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))
     const nothing = await owner.get('/account/settings/applications/nothing/')
-    expect(answers[0]?.text).toBe(nothing.text)
+    expect(responses[0]?.text).toBe(nothing.text)
     expect(written(app)).toEqual(before)
     expect((await owner.get(at.list)).html).not.toContain(at.admin)
   })
@@ -190,8 +190,8 @@ describe('every operation takes effect at the next request', () => {
     expect(await statusOf(app, access_token)).toBe(200)
     expect(await credentials(client)).toBe(200)
     expect((await client.refresh(refresh_token)).status).toBe(200)
-    const answer = await client.ask()
-    expect(answerTo(client, answer).code).toBeDefined()
+    const response = await client.ask()
+    expect(responseTo(client, response).code).toBeDefined()
   })
 
   test('after several operations in quick succession, the last one applies', async () => {

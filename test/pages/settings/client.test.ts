@@ -417,7 +417,7 @@ describe('a client of another user: returns 404 at every URL for any method', ()
     const before = written(app)
     const paths = [at.client(clientId), at.reset(clientId)]
     const fields = { name: 'Taken over', redirect_uris: 'https://evil.example' }
-    const answers = [
+    const responses = [
       await person.get(at.client(clientId)),
       await person.request(at.client(clientId), { method: 'HEAD' }),
       await person.post(at.client(clientId), fields),
@@ -428,8 +428,8 @@ describe('a client of another user: returns 404 at every URL for any method', ()
       // A rejected form must not reveal that the client exists.
       ...(await Promise.all(paths.map((path) => person.postRaw(path, fields)))),
     ]
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
-    for (const { html } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))
+    for (const { html } of responses) {
       expect(html).not.toContain('Printer')
       expect(html).not.toContain('<form method="post" action="/account')
     }

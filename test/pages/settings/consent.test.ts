@@ -96,9 +96,9 @@ describe('the consent page of an application that was registered by form', () =>
     const clientId = await register()
     const form = (await ask(clientId)).form('/oauth/authorize')
     await owner.fill(at.client(clientId), { optional_scopes: undefined })
-    const answer = await user.send(form, { confirm: 'yes' })
-    expect([answer.status, answer.location]).toEqual([400, null])
-    expect(answer.text).toContain(en.problem.clientChanged)
+    const response = await user.send(form, { confirm: 'yes' })
+    expect([response.status, response.location]).toEqual([400, null])
+    expect(response.text).toContain(en.problem.clientChanged)
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
   })
 

@@ -255,8 +255,8 @@ describe('invalid requests', () => {
     const long = new Request(`${world.app.issuer}${at.list}?${'x'.repeat(17_000)}`, {
       headers: { cookie, 'user-agent': browser },
     })
-    const answer = await world.app.server.fetch(long, { remoteAddress: '127.0.0.1' })
-    expect(answer.status).toBe(414)
+    const response = await world.app.server.fetch(long, { remoteAddress: '127.0.0.1' })
+    expect(response.status).toBe(414)
     expect((await world.person.get(at.list)).status).toBe(200)
   })
 
@@ -370,8 +370,12 @@ describe('invalid requests', () => {
       ['Host: evil.example'],
       ['Host: evil.example', 'X-Forwarded-Host: evil.example', 'Forwarded: host=evil.example'],
     ]) {
-      const { status, headers: answer, text } = await rawHttp(world.app, { target: path, headers })
-      expect([status, answer.get('location')]).toEqual([
+      const {
+        status,
+        headers: response,
+        text,
+      } = await rawHttp(world.app, { target: path, headers })
+      expect([status, response.get('location')]).toEqual([
         303,
         `/login?next=${encodeURIComponent(path)}`,
       ])

@@ -50,9 +50,9 @@ const loginWith = (next: string): string => `/login?next=${encodeURIComponent(ne
 const newAgent = (): UserAgent => new UserAgent({ 'user-agent': browser })
 
 const open = async (path: string, init: RequestInit = {}, agent = newAgent()) => {
-  const answer = await agent.fetch(`${app.issuer}${path}`, init)
-  const location = answer.headers.get('location')
-  return { status: answer.status, location, text: await answer.text() }
+  const response = await agent.fetch(`${app.issuer}${path}`, init)
+  const location = response.headers.get('location')
+  return { status: response.status, location, text: await response.text() }
 }
 
 const form = (headers: Record<string, string> = {}): RequestInit => ({
@@ -107,8 +107,8 @@ describe('decision §2 logged out: 303 to the login', () => {
       const agent = newAgent()
       const login = await agent.browse(`${app.issuer}${path}`)
       expect(login.address).toBe(`${app.issuer}${loginWith(path)}`)
-      const answer = await agent.submit(login, { email: app.user.email, password: app.password })
-      expect([answer.status, answer.headers.get('location')]).toEqual([303, path])
+      const response = await agent.submit(login, { email: app.user.email, password: app.password })
+      expect([response.status, response.headers.get('location')]).toEqual([303, path])
       expect((await open(path, {}, agent)).status).toBe(200)
     }
   })
@@ -122,8 +122,8 @@ describe('decision §2 logged out: 303 to the login', () => {
       const agent = newAgent()
       const { location } = await open(path, form(), agent)
       const login = await agent.browse(new URL(location ?? '', app.issuer))
-      const answer = await agent.submit(login, { email: app.user.email, password: app.password })
-      expect(answer.headers.get('location')).toBe(back)
+      const response = await agent.submit(login, { email: app.user.email, password: app.password })
+      expect(response.headers.get('location')).toBe(back)
       expect((await open(back, {}, agent)).status).toBe(200)
     }
   })
@@ -192,11 +192,11 @@ describe('pages authenticate users only by the cookie', () => {
   test('treats a request with two session cookies as logged out', async () => {
     const { session } = await Person.logIn(app)
     const cookie = `${session.cookie}; ${session.cookie}`
-    const answer = await fetch(`${app.issuer}${at.list}`, {
+    const response = await fetch(`${app.issuer}${at.list}`, {
       headers: { cookie, 'user-agent': browser },
       redirect: 'manual',
     })
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, loginWith(at.list)])
+    expect([response.status, response.headers.get('location')]).toEqual([303, loginWith(at.list)])
   })
 
   test('treats an ended session, a session from another browser, and a session of an inactive user as logged out', async () => {

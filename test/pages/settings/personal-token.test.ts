@@ -30,9 +30,9 @@ const found = async (id: number) => {
 /** Returns the status of an API call with this token. */
 const call = async (path: string, token: string, init: RequestInit = {}): Promise<number> => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${app.issuer}${path}`, { ...init, headers })
-  await answer.body?.cancel()
-  return answer.status
+  const response = await fetch(`${app.issuer}${path}`, { ...init, headers })
+  await response.body?.cancel()
+  return response.status
 }
 
 const notes = (token: string): Promise<number> => call('/api/notes', token)
@@ -356,7 +356,7 @@ describe('returns 404 for anything but a personal token of the user, at every UR
     const id = await idOf()
     const before = written(app)
     const fields = { name: 'Taken over', scopes: 'notes:write' }
-    const answers = [
+    const responses = [
       await person.get(at.token(id)),
       await person.request(at.token(id), { method: 'HEAD' }),
       await person.post(at.token(id), fields),
@@ -366,8 +366,8 @@ describe('returns 404 for anything but a personal token of the user, at every UR
       await person.postRaw(at.token(id), fields),
       await person.postRaw(at.rotate(id), {}),
     ]
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
-    for (const { html } of answers)
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 404))
+    for (const { html } of responses)
       expect(html).not.toContain('<form method="post" action="/account')
     expect(written(app)).toEqual(before)
     expect((await person.get(at.list)).html).not.toContain(`"${at.token(id)}"`)

@@ -67,7 +67,7 @@ describe('a secret that is shown once, if the store fails right after the commit
     const person = await Person.logIn(app)
     const { path, fields } = await prepare(app)
     state.isArmed = true
-    const answer = await person.request(path, {
+    const response = await person.request(path, {
       method: 'POST',
       headers: {
         accept: 'application/json',
@@ -76,8 +76,8 @@ describe('a secret that is shown once, if the store fails right after the commit
       },
       body: JSON.stringify(fields),
     })
-    expect([200, 201]).toContain(answer.status)
-    expect(JSON.parse(answer.html)[secret]).toEqual(expect.any(String))
+    expect([200, 201]).toContain(response.status)
+    expect(JSON.parse(response.html)[secret]).toEqual(expect.any(String))
     expect(state.isDown, 'the store is down from the commit on').toBe(true)
   })
 

@@ -208,8 +208,8 @@ export class Person {
   }
 
   async request(path: string, init: RequestInit = {}): Promise<Page> {
-    const answer = await this.session.agent.fetch(new URL(path, this.app.issuer), init)
-    return new Page(answer, await answer.text())
+    const response = await this.session.agent.fetch(new URL(path, this.app.issuer), init)
+    return new Page(response, await response.text())
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Page> {
@@ -273,9 +273,9 @@ export const curl = async (line: string): Promise<{ status: number; body: string
     else url = word
     if (word.startsWith('-')) index += 1
   }
-  const answer = await fetch(
+  const response = await fetch(
     url,
     data.size === 0 ? { headers } : { method: 'POST', headers, body: data },
   )
-  return { status: answer.status, body: await answer.text() }
+  return { status: response.status, body: await response.text() }
 }

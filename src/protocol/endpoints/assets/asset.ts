@@ -15,7 +15,7 @@ export const assetOf = (text: string, contentType: string): Asset => ({
 })
 
 /** Returns an asset with headers that make browsers revalidate it, so that pages load the assets of their release. */
-export const assetAnswer = (
+export const assetResponse = (
   { headers }: Pick<HttpRequest, 'headers'>,
   { text, contentType, etag }: Asset,
 ): Response => {

@@ -1,6 +1,6 @@
 import { pageScript } from '../../../pages/parts/script.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { assetAnswer, assetOf } from './asset.ts'
+import { assetOf, assetResponse } from './asset.ts'
 
 /** The script of the pages. Every page also works without the script. */
 export const pageScriptEndpoint: Endpoint = {
@@ -8,7 +8,7 @@ export const pageScriptEndpoint: Endpoint = {
   methods: ['GET'],
   errors: 'json',
   async handle(request) {
-    return assetAnswer(request, script)
+    return assetResponse(request, script)
   },
 }
 

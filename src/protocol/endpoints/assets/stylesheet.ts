@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { type Asset, assetAnswer, assetOf } from './asset.ts'
+import { type Asset, assetOf, assetResponse } from './asset.ts'
 
 /** The stylesheet of the pages. */
 export const stylesheetEndpoint: Endpoint = {
@@ -11,7 +11,7 @@ export const stylesheetEndpoint: Endpoint = {
   async handle(request, { settings }) {
     const sheet = built.get(settings) ?? (await build(settings))
     built.set(settings, sheet)
-    return assetAnswer(request, sheet)
+    return assetResponse(request, sheet)
   },
 }
 

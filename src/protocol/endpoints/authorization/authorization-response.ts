@@ -1,7 +1,7 @@
 import type { OAuthError } from '../../../model/oauth-error.ts'
 import { withFragment, withQuery } from '../../../model/redirect-uri.ts'
 import type { ServerContext } from '../../server-context.ts'
-import { redirectAnswer } from '../responses/answers.ts'
+import { redirectResponse } from '../responses/responses.ts'
 
 type Target = {
   readonly redirectUri: string
@@ -11,7 +11,7 @@ type Target = {
 
 type Remembered = Readonly<Record<string, unknown>>
 
-type Answer = Readonly<Record<string, string | undefined>>
+type HttpResponse = Readonly<Record<string, string | undefined>>
 
 /**
  * Returns the parameters that extensions add to an authorization response. The extensions also consume stored
@@ -21,7 +21,7 @@ type Answer = Readonly<Record<string, string | undefined>>
 export const addedParameters = async (
   server: ServerContext,
   answered?: Remembered,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   const added = await Promise.all(
     server.extensions.map((extension) => extension.onAuthorizationResponse?.(server, answered)),
   )
@@ -29,10 +29,14 @@ export const addedParameters = async (
 }
 
 /** Redirects to the client with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
-export const grantedResponse = (answer: Answer, target: Target, added: Answer): Response => {
+export const grantedResponse = (
+  response: HttpResponse,
+  target: Target,
+  added: HttpResponse,
+): Response => {
   const { redirectUri, responseType, state } = target
-  const parameters = { ...answer, state, ...added }
-  return redirectAnswer(
+  const parameters = { ...response, state, ...added }
+  return redirectResponse(
     responseType === 'token'
       ? withFragment(redirectUri, parameters)
       : withQuery(redirectUri, parameters),
@@ -53,7 +57,7 @@ export const errorResponse = async (
   const added = await addedParameters(server, answered)
   const parameters = { ...error.toWire(), state: target.state, ...added }
   const inQuery = withQuery(target.redirectUri, parameters)
-  return redirectAnswer(
+  return redirectResponse(
     target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,
   )
 }

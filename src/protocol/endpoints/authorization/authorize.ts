@@ -11,8 +11,8 @@ import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { rememberedScopes } from '../consent/optional-scopes.ts'
-import { redirectAnswer } from '../responses/answers.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
+import { redirectResponse } from '../responses/responses.ts'
 import {
   isTooLong,
   type ProvenRedirect,
@@ -141,7 +141,7 @@ const toErrorView = (
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
   const view = { ...known.toWire(), error: code, ui_locales: uiLocalesIn(text) }
-  return redirectAnswer(withQuery(errorView, view))
+  return redirectResponse(withQuery(errorView, view))
 }
 
 /**
@@ -163,7 +163,7 @@ const toLogin = (
   if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
   const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
-  return redirectAnswer(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
+  return redirectResponse(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
 }
 
 // The login URL must not contain secrets or the record of an earlier login.

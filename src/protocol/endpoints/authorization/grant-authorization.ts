@@ -43,13 +43,13 @@ export const grant = async (
         server,
       ),
     )
-    const answer = {
+    const response = {
       access_token: issued.accessToken,
       token_type: 'Bearer',
       expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
       scope: issued.token.scopes.join(' '),
     }
-    return grantedResponse(answer, request, added)
+    return grantedResponse(response, request, added)
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
   const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request

@@ -13,7 +13,7 @@ import { authenticateClient } from '../../client-authentication/authenticate-cli
 import { deviceCode as deviceCodeGrant } from '../../grants/device-code.ts'
 import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
-import { jsonAnswer } from '../responses/answers.ts'
+import { jsonResponse } from '../responses/responses.ts'
 
 /** The device authorization endpoint. RFC 8628 §3.1. */
 export const deviceAuthorizationEndpoint: Endpoint = {
@@ -41,7 +41,7 @@ export const deviceAuthorizationEndpoint: Endpoint = {
     })
     const verificationUri = `${server.issuer}${server.settings.oauthPrefix}/device`
     const user_code = shownUserCode(userCode)
-    return jsonAnswer({
+    return jsonResponse({
       device_code: deviceCode,
       user_code,
       verification_uri: verificationUri,

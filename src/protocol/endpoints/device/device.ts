@@ -8,10 +8,10 @@ import { deviceAuthorizations } from '../../../records/device-authorizations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
-import { redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
+import { redirectResponse } from '../responses/responses.ts'
 import { askAboutDevice, decideOnDevice, deviceAddress } from './device-consent.ts'
 import { noteWrongUserCode, tryUserCode } from './user-code-tries.ts'
 
@@ -100,5 +100,5 @@ const form = (
 
 const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response => {
   const next = withQuery(deviceAddress(http, server), { user_code: codeIn(params) })
-  return redirectAnswer(withQuery(server.ui.links.login, { next }))
+  return redirectResponse(withQuery(server.ui.links.login, { next }))
 }

@@ -10,10 +10,10 @@ import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { safeNext } from '../../session/safe-next.ts'
 import { proveRedirect, referredTo } from '../authorization/authorization-request.ts'
-import { redirectAnswer } from '../responses/answers.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
+import { redirectResponse } from '../responses/responses.ts'
 
 /** The built-in login page. */
 export const loginEndpoint: Endpoint = {
@@ -29,7 +29,7 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const params = request.queryParameters()
   const next = safeNext(params.repeated('next'), server)
   const again = params.repeated('prompt').includes('login')
-  if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectAnswer(next)
+  if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
   return form(request, server, { next })
 }
 
@@ -61,7 +61,7 @@ const logIn = async (request: HttpRequest, server: ServerContext): Promise<Respo
     )
     if (!user) return again(texts.wrong)
     const session = await server.sessions.signIn(user.id, browserOf(request), user.passwordHash)
-    return redirectAnswer(next, session, server.knownBrowsers.remember(email, user, cookie))
+    return redirectResponse(next, session, server.knownBrowsers.remember(email, user, cookie))
   } catch (error) {
     if (error instanceof ReferenceNotFound) return again(texts.wrong)
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(request)) throw error

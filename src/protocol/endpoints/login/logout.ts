@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../plug-ins.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
-import { redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
+import { redirectResponse } from '../responses/responses.ts'
 
 /** Logs the user out. The endpoint requires a POST with the CSRF token, so that other sites cannot log users out. */
 export const logoutEndpoint: Endpoint = {
@@ -17,6 +17,6 @@ export const logoutEndpoint: Endpoint = {
     )
     if (!isOurs || isForeign(request, server.issuer))
       return renderProblem(request, server, 'staleLogout', { status: 403 })
-    return redirectAnswer(ui.links.home, await sessions.signOut(browserOf(request)))
+    return redirectResponse(ui.links.home, await sessions.signOut(browserOf(request)))
   },
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../plug-ins.ts'
-import { jsonAnswer } from '../responses/answers.ts'
+import { jsonResponse } from '../responses/responses.ts'
 
 /** The time after which a monitor should retry, in seconds. */
 const retryAfter = '5'
@@ -9,7 +9,7 @@ export const liveEndpoint: Endpoint = {
   path: () => '/health/live',
   methods: ['GET'],
   errors: 'json',
-  handle: async () => jsonAnswer({ status: 'live' }),
+  handle: async () => jsonResponse({ status: 'live' }),
 }
 
 /** Reports whether this process should receive requests. The endpoint is public, so only the log contains details. */
@@ -23,7 +23,7 @@ export const readyEndpoint: Endpoint = {
       ...(areTransientsAway && { transients: 'away' }),
       ...(isClockWrong && { clock: 'wrong' }),
     }
-    if (isReady) return jsonAnswer({ status: 'ready', ...away })
-    return jsonAnswer({ status: 'not ready', ...away }, 503, { 'retry-after': retryAfter })
+    if (isReady) return jsonResponse({ status: 'ready', ...away })
+    return jsonResponse({ status: 'not ready', ...away }, 503, { 'retry-after': retryAfter })
   },
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../plug-ins.ts'
-import { jsonAnswer } from '../responses/answers.ts'
+import { jsonResponse } from '../responses/responses.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 
 /** Returns the user, client and scopes of the presented token. */
@@ -10,7 +10,7 @@ export const infoEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const { user, client, scopes } = await tokenHolder(request, server)
-    return jsonAnswer({
+    return jsonResponse({
       user: user && { id: user.id },
       client: client && { client_id: client.clientId, name: client.name },
       scopes,

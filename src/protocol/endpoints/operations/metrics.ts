@@ -1,7 +1,7 @@
 import { constantTimeEqual, sha256 } from '../../../crypto/digest.ts'
 import { AuthenticationRequired } from '../../../model/oauth-error.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { textAnswer } from '../responses/answers.ts'
+import { textResponse } from '../responses/responses.ts'
 
 /** The metrics for Prometheus. Requires the setting `metricsToken` as the bearer token. */
 export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
@@ -16,6 +16,6 @@ export const metricsEndpoint = (scrape: () => Promise<string>): Endpoint => ({
       given !== undefined &&
       constantTimeEqual(sha256(given), sha256(metricsToken))
     if (!isRight) throw new AuthenticationRequired('Bearer realm="metrics"')
-    return textAnswer(await scrape(), 'text/plain; version=0.0.4; charset=utf-8')
+    return textResponse(await scrape(), 'text/plain; version=0.0.4; charset=utf-8')
   },
 })

@@ -1,6 +1,6 @@
 import { openApiDocument } from '../../openapi/document.ts'
 import type { Endpoint } from '../../plug-ins.ts'
-import { metadataAnswer } from '../responses/answers.ts'
+import { metadataResponse } from '../responses/responses.ts'
 import {
   advertisedAddresses,
   metadataOfExtensions,
@@ -26,6 +26,6 @@ export const openApiEndpoint: Endpoint = {
       resourceMetadata: resourceMetadataOfExtensions(server),
       sessionCookie: ui.links.sessions === null ? null : sessions.cookieName,
     }
-    return metadataAnswer(openApiDocument(described))
+    return metadataResponse(openApiDocument(described))
   },
 }

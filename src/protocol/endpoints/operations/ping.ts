@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../plug-ins.ts'
-import { jsonAnswer } from '../responses/answers.ts'
+import { jsonResponse } from '../responses/responses.ts'
 import { tokenHolder } from '../token/token-holder.ts'
 
 /** Returns 200 if the request presents a valid token. */
@@ -10,6 +10,6 @@ export const pingEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     await tokenHolder(request, server)
-    return jsonAnswer({ ping: 'pong' })
+    return jsonResponse({ ping: 'pong' })
   },
 }

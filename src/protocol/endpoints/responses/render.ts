@@ -4,8 +4,8 @@ import type { SignedIn } from '../../../model/auth.ts'
 import type { Frame, Reader } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { Environment, ServerContext, Ui } from '../../server-context.ts'
-import { pageAnswer } from './answers.ts'
 import { readerOf, textsOf } from './reader.ts'
+import { pageResponse } from './responses.ts'
 
 export interface RenderOptions {
   readonly status?: number | undefined
@@ -31,7 +31,7 @@ export const renderPage = async <N extends keyof Pages>(
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
-  return pageAnswer(html, {
+  return pageResponse(html, {
     status,
     formAction,
     imageSource: logoOrigin(server.ui),

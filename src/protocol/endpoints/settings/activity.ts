@@ -4,7 +4,7 @@ import { isByAnother, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { activity } from '../../openapi/schemas/activity.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 
 /** Lists the audit events of the user's account. */
 export const activityPage = settingsPage({
@@ -18,7 +18,7 @@ export const activityPage = settingsPage({
       events: found.items.map(ownAuditToWire),
       next: events.next,
     })
-    return answer(request, 'activity', { view: { events }, json })
+    return respond(request, 'activity', { view: { events }, json })
   },
 })
 

@@ -6,7 +6,7 @@ import type { events as eventsShape } from '../../openapi/schemas/activity.ts'
 import { checkAdmin, searchedIn } from './admin.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 
 /** Lists and searches the audit events of all users, for administrators. */
 export const adminActivityPage = settingsPage({
@@ -40,7 +40,7 @@ export const adminActivityPage = settingsPage({
       events: found.items.map(auditToWire),
       next: events.next,
     })
-    return answer(request, 'adminActivity', { view, json })
+    return respond(request, 'adminActivity', { view, json })
   },
 })
 

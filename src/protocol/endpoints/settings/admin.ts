@@ -13,7 +13,7 @@ import { checkConfirmation } from './client.ts'
 import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
 import { takeNotice } from './notice.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
 
@@ -57,7 +57,7 @@ export const adminPage = settingsPage({
       tokens: tokens.items.map(adminTokenToWire),
       next: { clients: view.clients.next, tokens: view.tokens.next },
     })
-    return answer(request, 'admin', { view, json, refused })
+    return respond(request, 'admin', { view, json, refused })
   },
   form: administrationForm,
   async change(request, params) {

@@ -13,7 +13,7 @@ import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
 import type { Refused } from './settings-page.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { authorizedToWire, clientToWire, personalTokenToWire } from './wire.ts'
 
@@ -58,7 +58,7 @@ export const showApplications = async (
       authorized: page.authorized.next,
     },
   })
-  return answer(request, 'applications', { view, json, refused })
+  return respond(request, 'applications', { view, json, refused })
 }
 
 export const applicationsPage = settingsPage({

@@ -3,7 +3,7 @@ import type { Device } from '../../../records/authorized-applications.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
 import { deviceItem, showApplications } from './applications.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { deviceToWire } from './wire.ts'
 
@@ -43,7 +43,7 @@ export const authorizationPage = settingsPage({
       ends: device.ends,
       revokeAllAction: to.revokeApplication(client.clientId),
     }
-    return answer(request, 'authorization', {
+    return respond(request, 'authorization', {
       view,
       json: () => deviceToWire(device, server.scopes),
     })

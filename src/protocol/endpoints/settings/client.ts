@@ -9,7 +9,7 @@ import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
-import { answer, type Refused, settingsPage } from './settings-page.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { tryIt } from './try-it.ts'
 import { clientToWire } from './wire.ts'
@@ -59,7 +59,7 @@ export const showClient = async (
     done: notice.done,
     problem: refused?.problem,
   }
-  return answer(request, 'client', {
+  return respond(request, 'client', {
     view,
     json: () => clientToWire(client, users, server.scopes),
     refused,

@@ -1,7 +1,7 @@
 import { newClient } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, emptyClient, typedClient } from './client-form.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import { clientToWire, scopeToWire } from './wire.ts'
 
 /** Registers a client application of the user. */
@@ -18,7 +18,7 @@ export const newClientPage = settingsPage({
       scopes,
       problem: refused?.problem,
     }
-    return answer(request, 'newClient', {
+    return respond(request, 'newClient', {
       view,
       json: () => ({ scopes: scopes.map((scope) => scopeToWire(scope, request.reader.language)) }),
       refused,

@@ -4,7 +4,7 @@ import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
 import { chosenScopes, expiresInOf, expiryDays } from './personal-token-form.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import { personalTokenToWire, scopeToWire } from './wire.ts'
 
 /** Creates a personal token of the user. */
@@ -33,7 +33,7 @@ export const newPersonalTokenPage = settingsPage({
       scopes: scopes.map((scope) => scopeToWire(scope, language)),
       last_day: days.lastDay,
     })
-    return answer(request, 'newPersonalToken', { view, json, refused })
+    return respond(request, 'newPersonalToken', { view, json, refused })
   },
   form: newPersonalToken,
   async change(request, params) {

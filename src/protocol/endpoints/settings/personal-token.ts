@@ -7,7 +7,7 @@ import { listIn, textIn } from './form.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { chosenScopes } from './personal-token-form.ts'
-import { answer, type Refused, settingsPage } from './settings-page.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { inShell } from './try-it.ts'
 import { personalTokenToWire } from './wire.ts'
@@ -56,7 +56,7 @@ export const showPersonalToken = async (
     done,
     problem: refused?.problem,
   }
-  return answer(request, 'personalToken', {
+  return respond(request, 'personalToken', {
     view,
     json: () => personalTokenToWire(managed),
     refused,

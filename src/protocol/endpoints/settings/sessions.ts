@@ -5,7 +5,7 @@ import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
-import { answer, settingsPage } from './settings-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
 import { sessionToWire } from './wire.ts'
 
 /** Lists and ends the sessions of the user. */
@@ -34,7 +34,7 @@ export const sessionsPage = settingsPage({
       sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
       next: sessions.next,
     })
-    return answer(request, 'sessions', { view, json, refused })
+    return respond(request, 'sessions', { view, json, refused })
   },
   form: sessionEnd,
   async change({ server, signedIn, texts }, params) {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { addressWith } from '../../../http/addresses.ts'
-import type { Answer } from '../../../http/answer.ts'
+import type { HttpResponse } from '../../../http/response.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { isForeign } from '../../session/browser.ts'
-import { jsonAnswer, redirectAnswer } from '../responses/answers.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
+import { jsonResponse, redirectResponse } from '../responses/responses.ts'
 import { jsonProblemOf, problemOf, readForm, readScript } from './form.ts'
 import { idempotent } from './idempotent.ts'
 import type { FormShape } from './json-form.ts'
@@ -62,14 +62,14 @@ const fromScript = async (
   request: SettingsRequest,
   form: FormShape,
   change: NonNullable<SettingsPage['change']>,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   try {
     const params = await readScript(request.http, form)
     const { json = {}, status } = await change(request, params)
-    return jsonAnswer(json, status)
+    return jsonResponse(json, status)
   } catch (error) {
     const problem = jsonProblemOf(error)
-    if (problem) return jsonAnswer(problem, 400)
+    if (problem) return jsonResponse(problem, 400)
     throw error
   }
 }
@@ -91,7 +91,7 @@ const fromPerson = async (
   try {
     const outcome = await idempotent(request, form, () => change(request, params))
     if (outcome?.unsaved) return showSecret(request, outcome.unsaved)
-    if (outcome) return redirectAnswer(outcome.location)
+    if (outcome) return redirectResponse(outcome.location)
     return show(request, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
     const problem = problemOf(error, request)
@@ -110,11 +110,11 @@ const showSecret = (
 }
 
 /** Returns a settings page to a browser, and the same content as JSON to a script. */
-export const answer = <N extends keyof Pages>(
+export const respond = <N extends keyof Pages>(
   { http, server, signedIn, asJson }: SettingsRequest,
   name: N,
   { view, json, refused }: { view: ViewOf<N>; json: () => object; refused?: Refused | undefined },
 ): Promise<Response> | Response =>
   asJson
-    ? jsonAnswer(json()).toResponse()
+    ? jsonResponse(json()).toResponse()
     : renderPage(http, server, name, view, { signedIn, status: refused?.status })

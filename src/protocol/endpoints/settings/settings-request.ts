@@ -5,9 +5,9 @@ import type { Reader } from '../../../pages/frame.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
-import { redirectAnswer } from '../responses/answers.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
+import { redirectResponse } from '../responses/responses.ts'
 
 /** A signed-in user at a settings page. */
 export interface SettingsRequest {
@@ -40,5 +40,5 @@ export const settingsRequestOf = async (
   const reader = readerOf(http)
   if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
   if (asJson) throw server.resourceServer.unauthenticated()
-  return redirectAnswer(withQuery(server.ui.links.login, { next: back }))
+  return redirectResponse(withQuery(server.ui.links.login, { next: back }))
 }

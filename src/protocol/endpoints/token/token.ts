@@ -8,11 +8,11 @@ import type { UserId } from '../../../model/user.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
 import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
-import type { tokenAnswer } from '../../openapi/schemas/protocol.ts'
+import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
-import { answerHeaders } from '../responses/answer-headers.ts'
-import { jsonAnswer } from '../responses/answers.ts'
+import { responseHeaders } from '../responses/response-headers.ts'
+import { jsonResponse } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
 
 /** The token endpoint. RFC 6749 §3.2. */
@@ -27,8 +27,8 @@ export const tokenEndpoint: Endpoint = {
     const issued = await server.operations.countGrant(grantTypeOf(params, server), () =>
       server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
     )
-    const body = { ...toWire(issued), ...grantOf(params, server)?.answer }
-    return jsonAnswer(body, 200, answerHeaders(request, server))
+    const body = { ...toWire(issued), ...grantOf(params, server)?.response }
+    return jsonResponse(body, 200, responseHeaders(request, server))
   },
 }
 
@@ -116,7 +116,7 @@ const grantFor = (type: string, client: Client, server: ServerContext): Grant =>
   return grant
 }
 
-type TokenAnswer = z.output<typeof tokenAnswer>
+type TokenResponse = z.output<typeof tokenResponse>
 
 const toWire = ({
   token,
@@ -124,7 +124,7 @@ const toWire = ({
   accessToken,
   refreshToken,
   expiresIn,
-}: IssuedToken): TokenAnswer => ({
+}: IssuedToken): TokenResponse => ({
   access_token: accessToken,
   token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
   ...(expiresIn === null ? {} : { expires_in: expiresIn }),

@@ -9,7 +9,7 @@ export const activityPaths = (server: Described): Parts => ({
       id: 'listActivity',
       summary: 'Lists the events of the user’s account, newest first',
       query: [after('after')],
-      answer: [200, 'The events.', named('Activity')],
+      response: [200, 'The events.', named('Activity')],
     }),
   },
   [`${server.settings.adminPrefix}/activity/`]: {
@@ -23,7 +23,7 @@ export const activityPaths = (server: Described): Parts => ({
         inQuery('client', 'The ID of the affected client.'),
         after('after'),
       ],
-      answer: [200, 'The events.', named('Events')],
+      response: [200, 'The events.', named('Events')],
     }),
   },
 })

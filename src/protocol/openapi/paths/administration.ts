@@ -15,14 +15,14 @@ export const administrationPaths = (server: Described): Parts => ({
         after('clients_after'),
         after('tokens_after'),
       ],
-      answer: [200, 'The first or the requested page of each list.', named('Administration')],
+      response: [200, 'The first or the requested page of each list.', named('Administration')],
     }),
     post: change(server, {
       id: 'administer',
       summary: 'Verifies, disables or deletes an application, or deletes a token',
       finds: true,
       body: named('AdministrationForm'),
-      answer: done,
+      response: done,
     }),
   },
 })

@@ -13,20 +13,20 @@ export const clientPaths = (server: Described): Parts => {
         id: 'listApplications',
         summary: 'Lists the user’s own applications, personal tokens and authorized applications',
         query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
-        answer: [200, 'The first or the requested page of each list.', named('Applications')],
+        response: [200, 'The first or the requested page of each list.', named('Applications')],
       }),
     },
     [`${root}/clients/new/`]: {
       get: look(server, {
         id: 'getClientChoices',
         summary: 'Returns the scopes that a new client application can use',
-        answer: [200, 'The scopes, in the language of the user.', named('ClientChoices')],
+        response: [200, 'The scopes, in the language of the user.', named('ClientChoices')],
       }),
       post: change(server, {
         id: 'createClient',
         summary: 'Registers a client application',
         body: named('NewClient'),
-        answer: [201, 'The client with its secret.', named('ClientWithSecret')],
+        response: [201, 'The client with its secret.', named('ClientWithSecret')],
       }),
     },
     [`${root}/clients/{client_id}/`]: {
@@ -35,7 +35,7 @@ export const clientPaths = (server: Described): Parts => {
         id: 'getClient',
         summary: 'Returns a client application',
         finds: true,
-        answer: [200, 'The client.', named('Client')],
+        response: [200, 'The client.', named('Client')],
       }),
       post: change(server, {
         id: 'changeClient',
@@ -43,7 +43,7 @@ export const clientPaths = (server: Described): Parts => {
         finds: true,
         body: named('ClientChange'),
         isBodyOptional: true,
-        answer: [
+        response: [
           200,
           'The changed client, or an empty object after a deletion.',
           either(named('Client'), named('Done')),
@@ -58,7 +58,7 @@ export const clientPaths = (server: Described): Parts => {
         finds: true,
         body: named('Overlap'),
         isBodyOptional: true,
-        answer: [200, 'The client with its new secret.', named('ClientWithSecret')],
+        response: [200, 'The client with its new secret.', named('ClientWithSecret')],
       }),
     },
     [`${root}/authorized/{client_id}/revoke/`]: {
@@ -67,14 +67,14 @@ export const clientPaths = (server: Described): Parts => {
         id: 'revokeApplication',
         summary: 'Revokes all authorizations of an application',
         finds: true,
-        answer: done,
+        response: done,
       }),
     },
     [`${root}/authorized/revoke/`]: {
       post: change(server, {
         id: 'revokeAllApplications',
         summary: 'Revokes all authorizations of all applications',
-        answer: done,
+        response: done,
       }),
     },
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Described } from '../described.ts'
-import { answerOf, namedAnswer } from '../responses.ts'
+import { namedResponse, responseOf } from '../responses.ts'
 import { named, type Part, type Parts, text } from '../schema.ts'
 import * as shapes from '../schemas/protocol.ts'
 import {
   aboutToken,
   deviceRequest,
-  leakAnswer,
   leakReportForm,
+  leakResponse,
   pushedRequestForm,
 } from '../schemas/requests.ts'
 import { byClient } from '../security.ts'
@@ -20,11 +20,11 @@ const formOf = (shape: z.ZodType): Part => ({
 })
 
 const refusals: Parts = {
-  400: answerOf('A parameter is missing or not valid.', named('Problem')),
-  401: answerOf('The client is unknown, or its authentication failed.', named('Problem')),
-  413: namedAnswer('TooLarge'),
-  503: namedAnswer('Unavailable'),
-  default: answerOf('Another error, for example too many requests.', named('Problem')),
+  400: responseOf('A parameter is missing or not valid.', named('Problem')),
+  401: responseOf('The client is unknown, or its authentication failed.', named('Problem')),
+  413: namedResponse('TooLarge'),
+  503: namedResponse('Unavailable'),
+  default: responseOf('Another error, for example too many requests.', named('Problem')),
 }
 
 interface Posted {
@@ -50,7 +50,7 @@ const revocation = postByClient({
   summary: 'Revokes a token of the client (RFC 7009)',
   body: formOf(aboutToken),
   answers: {
-    200: answerOf('The token is revoked or is not a token of the client.', named('Done')),
+    200: responseOf('The token is revoked or is not a token of the client.', named('Done')),
   },
 })
 
@@ -59,7 +59,7 @@ const introspection = postByClient({
   summary: 'Describes a token of the client (RFC 7662)',
   body: formOf(aboutToken),
   answers: {
-    200: answerOf(
+    200: responseOf(
       'The token; only `active: false` if the token is inactive or the client may not see it.',
       schemaOf(shapes.introspection),
     ),
@@ -70,7 +70,7 @@ const pushedRequest = postByClient({
   operationId: 'pushAuthorizationRequest',
   summary: 'Stores an authorization request and returns its `request_uri` (RFC 9126)',
   body: formOf(pushedRequestForm),
-  answers: { 201: answerOf('The request is stored.', schemaOf(shapes.pushedRequest)) },
+  answers: { 201: responseOf('The request is stored.', schemaOf(shapes.pushedRequest)) },
 })
 
 const deviceAuthorization = postByClient({
@@ -78,7 +78,7 @@ const deviceAuthorization = postByClient({
   summary: 'Creates codes for a device without a browser (RFC 8628)',
   body: formOf(deviceRequest),
   answers: {
-    200: answerOf(
+    200: responseOf(
       'The user code, and the URL at which the user enters it.',
       schemaOf(shapes.deviceCodes),
     ),
@@ -92,12 +92,12 @@ const keys: Part = {
     tags: ['metadata'],
     security: [],
     responses: {
-      200: answerOf('The keys.', schemaOf(z.strictObject({ keys: z.array(z.looseObject({})) }))),
+      200: responseOf('The keys.', schemaOf(z.strictObject({ keys: z.array(z.looseObject({})) }))),
     },
   },
 }
 
-const registered = answerOf('The registered client.', named('RegisteredClient'))
+const registered = responseOf('The registered client.', named('RegisteredClient'))
 const metadataBody: Part = {
   required: true,
   content: { 'application/json': { schema: { type: 'object' } } },
@@ -105,7 +105,7 @@ const metadataBody: Part = {
 
 const registrationRefusals: Parts = {
   400: refusals['400'] ?? {},
-  401: answerOf(
+  401: responseOf(
     'The token is missing or not valid.',
     { type: 'object' },
     {
@@ -116,8 +116,8 @@ const registrationRefusals: Parts = {
       },
     },
   ),
-  413: namedAnswer('TooLarge'),
-  503: namedAnswer('Unavailable'),
+  413: namedResponse('TooLarge'),
+  503: namedResponse('Unavailable'),
   default: refusals.default ?? {},
 }
 
@@ -185,11 +185,14 @@ const leakReport: Part = {
       },
     },
     responses: {
-      200: answerOf('The verdict on each reported item, in the same order.', schemaOf(leakAnswer)),
+      200: responseOf(
+        'The verdict on each reported item, in the same order.',
+        schemaOf(leakResponse),
+      ),
       400: refusals['400'] ?? {},
-      403: answerOf('The report is not signed with a known key.', named('Problem')),
-      413: namedAnswer('TooLarge'),
-      503: namedAnswer('Unavailable'),
+      403: responseOf('The report is not signed with a known key.', named('Problem')),
+      413: namedResponse('TooLarge'),
+      503: namedResponse('Unavailable'),
       default: refusals.default ?? {},
     },
   },

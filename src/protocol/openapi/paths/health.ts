@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerOf } from '../responses.ts'
+import { responseOf } from '../responses.ts'
 import type { Part, Parts } from '../schema.ts'
 import { schemaOf } from '../shape.ts'
 
@@ -25,11 +25,14 @@ const ready = schemaOf(z.strictObject({ status: z.literal('ready'), transients }
 /** Describes the health endpoints for load balancers and process managers. */
 export const healthPaths = (): Parts => ({
   '/health/live': operation('live', 'Returns 200 while the process is running', {
-    200: answerOf('The process is running.', live),
+    200: responseOf('The process is running.', live),
   }),
   '/health/ready': operation('ready', 'Returns whether this process can handle requests', {
-    200: answerOf('The database responds. `transients` is present if Redis is unavailable.', ready),
-    503: answerOf(
+    200: responseOf(
+      'The database responds. `transients` is present if Redis is unavailable.',
+      ready,
+    ),
+    503: responseOf(
       'The database is unavailable or read-only, the process is about to stop, or its `clock` differs too much from the clock of the database.',
       notReady,
       {

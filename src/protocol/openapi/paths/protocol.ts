@@ -1,20 +1,20 @@
 import type { Described } from '../described.ts'
-import { answerOf, namedAnswer } from '../responses.ts'
+import { namedResponse, responseOf } from '../responses.ts'
 import { named, type Part, type Parts, text } from '../schema.ts'
 import { byClient, byToken } from '../security.ts'
 import { authorizationPath } from './authorize.ts'
 
 const open = { security: [] }
 
-const withToken = (answer: Part): Part => ({
+const withToken = (response: Part): Part => ({
   tags: ['protocol'],
   security: byToken,
   responses: {
-    200: answer,
-    400: namedAnswer('BadTokenRequest'),
-    401: namedAnswer('InvalidToken'),
-    403: namedAnswer('Forbidden'),
-    503: namedAnswer('Unavailable'),
+    200: response,
+    400: namedResponse('BadTokenRequest'),
+    401: namedResponse('InvalidToken'),
+    403: namedResponse('Forbidden'),
+    503: namedResponse('Unavailable'),
   },
 })
 
@@ -24,14 +24,14 @@ const document = (operationId: string, summary: string, schema: Part): Part => (
     operationId,
     summary,
     tags: ['metadata'],
-    responses: { 200: answerOf('The document.', schema) },
+    responses: { 200: responseOf('The document.', schema) },
   },
 })
 
 /** Describes the protocol endpoints briefly; the RFCs specify the details. */
 export const protocolPaths = (server: Described): Parts => {
   const root = server.settings.oauthPrefix
-  const pong = withToken(answerOf('The token is valid.', named('Pong')))
+  const pong = withToken(responseOf('The token is valid.', named('Pong')))
   return {
     [`${root}/authorize`]: authorizationPath(server),
     [`${root}/token`]: {
@@ -45,16 +45,20 @@ export const protocolPaths = (server: Described): Parts => {
           content: { 'application/x-www-form-urlencoded': { schema: named('TokenRequest') } },
         },
         responses: {
-          200: answerOf('The tokens.', named('TokenAnswer')),
-          400: answerOf('An error of RFC 6749 §5.2.', named('Problem')),
-          401: answerOf('The client is unknown, or its authentication failed.', named('Problem'), {
-            'WWW-Authenticate': {
-              description: 'A challenge, if the client used the Basic scheme.',
-              schema: text,
+          200: responseOf('The tokens.', named('TokenResponse')),
+          400: responseOf('An error of RFC 6749 §5.2.', named('Problem')),
+          401: responseOf(
+            'The client is unknown, or its authentication failed.',
+            named('Problem'),
+            {
+              'WWW-Authenticate': {
+                description: 'A challenge, if the client used the Basic scheme.',
+                schema: text,
+              },
             },
-          }),
-          413: namedAnswer('TooLarge'),
-          503: namedAnswer('Unavailable'),
+          ),
+          413: namedResponse('TooLarge'),
+          503: namedResponse('Unavailable'),
         },
       },
     },
@@ -66,7 +70,7 @@ export const protocolPaths = (server: Described): Parts => {
       get: {
         operationId: 'info',
         summary: 'Returns the user, client and scopes of a token',
-        ...withToken(answerOf('The holder of the token.', named('TokenHolder'))),
+        ...withToken(responseOf('The holder of the token.', named('TokenHolder'))),
       },
     },
     '/.well-known/oauth-authorization-server': document(

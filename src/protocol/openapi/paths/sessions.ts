@@ -12,14 +12,14 @@ export const sessionPaths = (server: Described): Parts =>
             id: 'listSessions',
             summary: 'Lists the sessions of the user',
             query: [after('after')],
-            answer: [200, 'The sessions.', named('Sessions')],
+            response: [200, 'The sessions.', named('Sessions')],
           }),
           post: change(server, {
             id: 'endSessions',
             summary: 'Ends one session, or all sessions except the current session',
             finds: true,
             body: named('SessionEnd'),
-            answer: done,
+            response: done,
           }),
         },
       }

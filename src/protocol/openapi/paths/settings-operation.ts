@@ -1,5 +1,5 @@
 import type { Described } from '../described.ts'
-import { answerOrPage, namedAnswer } from '../responses.ts'
+import { namedResponse, responseOrPage } from '../responses.ts'
 import { named, type Part, text } from '../schema.ts'
 import { bySession } from '../security.ts'
 
@@ -7,7 +7,7 @@ interface SettingsOperation {
   readonly id: string
   readonly summary: string
   /** The status, description and schema of the successful response. */
-  readonly answer: readonly [status: 200 | 201, description: string, schema: Part]
+  readonly response: readonly [status: 200 | 201, description: string, schema: Part]
   /** Whether the endpoint returns 404 for an unknown ID. */
   readonly finds?: boolean
   readonly query?: readonly Part[]
@@ -21,8 +21,8 @@ interface Change extends SettingsOperation {
 }
 
 const operation = (server: Described, operation: SettingsOperation): Part => {
-  const { id, summary, answer, finds = false, query = [] } = operation
-  const [status, description, schema] = answer
+  const { id, summary, response, finds = false, query = [] } = operation
+  const [status, description, schema] = response
   return {
     operationId: id,
     summary,
@@ -30,13 +30,13 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
     security: bySession(server),
     ...(query.length > 0 && { parameters: query }),
     responses: {
-      [status]: answerOrPage(description, schema),
-      303: namedAnswer('SeeOther'),
-      400: namedAnswer('BadRequest'),
-      401: namedAnswer('Unauthenticated'),
-      403: namedAnswer('PageForbidden'),
-      ...(finds && { 404: namedAnswer('NotFound') }),
-      503: namedAnswer('PageUnavailable'),
+      [status]: responseOrPage(description, schema),
+      303: namedResponse('SeeOther'),
+      400: namedResponse('BadRequest'),
+      401: namedResponse('Unauthenticated'),
+      403: namedResponse('PageForbidden'),
+      ...(finds && { 404: namedResponse('NotFound') }),
+      503: namedResponse('PageUnavailable'),
     },
   }
 }
@@ -59,8 +59,8 @@ export const change = (
     ...(content && { requestBody: { required: !isBodyOptional, content } }),
     responses: {
       ...(responses as Part),
-      409: namedAnswer('Conflict'),
-      413: namedAnswer('PageTooLarge'),
+      409: namedResponse('Conflict'),
+      413: namedResponse('PageTooLarge'),
     },
   }
 }

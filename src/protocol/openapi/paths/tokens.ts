@@ -15,7 +15,7 @@ export const tokenPaths = (server: Described): Parts => {
       get: look(server, {
         id: 'getPersonalTokenChoices',
         summary: 'Returns the scopes and the last expiry day for a new personal token',
-        answer: [
+        response: [
           200,
           'The scopes, in the language of the user, and the last expiry day.',
           named('PersonalTokenChoices'),
@@ -25,7 +25,7 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'createPersonalToken',
         summary: 'Creates a personal token',
         body: named('NewPersonalToken'),
-        answer: [201, 'The token with its value.', named('PersonalTokenWithValue')],
+        response: [201, 'The token with its value.', named('PersonalTokenWithValue')],
       }),
     },
     [`${root}/{id}/`]: {
@@ -34,7 +34,7 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'getPersonalToken',
         summary: 'Returns a personal token',
         finds: true,
-        answer: [200, 'The token without its value.', named('PersonalToken')],
+        response: [200, 'The token without its value.', named('PersonalToken')],
       }),
       post: change(server, {
         id: 'changePersonalToken',
@@ -42,7 +42,7 @@ export const tokenPaths = (server: Described): Parts => {
         finds: true,
         body: named('PersonalTokenChange'),
         isBodyOptional: true,
-        answer: [
+        response: [
           200,
           'The changed token, or an empty object after a deletion.',
           either(named('PersonalToken'), named('Done')),
@@ -57,7 +57,7 @@ export const tokenPaths = (server: Described): Parts => {
         finds: true,
         body: named('Overlap'),
         isBodyOptional: true,
-        answer: [200, 'The token with its new value.', named('PersonalTokenWithValue')],
+        response: [200, 'The token with its new value.', named('PersonalTokenWithValue')],
       }),
     },
     [`${root}/{id}/view/`]: {
@@ -66,7 +66,7 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'getAuthorization',
         summary: 'Returns an authorization of an application',
         finds: true,
-        answer: [200, 'The authorization.', named('Device')],
+        response: [200, 'The authorization.', named('Device')],
       }),
     },
     [`${root}/{id}/revoke/`]: {
@@ -75,7 +75,7 @@ export const tokenPaths = (server: Described): Parts => {
         id: 'revokeAuthorization',
         summary: 'Revokes an authorization of an application',
         finds: true,
-        answer: done,
+        response: done,
       }),
     },
   }

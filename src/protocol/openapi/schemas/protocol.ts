@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, flag, text, userId } from '../shape.ts'
 
 /** The response of the token endpoint: RFC 6749 §5.1, and the user. */
-export const tokenAnswer = z.strictObject({
+export const tokenResponse = z.strictObject({
   access_token: text,
   token_type: z.enum(['Bearer', 'DPoP']),
   expires_in: count.optional().describe('Seconds.'),

@@ -67,7 +67,7 @@ export const leakReportForm = z.array(
   }),
 )
 
-export const leakAnswer = z.array(
+export const leakResponse = z.array(
   z.strictObject({
     token_raw: text,
     token_type: text,

@@ -16,12 +16,12 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
     current = newPool(config)
     used.abandon()
   }
-  const { query_timeout: answerTimeout, connectionTimeoutMillis: connectTimeout = 0 } = config
+  const { query_timeout: responseTimeout, connectionTimeoutMillis: connectTimeout = 0 } = config
   const acquire = async (): Promise<PostgresConnection> => {
     const used = current
     try {
       const client = await retryAfterStall(connectTimeout, () => used.pool.connect())
-      return new PooledConnection(client, answerTimeout, () => renew(used))
+      return new PooledConnection(client, responseTimeout, () => renew(used))
     } catch (error) {
       // The pool was replaced while this caller waited, so try the new one.
       if (used !== current) return acquire()
@@ -79,12 +79,12 @@ const destroy = (client: PoolClient): void => {
 
 class PooledConnection implements PostgresConnection {
   readonly #client: PoolClient
-  readonly #answerTimeout: number | undefined
+  readonly #responseTimeout: number | undefined
   readonly #onTimeout: () => void
 
-  constructor(client: PoolClient, answerTimeout: number | undefined, onTimeout: () => void) {
+  constructor(client: PoolClient, responseTimeout: number | undefined, onTimeout: () => void) {
     this.#client = client
-    this.#answerTimeout = answerTimeout
+    this.#responseTimeout = responseTimeout
     this.#onTimeout = onTimeout
   }
 
@@ -95,8 +95,8 @@ class PooledConnection implements PostgresConnection {
         values: parameters as unknown[],
         ...(name !== undefined && { name }),
       })
-      const { rows, rowCount } = await (this.#answerTimeout
-        ? withTimeout(this.#answerTimeout, result)
+      const { rows, rowCount } = await (this.#responseTimeout
+        ? withTimeout(this.#responseTimeout, result)
         : result)
       return { rows: rows as Record<string, unknown>[], changes: rowCount ?? 0 }
     } catch (error) {

@@ -9,7 +9,7 @@ export interface ThreadRequest {
   readonly parameters: readonly unknown[]
 }
 
-export interface ThreadAnswer {
+export interface ThreadResponse {
   readonly id: number
   readonly result?: StatementResult
   readonly unavailable?: string
@@ -73,14 +73,14 @@ export class SqliteThread {
     const worker = new Worker(new URL(`./worker${extension}`, import.meta.url), {
       workerData: { path: this.#path, synchronous: this.#synchronous },
     })
-    worker.on('message', (answer: ThreadAnswer) => this.#answered(answer))
+    worker.on('message', (response: ThreadResponse) => this.#answered(response))
     worker.on('error', (error) => this.#ended(error))
     worker.on('exit', () => this.#ended())
     this.#worker = worker
     return worker
   }
 
-  #answered({ id, result, unavailable, error }: ThreadAnswer): void {
+  #answered({ id, result, unavailable, error }: ThreadResponse): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     if (this.#waiting.size === 0) this.#worker?.unref()

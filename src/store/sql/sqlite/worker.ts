@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { openDatabase } from './database.ts'
-import type { ThreadAnswer, ThreadRequest } from './thread.ts'
+import type { ThreadRequest, ThreadResponse } from './thread.ts'
 
 // Runs in its own thread with one connection, and executes one statement at a time.
 
@@ -9,7 +9,7 @@ const database = openDatabase(workerData.path, { synchronous: workerData.synchro
 // Each statement reports the failure; without this, an unused worker would end the process.
 database.catch(() => undefined)
 
-const answerTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadAnswer> => {
+const responseTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadResponse> => {
   try {
     return { id, result: await (await database).run(sql, parameters) }
   } catch (error) {
@@ -20,5 +20,5 @@ const answerTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadA
 }
 
 parentPort?.on('message', async (request: ThreadRequest) => {
-  parentPort?.postMessage(await answerTo(request))
+  parentPort?.postMessage(await responseTo(request))
 })

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { browser } from '../../support/session.ts'
 import { authorizationOf } from '../../support/tokens.ts'
 import { Contract, type PlacedOperation } from './contract.ts'
-import { type Answer, admin, applications, type Fields, Script, sessions } from './script.ts'
+import { admin, applications, type Fields, type HttpResponse, Script, sessions } from './script.ts'
 
 // Every operation of the settings must return each response that the document defines for it, in that form.
 
@@ -208,14 +208,14 @@ interface SessionList {
 const seen = new Map<string, Set<number>>()
 
 /** Returns the response after comparing it with the document. */
-const checked = (operation: PlacedOperation, answer: Answer): Answer => {
+const checked = (operation: PlacedOperation, response: HttpResponse): HttpResponse => {
   const { operationId } = operation
-  const breaches = contract.differences(operation, answer)
-  expect(breaches, `${operationId}: ${answer.status} ${answer.text}`).toEqual([])
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(answer.headers.get('set-cookie')).toBeNull()
-  seen.set(operationId, (seen.get(operationId) ?? new Set()).add(answer.status))
-  return answer
+  const breaches = contract.differences(operation, response)
+  expect(breaches, `${operationId}: ${response.status} ${response.text}`).toEqual([])
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.get('set-cookie')).toBeNull()
+  seen.set(operationId, (seen.get(operationId) ?? new Set()).add(response.status))
+  return response
 }
 
 const ask = async (
@@ -223,7 +223,7 @@ const ask = async (
   script: Script,
   path: string,
   init: RequestInit = {},
-): Promise<Answer> => script.send(path, { method, ...init })
+): Promise<HttpResponse> => script.send(path, { method, ...init })
 
 test('the sample fills every list, and every member at least once', async () => {
   const lists = [await user.get(`${applications}/`), await administrator.get(admin)]
@@ -254,11 +254,11 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
         const fields = typeof body === 'function' ? await body(path) : body
         if (fields) expect(contract.wrongBody(operation, fields)).toEqual([])
         else expect(operation.requestBody?.required ?? false).toBe(false)
-        const answer =
+        const response =
           fields && operation.method === 'POST'
             ? await who()[as](path, fields)
             : await ask(operation, who(), path)
-        expect([fields, checked(operation, answer).status]).toEqual([fields, Number(success)])
+        expect([fields, checked(operation, response).status]).toEqual([fields, Number(success)])
       }
     }
   })
@@ -292,8 +292,8 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     expect(outage.headers.get('retry-after')).toBe('5')
 
     if (operation.method === 'POST') {
-      const answer = await script.postText(path, `{"name":"${'x'.repeat(70_000)}"}`)
-      expect(checked(operation, answer).status).toBe(413)
+      const response = await script.postText(path, `{"name":"${'x'.repeat(70_000)}"}`)
+      expect(checked(operation, response).status).toBe(413)
     }
     if (typeof missing === 'object')
       expect(checked(operation, await script.post(path, missing)).status).toBe(404)

@@ -1,22 +1,22 @@
-import { Answer, noStore } from '../../../http/answer.ts'
+import { HttpResponse, noStore } from '../../../http/response.ts'
 import type { Html } from '../../../pages/html.ts'
 
-export const jsonAnswer = (
+export const jsonResponse = (
   body: object,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Answer =>
-  new Answer(
+): HttpResponse =>
+  new HttpResponse(
     status,
     { ...noStore, 'content-type': 'application/json', ...headers },
     JSON.stringify(body),
   )
 
-export const textAnswer = (body: string, contentType: string): Response =>
+export const textResponse = (body: string, contentType: string): Response =>
   new Response(body, { headers: { ...noStore, 'content-type': contentType } })
 
 /** Returns metadata as JSON, which shared caches may store. */
-export const metadataAnswer = (body: object): Response =>
+export const metadataResponse = (body: object): Response =>
   Response.json(body, {
     headers: {
       'cache-control': 'public, max-age=300',
@@ -61,9 +61,9 @@ const sources = (directive: string, further: string | undefined): string =>
   further === undefined ? directive : `${directive} ${further}`
 
 /** Returns a page with a strict content security policy: scripts and styles of this server only, and no frames. */
-export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise<Response> => {
+export const pageResponse = async (html: Html, options: PageOptions = {}): Promise<Response> => {
   const { status = 200, setCookie, headers = {} } = options
-  const answer = new Response(`${await html}`, {
+  const response = new Response(`${await html}`, {
     status,
     headers: {
       ...noStore,
@@ -73,20 +73,20 @@ export const pageAnswer = async (html: Html, options: PageOptions = {}): Promise
       ...headers,
     },
   })
-  if (setCookie !== undefined) answer.headers.append('set-cookie', setCookie)
-  return answer
+  if (setCookie !== undefined) response.headers.append('set-cookie', setCookie)
+  return response
 }
 
 /** Redirects to the canonical URL with 308, which preserves the method and the body. */
-export const movedAnswer = (location: string): Response =>
+export const movedResponse = (location: string): Response =>
   new Response(null, { status: 308, headers: { ...noStore, location } })
 
 /** Redirects with 303, so that browsers do not repeat the form at the new URL (RFC 9700 §4.12). */
-export const redirectAnswer = (location: string, ...setCookies: readonly string[]): Response => {
-  const answer = new Response(null, {
+export const redirectResponse = (location: string, ...setCookies: readonly string[]): Response => {
+  const response = new Response(null, {
     status: 303,
     headers: { ...noStore, location },
   })
-  for (const setCookie of setCookies) answer.headers.append('set-cookie', setCookie)
-  return answer
+  for (const setCookie of setCookies) response.headers.append('set-cookie', setCookie)
+  return response
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
 import { authorizeUrl, newPkce, TestClient, UserAgent } from '../../support/user-agent.ts'
 import { Contract } from './contract.ts'
-import { type Answer, bearer, read, Script } from './script.ts'
+import { bearer, type HttpResponse, read, Script } from './script.ts'
 
 // The protocol endpoints must return exactly the documented responses.
 
@@ -25,10 +25,10 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-const send = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+const send = async (path: string, init: RequestInit = {}): Promise<HttpResponse> =>
   read(await fetch(`${app.issuer}${path}`, { redirect: 'manual', ...init }))
 
-const away = async (path: string, init?: RequestInit): Promise<Answer> => {
+const away = async (path: string, init?: RequestInit): Promise<HttpResponse> => {
   isAway = true
   return send(path, init).finally(() => {
     isAway = false
@@ -36,16 +36,19 @@ const away = async (path: string, init?: RequestInit): Promise<Answer> => {
 }
 
 /** Checks each response, and that together they cover all documented ones. */
-const expectAll = (id: string, answers: readonly (readonly [status: number, Answer])[]): void => {
+const expectAll = (
+  id: string,
+  answers: readonly (readonly [status: number, HttpResponse])[],
+): void => {
   const operation = contract.operation(id)
-  for (const [status, answer] of answers) {
-    expect([status, contract.differences(operation, answer)], answer.text).toEqual([
-      answer.status,
+  for (const [status, response] of answers) {
+    expect([status, contract.differences(operation, response)], response.text).toEqual([
+      response.status,
       [],
     ])
-    const { headers = {} } = contract.answer(operation, status) ?? {}
+    const { headers = {} } = contract.response(operation, status) ?? {}
     const optional = id === 'token' ? ['WWW-Authenticate'] : []
-    const lacking = Object.keys(headers).filter((name) => !answer.headers.has(name))
+    const lacking = Object.keys(headers).filter((name) => !response.headers.has(name))
     expect(lacking.filter((name) => !optional.includes(name))).toEqual([])
   }
   const documented = Object.keys(operation.responses).filter((status) => status !== 'default')
@@ -180,10 +183,10 @@ test('the metadata endpoints return only documented members', async () => {
     ['getServerMetadata', '/.well-known/oauth-authorization-server', 'ServerMetadata'],
     ['getResourceMetadata', '/.well-known/oauth-protected-resource', 'ResourceMetadata'],
   ] as const) {
-    const answer = await send(path)
-    expectAll(id, [[200, answer]])
+    const response = await send(path)
+    expectAll(id, [[200, response]])
     const closed = { ...schemas[schema], additionalProperties: false }
-    expect(contract.invalid(closed, answer.body)).toEqual([])
+    expect(contract.invalid(closed, response.body)).toEqual([])
   }
   expectAll('getOpenApi', [[200, await send('/openapi.json')]])
 })
@@ -214,20 +217,20 @@ test('operations that are disabled by default return every documented response o
     accessTokenFormat: 'jwt',
   })
   const described = await Contract.of(other)
-  const ask = async (path: string, init: RequestInit = {}): Promise<Answer> =>
+  const ask = async (path: string, init: RequestInit = {}): Promise<HttpResponse> =>
     read(await fetch(`${other.issuer}${path}`, init))
   const expectEach = (
     id: string,
-    answers: readonly (readonly [status: number, Answer])[],
-  ): readonly Answer[] => {
+    answers: readonly (readonly [status: number, HttpResponse])[],
+  ): readonly HttpResponse[] => {
     const operation = described.operation(id)
-    for (const [status, answer] of answers)
-      expect([id, status, described.differences(operation, answer)], answer.text).toEqual([
+    for (const [status, response] of answers)
+      expect([id, status, described.differences(operation, response)], response.text).toEqual([
         id,
-        answer.status,
+        response.status,
         [],
       ])
-    return answers.map(([, answer]) => answer)
+    return answers.map(([, response]) => response)
   }
 
   expectEach('getKeys', [[200, await ask('/oauth/jwks')]])

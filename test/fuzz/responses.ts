@@ -8,9 +8,9 @@ const nothing = Buffer.alloc(0)
 const blank = Buffer.from('\r\n\r\n')
 
 /** Parses pipelined responses of a connection, and skips their bodies. */
-export class AnswerReader {
+export class ResponseReader {
   readonly #isHead: () => boolean
-  readonly #onAnswer: (head: Head) => void
+  readonly #onResponse: (head: Head) => void
   #rest: Buffer = nothing
   #head: Head | undefined
   /** The remaining bytes of the body or, with chunked encoding, of the chunk and its line end. */
@@ -18,9 +18,9 @@ export class AnswerReader {
   #isChunked = false
 
   /** @param isHead returns whether the next response is for a HEAD request */
-  constructor(isHead: () => boolean, onAnswer: (head: Head) => void) {
+  constructor(isHead: () => boolean, onResponse: (head: Head) => void) {
     this.#isHead = isHead
-    this.#onAnswer = onAnswer
+    this.#onResponse = onResponse
   }
 
   /** Whether a response has begun but not ended. */
@@ -83,6 +83,6 @@ export class AnswerReader {
   #end(): void {
     const head = this.#head as Head
     this.#head = undefined
-    this.#onAnswer(head)
+    this.#onResponse(head)
   }
 }

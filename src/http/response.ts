@@ -13,7 +13,7 @@ export const noStore: Readonly<Record<string, string>> = {
  * A response as plain values, which an adapter sends directly. Creating and reading a `Response` object would take
  * longer than the rest of a token request.
  */
-export class Answer {
+export class HttpResponse {
   readonly status: number
   /** The headers; their names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -26,8 +26,8 @@ export class Answer {
   }
 
   /** Returns a copy with additional headers. */
-  with(headers: Readonly<Record<string, string>>): Answer {
-    return new Answer(this.status, { ...this.headers, ...headers }, this.body)
+  with(headers: Readonly<Record<string, string>>): HttpResponse {
+    return new HttpResponse(this.status, { ...this.headers, ...headers }, this.body)
   }
 
   toResponse(): Response {
