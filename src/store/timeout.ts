@@ -21,7 +21,7 @@ export const withTimeout = async <T>(limit: number, response: Promise<T>): Promi
   const timeout = new Promise<never>((_, reject) => {
     // Node.js runs timers before it reads sockets, so the response may have arrived but not been read.
     const end = () =>
-      setImmediate(reject, new TimeoutError(`there was no answer within ${limit} ms`))
+      setImmediate(reject, new TimeoutError(`there was no response within ${limit} ms`))
     const due = performance.now() + limit
     timer = setTimeout(() => {
       if (isLate(due)) timer = setTimeout(end, grace)

@@ -48,7 +48,7 @@ const practices: readonly Practice[] = [
       lists(metadata, 'code_challenge_methods_supported', 'plain'),
   },
   {
-    check: 'issuer-in-answer',
+    check: 'issuer-in-response',
     advice:
       'Authorization responses do not contain the issuer: clients of several servers are open to mix-up attacks (RFC 9700 §4.4.2).',
     inMetadata: (metadata) => metadata.authorization_response_iss_parameter_supported !== true,

@@ -172,7 +172,7 @@ const refused = (description: string, server: ServerContext, cause?: unknown): O
   })
 
 const wasUsed = 'The DPoP proof was used before.'
-const needsNonce = 'The DPoP proof needs the nonce of this answer.'
+const needsNonce = 'The DPoP proof needs the nonce of this response.'
 
 const useOnce = async (proof: DpopProof, server: ServerContext): Promise<void> => {
   if (!(await isFirstUse(proof, server))) throw refused(wasUsed, server)
