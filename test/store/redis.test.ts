@@ -260,7 +260,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     const opener = redis(own.url, { connectTimeout: 300 })
     const { error, took } = await failing(opener.open())
     expect(error).toBeInstanceOf(StoreUnavailable)
-    expect(error.message).toContain('there was no answer within 300 ms')
+    expect(error.message).toContain('there was no response within 300 ms')
     expect(took).toBeLessThan(3_000)
   })
 
@@ -314,7 +314,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     const first = await Promise.all(operations(transients).map((operation) => failing(operation())))
     for (const { error, took } of first) {
       expect(error).toBeInstanceOf(StoreUnavailable)
-      expect(error.message).toContain('there was no answer within 1000 ms')
+      expect(error.message).toContain('there was no response within 1000 ms')
       expect(took).toBeLessThan(3_000)
     }
     // No connection has been made since then, so no operation waits for one.
