@@ -498,7 +498,7 @@ describe('XS-06 Content of the consent page', () => {
     // The page shows no scope if no scope is requested.
     const nothing = await consentPage({ scope: undefined }, { client: await attack.client() })
     expect(ids(nothing)).toEqual([])
-    expect(shown(nothing)).toContain('It gets no further permission.')
+    expect(shown(nothing)).toContain('It requests no other permission.')
   })
 
   test('warns about a client with a loopback redirect URI [T497]', async () => {

@@ -84,7 +84,7 @@ describe('administration', () => {
     )
 
     test.each<ClientAct>(['verify', 'unverify', 'disable', 'enable', 'delete'])(
-      '%s: applies nothing if the event cannot be recorded',
+      '%s: changes nothing if the event cannot be recorded',
       async (act) => {
         const { clientId } = await app.client()
         const isVerified = act === 'unverify'
@@ -139,7 +139,7 @@ describe('administration', () => {
       },
     )
 
-    test('deletion removes everything that belongs to the client; its event stays', async () => {
+    test('deletes all rows of the client, but not the event of the deletion', async () => {
       const { clientId } = await app.client({ name: 'Gone' })
       const { accessToken } = await authorizationOf(app, clientId)
       await administration().actOnClient(clientId, 'disable', actor)
@@ -151,7 +151,7 @@ describe('administration', () => {
       ])
     })
 
-    test('two concurrent administrators: records each change, and the last one decides the state', async () => {
+    test('records the changes of two concurrent administrators, of which the last one applies', async () => {
       const { clientId } = await app.client()
       const done = ['disable', 'enable', 'verify', 'disable'] as const
       await Promise.all(done.map((act) => administration().actOnClient(clientId, act, actor)))
@@ -211,7 +211,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([recordOf(one.token.id, clientId, 'Reader')])
     })
 
-    test('deletes only the token itself if a machine owns it or its client was altered', async () => {
+    test('deletes only the token itself if it has no user or its client was altered', async () => {
       const { clientId } = await app.client()
       const client = await clientOf(app, clientId)
       const issue = () =>
@@ -284,7 +284,7 @@ describe('administration', () => {
       ])
     })
 
-    test('keeps events after their actor is deleted', async () => {
+    test('does not delete events when their actor is deleted', async () => {
       const user = await app.server.users.create({
         email: 'former@example.org',
         password: null,
@@ -339,7 +339,7 @@ describe('administration', () => {
       expect(ids).toContain(clientId)
     })
 
-    test('leaves out an altered client row; paging continues', async () => {
+    test('omits an altered client row, and continues with the next rows', async () => {
       const names = ['Part0', 'Part1', 'Part2', 'Part3', 'Part4']
       for (const name of names) await app.client({ name })
       const alter = "update oauth2server_client set redirect_uris = 'x' where name = ?"
@@ -351,7 +351,7 @@ describe('administration', () => {
       }
     })
 
-    test('lists all tokens of all users, internal ones too, without their values', async () => {
+    test('lists all tokens of all users, including internal ones, without their values', async () => {
       const other = await app.server.users.create({ email: 'holder@example.org', password: null })
       const internal = await app.server.personalTokens.create('Internal', other.id, {
         isInternal: true,

@@ -10,7 +10,7 @@ import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../suppo
 type Value = string | number | null
 
 /** The attacker can write to the database but does not have the secret key. Decision §6.1. */
-describe('a row that was altered, moved or inserted without the key authenticates nobody', () => {
+describe('a row that was altered, moved or inserted without the key does not authenticate anyone', () => {
   let app: TestServer
   let basic: { clientId: string; clientSecret: string }
   let otherUser: number
@@ -332,7 +332,7 @@ describe('a row that was altered, moved or inserted without the key authenticate
     }
   })
 
-  test('rejects a client row that was moved to another ID or inserted by hand', async () => {
+  test('rejects a client row that was moved to another ID or inserted without the key', async () => {
     const { clientId, clientSecret } = await app.client()
     execute(
       app.database,
@@ -472,7 +472,7 @@ describe('a row that was altered, moved or inserted without the key authenticate
   })
 })
 
-test('ST-01 stores no usable credential in clear text: neither database, write-ahead log nor log', async () => {
+test('ST-01 stores no usable credential in plain text in the database, the write-ahead log or the log', async () => {
   await using app = await startServer({
     allowedGrantTypes: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],
   })
@@ -520,7 +520,7 @@ test('ST-01 stores no usable credential in clear text: neither database, write-a
     secrets[`refreshed access token of ${fields.grant_type}`] = String(next.access_token)
     secrets[`refreshed refresh token of ${fields.grant_type}`] = String(next.refresh_token)
   }
-  // Failures are logged too.
+    // Failures are also logged.
   await tokenRequest(
     app.issuer,
     { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },

@@ -33,7 +33,7 @@ afterEach(cleanUp)
 
 type Row = Record<string, unknown>
 
-/** A database to which the test writes like an attacker without the secret key. */
+/** A database to which the test writes as an attacker without the secret key. */
 interface Database {
   readonly opener: StoreOpener
   read(statement: string): Promise<readonly Row[]>
@@ -74,7 +74,7 @@ const newDatabase = {
 
 const start = Date.UTC(2026, 10, 21)
 
-/** The sweep leaves other expired rows: on SQLite it would start a thread for them and rest four times as long. */
+/** Skips the deletion of other expired rows, for which SQLite would start a thread and pause four times as long. */
 const auditOnly: AroundStore = async ({ name }, run) =>
   /\.delete(Expired|Unused)$/.test(name) ? (0 as never) : run()
 
@@ -288,7 +288,7 @@ describe.each(['sqlite', 'postgres'] as const)(
 
     const inserted = [...auditColumns, 'seal'].join()
 
-    test('covers rows that follow an inserted row with a far ID, and finds their deletion [T821]', async () => {
+    test('covers rows after an inserted row with a very large ID, and finds their deletion [T821]', async () => {
       for (const id of ['9000000000', `${2 ** 44}`]) {
         const { server, run, read } = await sixRows()
         await run(
@@ -306,7 +306,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('covers rows that follow a row moved to a far ID', async () => {
+    test('covers rows after a row that was moved to a very large ID', async () => {
       const { server, run, read } = await sixRows()
       await write(server, 2)
       await run(`update ${audit} set id = 9000000000 where id = 7`)
@@ -349,7 +349,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('continues beside forged checkpoints of any number and any ID [T824]', async () => {
+    test('continues despite forged checkpoints with any number and any ID [T824]', async () => {
       const { server, run, read } = await sixRows()
       const [one = {}] = await read(`select * from ${checkpoints} where number = 3`)
       const { number: _, ...others } = one
@@ -371,7 +371,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toContain('row_removed 8')
     })
 
-    test('keeps forged rows for as long as other rows [T825]', async () => {
+    test('deletes forged rows at the same age as other rows [T825]', async () => {
       const at = siteOn(await newDatabase[kind]())
       const server = await at.open({ auditExpiresIn: 600 })
       await write(server, 1)
@@ -448,7 +448,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
     })
 
-    test('a sweep ends once every event has expired', async () => {
+    test('the sweep stops when every event has expired', async () => {
       const { server, open, read, advance } = await sixRows()
       const sweeping = await open({ auditExpiresIn: 121 })
       advance(10_000)
@@ -458,7 +458,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual([])
     })
 
-    test('stays valid after a key rotation, without the previous key', async () => {
+    test('remains valid after a key rotation without the previous key', async () => {
       const { server, open, run } = await sixRows()
       await write(server, 1)
       const { head } = await verify(server)

@@ -57,7 +57,7 @@ const read = async (event: string, from = app): Promise<Row[]> =>
     (row) => row.event === event,
   )
 
-/** Waits for events that are written shortly after the response. */
+/** Waits for an event that is written shortly after the response. */
 const recorded = (event: string, about: Row): Promise<Row> =>
   vi.waitFor(
     async () => {
@@ -78,7 +78,7 @@ const person = async (): Promise<Person> => {
   return somebody
 }
 
-/** A client of the user, in a browser in which a new user is logged in. */
+/** Registers a client of the user, and logs a new user in with another browser. */
 const clientOf = async (input = {}) => {
   const somebody = await person()
   const client = await TestClient.register(app, somebody.session.agent, {
@@ -98,7 +98,7 @@ const tokensOf = async (client: TestClient) => {
   return { code, ...body }
 }
 
-/** Actions of users on their own accounts, through the pages. */
+/** Returns the fields of an event that a user causes on the pages for the own account. */
 const own = ({ user }: Person): Row => ({
   actor: 'user',
   actor_id: user.id,
@@ -144,7 +144,7 @@ const markedClient = async (act: string, before: 'verify' | 'disable' | undefine
 interface Expected {
   readonly about: Row
   readonly details?: Record<string, unknown>
-  /** Events that no request of the test caused. */
+  /** Whether no request of the test causes the event. */
   readonly isElsewhere?: boolean
 }
 
@@ -492,7 +492,7 @@ describe('records a self-registered client as its own actor', () => {
 })
 
 describe('failed logins', () => {
-  test('record no unknown address: people type passwords into that field', async () => {
+  test('do not record an unknown e-mail address, because people type passwords into that field', async () => {
     const typed = secret('hunter2.is.my@password.example')
     const before = (await read('login.failed')).length
     const agent = new UserAgent({ 'user-agent': browser })
@@ -516,7 +516,7 @@ describe('failed logins', () => {
     )
   })
 
-  test('record the first immediately and the others of the hour as one, with a warning if there are many [T596]', async () => {
+  test('record the first immediately and the others of that hour as one event, with a warning if there are many [T596]', async () => {
     const [heard, log] = [[] as AuditEvent[], [] as LogEntry[]]
     const failed = new FailedLogins(
       (event) => heard.push(event),
@@ -555,7 +555,7 @@ describe('failed logins', () => {
   })
 })
 
-describe('records only completed actions, and completes none that it cannot record', () => {
+describe('records only completed actions, and completes no action that it cannot record', () => {
   test.each<[BuiltInEventName, (somebody: Person) => Promise<unknown>]>([
     ['client.created', () => app.client({ name: 'Never' })],
     ['user.created', () => app.server.users.create({ email: 'never@example.org', password: null })],
@@ -629,7 +629,7 @@ describe('hooks', () => {
     expect(JSON.stringify(heard)).not.toContain(access_token)
   })
 
-  test('are logged if they throw, reject, hang or modify the event, and break nothing', async () => {
+  test('do not affect the request if they throw, reject, hang or modify the event', async () => {
     const { client } = await clientOf()
     const heard: string[] = []
     const { server } = app
@@ -692,7 +692,7 @@ describe('routine events of programs', () => {
     return { server, asked }
   }
 
-  test('cost the request no statement, and are written before the server closes', async () => {
+  test('cause no statement during the request, and are written before the server closes', async () => {
     const { server, asked } = await counted()
     const client = await TestClient.register(server, new UserAgent())
     await client.token({ grant_type: 'client_credentials' })
@@ -709,7 +709,7 @@ describe('routine events of programs', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('are not stored if auditRoutine is false; hooks still receive them', async () => {
+  test('are not stored if auditRoutine is false, but hooks still receive them', async () => {
     const { server } = await counted({ auditRoutine: false })
     const heard: string[] = []
     server.server.on('*', ({ event }) => heard.push(event))
@@ -726,7 +726,7 @@ describe('routine events of programs', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('are counted in the log while the store is down', async () => {
+  test('are counted in the log while the store is unavailable', async () => {
     let isAway = false
     await using server = await startServer({
       async aroundStore({ name }, run) {
@@ -747,7 +747,7 @@ describe('routine events of programs', () => {
   })
 })
 
-test('lose no later event if a log write fails', async () => {
+test('do not lose later events if the log fails', async () => {
   let isAway = true
   const { audit } = app.server.store
   const store = {
@@ -770,7 +770,7 @@ test('lose no later event if a log write fails', async () => {
   expect(items).toHaveLength(1)
 })
 
-test('are written after a failed write once the store is back, without delaying shutdown', async () => {
+test('are written after a failed write when the store is available again, without delaying the shutdown', async () => {
   const tries: number[] = []
   let isAway = true
   const { audit } = app.server.store
@@ -859,7 +859,7 @@ describe('retention', () => {
     expect(removed.reduce<number>((sum, rows) => sum + Number(rows), 0)).toBe(61)
   })
 
-  test('keeps everything with 0', async () => {
+  test('removes nothing if auditExpiresIn is 0', async () => {
     await using server = await startServer({ auditExpiresIn: 0 })
     await server.client()
     server.advance(400_000_000)
@@ -868,7 +868,7 @@ describe('retention', () => {
   })
 })
 
-test('two nodes write to one log, each its own events', async () => {
+test('two nodes write their events to one log', async () => {
   await using other = await startServer({ beside: app })
   const { clientId } = await app.client({ name: 'Of two' })
   await other.server.clients.update(clientId, { description: 'by the other' })
@@ -888,7 +888,7 @@ test('two nodes write to one log, each its own events', async () => {
   ])
 })
 
-test('shows rows that were inserted by hand as text, without an error', async () => {
+test('shows rows that were inserted without the server as text, without an error', async () => {
   const { clientId } = await app.client({ name: 'Odd' })
   execute(
     app.database,

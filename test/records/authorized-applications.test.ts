@@ -17,7 +17,7 @@ describe('authorized applications', () => {
   afterAll(() => app.close())
 
   const authorized = () => app.server.authorizedApplications
-  /** A new user with a browser. */
+  /** Creates a user with a browser. */
   const account = async (userAgent = 'Mozilla/5.0 (laptop)') => {
     accounts += 1
     const user = await app.server.users.create({
@@ -32,7 +32,7 @@ describe('authorized applications', () => {
     input: Partial<ClientInput> = {},
   ) => TestClient.register({ ...app, user }, agent, { ...input, userId: app.user.id })
   const of = async (user: User) => (await authorized().listByUser(user.id, firstPage)).items
-  /** Another authorization of the user, issued without a browser. */
+  /** Issues another authorization of the user without a browser. */
   const issue = async (user: User, clientId: string, scopes = ['notes:read']) => {
     const client = await clientOf(app, clientId)
     const type = 'user' as const
@@ -82,7 +82,7 @@ describe('authorized applications', () => {
       expect(JSON.stringify(entry)).not.toContain(client.clientSecret)
     })
 
-    test('keeps the identity of a device across refreshes; its scopes are those of the authorization', async () => {
+    test('shows the same device after a refresh, with the scopes of its authorization', async () => {
       const me = await account()
       const client = await application(me)
       const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -95,7 +95,7 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('shows an implicit token as a device that ends with the token', async () => {
+    test('shows a token of the implicit grant as a device until the token expires', async () => {
       const me = await account()
       const client = await application(me)
       const response = await client.ask({ response_type: 'token' })
@@ -210,7 +210,7 @@ describe('authorized applications', () => {
       })
     })
 
-    test('shows nothing from an altered consent, and leaves out an altered application row', async () => {
+    test('shows no data of an altered consent, and omits an altered application row', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await app.server.consents.grant(user.id, clientId, ['notes:read'])
@@ -338,7 +338,7 @@ describe('authorized applications', () => {
       expect(await statusOf(app, body.access_token)).toBe(401)
     })
 
-    test('keeps other applications, other users, personal tokens and the tokens of the client itself', async () => {
+    test('does not affect other applications, other users, personal tokens or tokens of client_credentials', async () => {
       const { me, client, theirs, elsewhere, ofSomebody, personal, machine } = await furnished()
       await authorized().revoke(me.user.id, client.clientId)
       for (const token of [elsewhere.access_token, ofSomebody.access_token, personal, machine])
@@ -369,7 +369,7 @@ describe('authorized applications', () => {
       expect(await authorized().revoke(4711, '')).toBe(false)
     })
 
-    test('changes nothing if it fails half-way', async () => {
+    test('changes nothing if an operation fails', async () => {
       const { me, client, mine } = await furnished()
       let fails = false
       await using failing = await startServer({
@@ -392,7 +392,7 @@ describe('authorized applications', () => {
       expect(await statusOf(app, mine[0]?.access_token ?? '')).toBe(200)
     })
 
-    test('leaves no token from a code or refresh token that is redeemed concurrently', async () => {
+    test('also revokes the tokens of a code or refresh token that is redeemed concurrently', async () => {
       const { me, client, mine } = await furnished()
       const codes = [await client.code(), await client.code(), await client.code()]
       const responses = await Promise.all([

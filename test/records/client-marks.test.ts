@@ -41,7 +41,7 @@ describe('the mark of a verified application', () => {
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is removed with another owner, because the check was of the previous one', async () => {
+  test('is removed when the owner changes, because it applied to the previous owner', async () => {
     const other = await app.server.users.create({ email: 'next@example.org', password: null })
     for (const userId of [other.id, null]) {
       const { clientId } = await verified()
@@ -71,14 +71,14 @@ describe('the mark of a verified application', () => {
     expect(await isVerified(clientId)).toBe(true)
   })
 
-  test('does not return with the previous name', async () => {
+  test('is not restored with the previous name', async () => {
     const { clientId } = await verified()
     await app.server.clients.update(clientId, { name: 'Another' })
     await app.server.clients.update(clientId, { name: 'Client' })
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is kept with another secret or ID, and with the other mark', async () => {
+  test('is not affected by another secret or ID, or by the other mark', async () => {
     const { clientId } = await verified()
     await app.server.clients.resetClientSecret(clientId, { overlap: 60 })
     const renewed = (await app.server.clients.resetClientId(clientId)).clientId
@@ -87,7 +87,7 @@ describe('the mark of a verified application', () => {
     expect(await isVerified(renewed)).toBe(true)
   })
 
-  test('rejects input that sets it, another mark or a previous secret', async () => {
+  test('cannot be set by input, like the other mark and a previous secret', async () => {
     const smuggled = {
       isVerified: true,
       isDisabled: true,
@@ -108,7 +108,7 @@ describe('the mark of a verified application', () => {
     expect(await clientOf(app, client.clientId)).toMatchObject(plain)
   })
 
-  test('changes nothing else, and can be removed', async () => {
+  test('does not affect other fields, and can be removed', async () => {
     const { clientId } = await app.client({ description: 'Kept', optionalScopes: ['notes:read'] })
     const before = await clientOf(app, clientId)
     const after = await app.server.clients.mark(clientId, { isVerified: true })
@@ -122,7 +122,7 @@ describe('the mark of a verified application', () => {
     )
   })
 
-  test('is sealed in the database together with the name and website that were checked', async () => {
+  test('is sealed in the database together with the verified name and website', async () => {
     const alterations = [
       'is_verified = 0',
       "name = 'Bank'",
@@ -171,7 +171,7 @@ describe('a disabled application', () => {
     expect((await client.ask()).searchParams.get('code')).toMatch(/./)
   })
 
-  test('grants nothing if it is disabled while the user decides', async () => {
+  test('receives no code if it is disabled while the user decides', async () => {
     const client = await TestClient.register(app, agent)
     await agent.logIn(app)
     const page = await agent.browse(client.url())
@@ -183,7 +183,7 @@ describe('a disabled application', () => {
   })
 
   test.each(['basic', 'post', 'none'] as const)(
-    'fails authentication by %s with 401 invalid_client, and nothing is consumed',
+    'authentication with %s fails with 401 invalid_client, and consumes nothing',
     async (proof) => {
       const client = await TestClient.register(
         app,
@@ -215,7 +215,7 @@ describe('a disabled application', () => {
     },
   )
 
-  test('all its tokens are rejected from the next request on, on every node, and accepted again once it is enabled [T572]', async () => {
+  test('all its tokens are rejected from the next request on at every node, and accepted again when it is enabled [T572]', async () => {
     await using node = await startServer({ beside: app })
     const { clientId } = await app.client()
     const client = await clientOf(app, clientId)
@@ -244,7 +244,7 @@ describe('a disabled application', () => {
     expect(count(app.database, 'oauth2server_token')).toBe(rows)
   })
 
-  test('rejects a repeated refresh within the leeway too', async () => {
+  test('a repeated refresh within the leeway is rejected', async () => {
     const client = await TestClient.register(app, agent)
     const { refresh_token } = await client.tokens()
     expect((await client.refresh(refresh_token)).status).toBe(200)
@@ -254,7 +254,7 @@ describe('a disabled application', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('the owner can still change it, which does not enable it', async () => {
+  test('remains disabled when the owner changes it', async () => {
     const { clientId } = await app.client()
     await disable(clientId)
     await app.server.clients.update(clientId, { name: 'Renamed' })

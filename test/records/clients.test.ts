@@ -24,7 +24,7 @@ describe('client', () => {
   }
 
   describe('fields', () => {
-    test('needs only a name; every other field gets the specified default [T634]', async () => {
+    test('requires only a name; every other field gets the specified default [T634]', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),
@@ -158,7 +158,7 @@ describe('client', () => {
         expect(client.checkSecret(wrong, app.now())).toBe(false)
     })
 
-    test('accepts only known types as limits of a client, each once', async () => {
+    test('accepts only known grant types and response types as limits of a client, each once', async () => {
       await refused({ grantTypes: ['implicit'] }, 'grant_types')
       await refused({ responseTypes: ['id_token'] }, 'response_types')
       await refused({ responseTypes: ['toString'] }, 'response_types')
@@ -167,7 +167,7 @@ describe('client', () => {
       expect((await app.server.clients.find(client.clientId))?.responseTypes).toEqual([])
     })
 
-    test('requires an authentication method that fits the client type', async () => {
+    test('requires an authentication method that is allowed for the client type', async () => {
       await refused({ tokenEndpointAuthMethod: 'none' }, 'token_endpoint_auth_method')
       await refused(
         { isConfidential: false, tokenEndpointAuthMethod: 'client_secret_basic' },
@@ -205,7 +205,7 @@ describe('client', () => {
       },
     )
 
-    test('rejects an assignment with an invalid line, names the line and stores nothing [T685]', async () => {
+    test('rejects an assignment with an invalid line, reports the line, and stores nothing [T685]', async () => {
       const { client } = await create({ redirectUris: 'https://a.example/cb' })
       await expect(
         app.server.clients.update(client.clientId, {
@@ -284,7 +284,7 @@ describe('client', () => {
       expect(client.validateScopes(['__proto__'])).toBe(false)
     })
 
-    test('renames a client that holds a scope which the application no longer registers', async () => {
+    test('accepts another name for a client with a scope that is no longer registered', async () => {
       const { client } = await create({
         defaultScopes: ['notes:read', 'notes:write'],
         redirectUris: 'https://a.example/cb',
@@ -299,7 +299,7 @@ describe('client', () => {
       await expect(
         later.server.clients.update(client.clientId, { defaultScopes: renamed.defaultScopes }),
       ).rejects.toThrow(ScopeDoesNotExists)
-      // The scope has no effect there, whatever the row contains.
+      // The unregistered scope has no effect, although the row still contains it.
       expect(renamed.scopesWhenOmitted).toEqual(['notes:read'])
     })
   })
@@ -429,7 +429,7 @@ describe('client', () => {
       expect((await app.server.clients.update(client.clientId, { userId: null })).userId).toBeNull()
     })
 
-    test('keep both of two concurrent changes', async () => {
+    test('store both of two concurrent changes', async () => {
       const { client } = await create()
       await Promise.all([
         app.server.clients.update(client.clientId, { name: 'New' }),

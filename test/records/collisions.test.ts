@@ -8,7 +8,7 @@ import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
 
-describe('ST-04 draws another value and overwrites nothing if the random source repeats itself', () => {
+describe('ST-04 uses another value and overwrites nothing if the random source repeats a value', () => {
   let app: TestServer
   let source: RepeatingRandom
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('ST-04 draws another value and overwrites nothing if the random source 
     source.drawn()
   })
   afterEach(async () => {
-    // Otherwise no repetition occurred, and the test has shown nothing.
+    // All repeated values were drawn, so the test did cause a collision.
     expect(source.left).toBe(0)
     await app.close()
   })

@@ -24,24 +24,24 @@ describe('a remembered consent', () => {
     return [[...scopes].sort(), [...declinedScopes].sort()]
   }
 
-  test('keeps granted and refused scopes', async () => {
+  test('stores granted and refused scopes', async () => {
     expect(await consentAfter([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
     expect(await consentAfter([['a']])).toEqual([['a'], []])
     expect(await consentAfter([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
     expect(await consentAfter([[]])).toEqual([[], []])
   })
 
-  test('granting a refused scope later moves it to the granted ones', async () => {
+  test('moves a refused scope to the granted scopes when the user grants it later', async () => {
     expect(await consentAfter([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
     expect(await consentAfter([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
   })
 
-  test('refusing a granted scope later moves it to the refused ones', async () => {
+  test('moves a granted scope to the refused scopes when the user refuses it later', async () => {
     expect(await consentAfter([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
     expect(await consentAfter([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
   })
 
-  test('keeps the last decision after any number of changes', async () => {
+  test('contains the last decision after any number of changes', async () => {
     expect(await consentAfter([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
     expect(await consentAfter([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([
       ['a', 'b'],
@@ -49,7 +49,7 @@ describe('a remembered consent', () => {
     ])
   })
 
-  test('keeps its ID and returns the time of the last decision', async () => {
+  test('has the same ID and the time of the last decision after each decision', async () => {
     const { clientId } = await app.client()
     const first = await app.server.consents.grant(app.user.id, clientId, ['a'])
     app.advance(5)
@@ -74,12 +74,12 @@ describe('a remembered consent', () => {
       clientKeyOf(app.database, clientId),
     )
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
-    // The next decision does not build on it.
+    // The next decision ignores the altered row.
     const next = await app.server.consents.grant(app.user.id, clientId, ['e'])
     expect([next.scopes, next.declinedScopes]).toEqual([['e'], []])
   })
 
-  test('keeps refused scopes after the client ID changes', async () => {
+  test('contains the refused scopes after the client ID changes', async () => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b'] })
     const renewed = await app.server.clients.resetClientId(clientId)
@@ -89,7 +89,7 @@ describe('a remembered consent', () => {
     })
   })
 
-  test('loses none of several concurrent decisions', async () => {
+  test('contains all of several concurrent decisions', async () => {
     const { clientId } = await app.client()
     const scopes = Array.from({ length: 10 }, (_, index) => `s${index}`)
     await Promise.all(

@@ -57,7 +57,7 @@ const watched = () => {
 }
 
 describe('deletion', () => {
-  test('of a client with many tokens returns after marking it, and removes the rest in batches [T828]', async () => {
+  test('of a client with many tokens returns after marking it, and deletes most rows later in batches [T828]', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const basic = await app.client()
@@ -73,7 +73,7 @@ describe('deletion', () => {
     expect(parts.length).toBeGreaterThan(5)
   })
 
-  test('of a user with many tokens frees the e-mail address immediately and removes the rest in batches', async () => {
+  test('of a user with many tokens frees the e-mail address immediately, and deletes most rows later in batches', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const user = await app.server.users.create({ email: 'gone@example.org', password: null })
@@ -96,7 +96,7 @@ describe('deletion', () => {
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
 
-  test('of a client takes effect on another node with its next request [T573]', async () => {
+  test('of a client applies to the next request at another node [T573]', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -112,7 +112,7 @@ describe('deletion', () => {
     const client = await app.server.clients.find(clientId)
     if (!client) throw new Error('The client is gone.')
     await app.server.clients.delete(clientId)
-    // Like a request that found the client before the deletion.
+    // Issue a token as a request would that found the client before the deletion.
     const issued = await app.server.tokens.issue({
       type: 'client',
       client,
@@ -150,7 +150,7 @@ describe('deletion', () => {
     expect(count(app.database, 'oauth2server_removal')).toBe(0)
   })
 
-  test('by two nodes concurrently completes and fails on neither', async () => {
+  test('by two nodes concurrently succeeds on both', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -166,7 +166,7 @@ describe('deletion', () => {
     expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('in a transaction that fails deletes and removes nothing', async () => {
+  test('in a transaction that fails deletes nothing', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
@@ -200,7 +200,7 @@ describe('deletion', () => {
 
   test('never blocks the event loop for long, whatever the number of rows [T574]', async () => {
     await using app = await startServer()
-    // Measures processor time of this thread, so that other load on the machine does not count.
+    // Measure the processor time of this thread, so that other load on the machine does not matter.
     const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
       let longest = 0
       let last = process.threadCpuUsage()
@@ -223,7 +223,7 @@ describe('deletion', () => {
       await until(() => rowsLeft(app) === 0)
     })
     console.log('longest turn, ms of processor time:', { control, removing })
-    // Deleting 30,000 tokens in one statement takes more than 300 ms. The counts of this test take time too.
+    // Deleting 30,000 tokens in one statement would take more than 300 ms. The control includes the counts of this test.
     expect(removing).toBeLessThan(control + 60)
   })
 })

@@ -25,13 +25,13 @@ export const everyKind = async (app: TestServer) => {
     cookie,
     refresh,
     personal: await app.personalToken(scopes),
-    /** The tokens of an authorization that each check refreshes. */
+    /** A refresh token that each check redeems. */
     current: first.refreshToken as unknown,
     access: (await authorizationOf(app, basic.clientId)).accessToken,
-    /** A used refresh token and the response to its use. */
+    /** A redeemed refresh token, and the response to its redemption. */
     rotated: rotated.refreshToken,
     answered,
-    /** Rows that no check uses before the end. */
+    /** Refresh tokens that no check uses before the end. */
     untouched: await Promise.all(
       Array.from({ length: 3 }, () => authorizationOf(app, basic.clientId)),
     ),
@@ -56,11 +56,11 @@ export const redeem = async (from: TestServer, at: TestServer, made: Made): Prom
   return (await tokenRequest(at.issuer, parameters, { basic: made.basic })).status
 }
 
-/** A token that the client gets for itself. */
+/** Requests a token of client_credentials. @returns the status */
 export const ownToken = async ({ issuer }: TestServer, { basic }: Made): Promise<number> =>
   (await tokenRequest(issuer, { grant_type: 'client_credentials' }, { basic })).status
 
-/** Uses every row at a server, including those that change when they are used. */
+/** Uses every row at a server, including rows that change when they are used. */
 export const expectAllWork = async (at: TestServer, made: Made): Promise<void> => {
   const { basic, cookie, personal, access, rotated, answered, refresh } = made
   const { server, user, password } = at

@@ -39,7 +39,7 @@ describe('the applications of a user', () => {
     expect(await first?.client.getUsers()).toBe(0)
   })
 
-  test('loses and repeats none with pages of any size, even if all have the same time', async () => {
+  test('lists each client once for any page size, even if all have the same time', async () => {
     const owner = await app.server.users.create({ email: 'many@example.org', password: null })
     const names = Array.from({ length: 9 }, (_, index) => `C${index}`)
     for (const name of names) await app.client({ name, userId: owner.id })
@@ -59,7 +59,7 @@ describe('the applications of a user', () => {
     expect(await namesOf(other.id, 5)).toEqual(['Moved'])
   })
 
-  test('lists no row that was moved to another owner without the key', async () => {
+  test('does not list a row that was moved to another owner without the key', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'mine@example.org', password: null }),
       await app.server.users.create({ email: 'thief@example.org', password: null }),

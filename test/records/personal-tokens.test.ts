@@ -51,7 +51,7 @@ describe('personal tokens', () => {
       expect(JSON.stringify(items)).not.toContain(one.accessToken)
     })
 
-    test('are listed page by page without loss, even if they are rotated concurrently', async () => {
+    test('are all listed page by page, even if they are rotated concurrently', async () => {
       const user = await app.server.users.create({ email: 'parts@example.org', password: null })
       const ids: number[] = []
       for (let index = 0; index < 7; index += 1) {
@@ -80,7 +80,7 @@ describe('personal tokens', () => {
   })
 
   describe('an update', () => {
-    test('of name and scopes takes effect with the next request; value, ID and expiry stay', async () => {
+    test('of name and scopes applies to the next request, and does not change value, ID and expiry', async () => {
       const token = await create({ scopes: ['notes:read', 'notes:write'], expiresIn: day })
       await managed().update(await found(token.id), { name: ' Desktop ', scopes: ['notes:read'] })
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
@@ -96,7 +96,7 @@ describe('personal tokens', () => {
       expect(await scopesOf(token.accessToken)).toEqual([])
     })
 
-    test('of the name alone keeps the scopes and the token row', async () => {
+    test('of only the name does not change the scopes and the token row', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = rowsOf(token.clientKey)
       await managed().update(await found(token.id), { name: 'Renamed' })
@@ -106,7 +106,7 @@ describe('personal tokens', () => {
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
-    test('removes scopes from the previous value too, while that is valid', async () => {
+    test('also removes scopes from a previous value that is still valid', async () => {
       const old = await create({ scopes: ['notes:read', 'notes:write'] })
       const fresh = await rotate(old.id, hour)
       await managed().update(await found(old.id), { scopes: ['notes:read'] })
@@ -169,7 +169,7 @@ describe('personal tokens', () => {
       return token
     }
 
-    test('is treated like a missing one, and rejects an update that was read before', async () => {
+    test('is treated as missing, and rejects an update of the token that was read before', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = await found(token.id)
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
@@ -188,7 +188,7 @@ describe('personal tokens', () => {
       expect(rowsOf(token.clientKey)).toEqual(before)
     })
 
-    test('has no effect if a previous value was given a longer life or made the current one', async () => {
+    test('has no effect if the lifetime of a previous value was extended or the value was made current', async () => {
       const old = await create({ scopes: ['notes:read'] })
       const fresh = await rotate(old.id, 60)
       const prolong =
@@ -199,7 +199,7 @@ describe('personal tokens', () => {
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
     })
 
-    test('of its client stays invalid after an update', async () => {
+    test('of its client remains invalid after an update', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const turn = 'update oauth2server_client set is_personal = 0 where client_id = ?'
       execute(app.database, turn, token.clientId)
@@ -209,7 +209,7 @@ describe('personal tokens', () => {
   })
 
   describe('a rotation', () => {
-    test('returns a new value of the same token: ID, name, client, user and scopes stay', async () => {
+    test('returns a new value, and does not change ID, name, client, user and scopes', async () => {
       const old = await create({ scopes: ['notes:read', 'test:scope'] })
       app.advance(60)
       const fresh = await rotate(old.id)
@@ -222,7 +222,7 @@ describe('personal tokens', () => {
       expect([{ ...token }, name]).toEqual([{ ...fresh }, 'Laptop'])
     })
 
-    test('without an overlap ends the old value immediately and deletes it', async () => {
+    test('without an overlap invalidates and deletes the old value immediately', async () => {
       const old = await create()
       const fresh = await rotate(old.id)
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
@@ -231,7 +231,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('with an overlap keeps the old value valid for exactly that time', async () => {
+    test('with an overlap accepts the old value for exactly that time', async () => {
       const old = await create()
       const fresh = await rotate(old.id, 90)
       expect((await found(old.id)).previousExpires).toBe(app.now() + 90_000)
@@ -243,7 +243,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('ends the value before the previous one immediately, whatever its overlap was', async () => {
+    test('immediately invalidates the value before the previous one, independent of its overlap', async () => {
       const first = await create()
       const second = await rotate(first.id, 10 * day)
       const third = await rotate(first.id, hour)
@@ -254,7 +254,7 @@ describe('personal tokens', () => {
       expect(await statuses(...values, fourth.accessToken)).toEqual([401, 401, 401, 200])
     })
 
-    test('renews the lifetime of an expiring token, and never extends that of the old value', async () => {
+    test('restarts the lifetime of a token with expiry, without extending the lifetime of the old value', async () => {
       const old = await create({ expiresIn: day })
       app.advance(day - hour)
       const fresh = await rotate(old.id, 2 * hour)
@@ -272,7 +272,7 @@ describe('personal tokens', () => {
       expect(await statusOf(app, again.accessToken)).toBe(401)
     })
 
-    test('revives an expired token, but only under its new value', async () => {
+    test('makes an expired token valid again, but only with its new value', async () => {
       const old = await create({ expiresIn: hour })
       app.advance(2 * hour)
       expect(await statusOf(app, old.accessToken)).toBe(401)
@@ -282,7 +282,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('keeps a token without expiry unlimited', async () => {
+    test('does not add an expiry to a token without expiry', async () => {
       const old = await create()
       const fresh = await rotate(old.id, hour)
       expect(fresh.expires).toBeNull()
@@ -318,7 +318,7 @@ describe('personal tokens', () => {
       expect(count(app.database, 'oauth2server_token')).toBe(before)
     })
 
-    test('20 concurrent rotations on two nodes succeed in turn and leave one current and one previous value', async () => {
+    test('20 concurrent rotations at two nodes succeed one after the other, and leave one current and one previous value', async () => {
       await using node = await startServer({ beside: app })
       const old = await create()
       const rotated = await Promise.all(
@@ -339,7 +339,7 @@ describe('personal tokens', () => {
       expect(left.filter((status) => status === 200)).toHaveLength(1)
     })
 
-    test('leaves nothing half done if the scopes change or the token is deleted concurrently', async () => {
+    test('is complete or has no effect if the scopes change or the token is deleted concurrently', async () => {
       const one = await create({ scopes: ['notes:read', 'notes:write'] })
       const before = await found(one.id)
       const [fresh] = await Promise.all([
@@ -378,7 +378,7 @@ describe('personal tokens', () => {
       expect(rowsOf(token.clientKey)).toHaveLength(1)
     })
 
-    test('look-up by name still finds one token', async () => {
+    test('does not affect a look-up by name, which finds one token', async () => {
       const token = await create({}, 'Rotated twice')
       await rotate(token.id, hour)
       await rotate(token.id, hour)
@@ -388,7 +388,7 @@ describe('personal tokens', () => {
     })
   })
 
-  test('deleting the token ends its previous value too', async () => {
+  test('can be followed by a deletion of the token, which also invalidates the previous value', async () => {
     const old = await create()
     const fresh = await rotate(old.id, day)
     expect(await app.server.tokens.revoke(fresh)).toBe(true)
@@ -397,7 +397,7 @@ describe('personal tokens', () => {
     expect(await app.server.clients.find(old.clientId)).toBeUndefined()
   })
 
-  test('ST-05 the sweeper removes an expired previous value; the token and its client stay', async () => {
+  test('ST-05 the sweeper deletes an expired previous value, but not the token and its client', async () => {
     await using own = await startServer()
     const { personalTokens } = own.server
     const old = await personalTokens.create('Swept', own.user.id)
@@ -410,7 +410,7 @@ describe('personal tokens', () => {
     expect(await personalTokens.find(own.user.id, old.id)).toBeDefined()
   })
 
-  test('a new ID of every client does not affect previous values: no client operation reaches them', async () => {
+  test('a change of all client IDs does not affect previous values', async () => {
     const token = await create()
     await rotate(token.id, hour)
     const { clients } = app.server
@@ -424,7 +424,7 @@ describe('personal tokens', () => {
       await expect(attempt()).rejects.toThrow(expect.objectContaining({ field: 'client_id' }))
   })
 
-  test('stores neither value of a rotated token in clear text', async () => {
+  test('stores no value of a rotated token in plain text', async () => {
     const old = await create()
     const fresh = await rotate(old.id, hour)
     const kept = JSON.stringify([rowsOf(old.clientKey), app.log, await found(old.id)])
@@ -432,7 +432,7 @@ describe('personal tokens', () => {
   })
 })
 
-describe('ST-04 draws another value if the random source repeats itself', () => {
+describe('ST-04 uses another value if the random source repeats a value', () => {
   test.each([
     ['of another token', 0],
     ['of its own', hour],

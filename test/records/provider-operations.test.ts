@@ -8,7 +8,7 @@ import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const allGrants = ['authorization_code', 'refresh_token', 'client_credentials', 'password'] as const
 
-/** A server whose host replaced operations, with a client and a remembered consent. */
+/** Starts a server whose application replaces operations, with a client and a stored consent. */
 const start = async (options: Partial<AuthorizationServerOptions>) => {
   const app = await startServer({ allowedGrantTypes: allGrants, ...options })
   const basic = await app.client({ defaultScopes: ['notes:read', 'notes:write'] })
@@ -37,7 +37,7 @@ const start = async (options: Partial<AuthorizationServerOptions>) => {
 }
 
 describe('get_client', () => {
-  test('is called at both endpoints, may use another source, and may reject [T741]', async () => {
+  test('is called at both endpoints, and may return clients of another source or reject [T741]', async () => {
     const asked: string[] = []
     let refuses = false
     await using host = await start({
@@ -69,7 +69,7 @@ describe('get_client', () => {
     expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('by default finds no client of a personal token, and supports the inactivation of the owner [T740]', async () => {
+  test('by default does not find the client of a personal token, and considers whether the owner is active [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()
@@ -146,7 +146,7 @@ describe('get_token', () => {
     ])
   })
 
-  test('may return tokens of the host', async () => {
+  test('may return tokens of the application', async () => {
     await using host = await start({
       getToken: async ({ accessToken, ...by }, next) =>
         next(
@@ -163,7 +163,7 @@ describe('get_token', () => {
 })
 
 describe('get_user', () => {
-  test('serves the password grant, may use a directory of the host, and may reject', async () => {
+  test('is called by the password grant, and may use a directory of the application or reject', async () => {
     const asked: string[][] = []
     await using host = await start({
       getUser: async (email, password, next) => {
@@ -307,7 +307,7 @@ describe('save_token', () => {
     })
   })
 
-  test('may reject with a protocol error; nothing is consumed, and the client can retry', async () => {
+  test('may reject with a protocol error, which consumes nothing, so that the client can retry', async () => {
     let refuses = true
     await using host = await start({
       saveToken: (_, __, next) => {
@@ -347,7 +347,7 @@ describe('save_token', () => {
     expect((await host.redeem(code)).status).toBe(200)
   })
 
-  test('saves exactly one of several concurrent redemptions, even if the host is slow', async () => {
+  test('saves exactly one of several concurrent redemptions, even if the application is slow', async () => {
     let saved = 0
     await using host = await start({
       saveToken: async (_, __, next) => {

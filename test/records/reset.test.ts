@@ -40,7 +40,7 @@ describe('rule 5: regenerating credentials', () => {
     )
   })
 
-  test('a new secret invalidates the old one immediately; ID and tokens stay [T689]', async () => {
+  test('a new secret invalidates the old one immediately, but not the ID and the tokens [T689]', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetClientSecret(old.clientId)
@@ -53,7 +53,7 @@ describe('rule 5: regenerating credentials', () => {
     expect((await refresh({ ...old, clientSecret }, issued.refreshToken)).status).toBe(200)
   })
 
-  test('a new ID keeps secret, fields, tokens, refresh tokens and consents [T690]', async () => {
+  test('a new ID does not affect secret, fields, tokens, refresh tokens and consents [T690]', async () => {
     const old = await app.client({ description: 'kept', defaultScopes: ['notes:read'] })
     const issued = await authorizationOf(app, old.clientId, {
       scopes: ['notes:read', 'notes:write'],
@@ -86,7 +86,7 @@ describe('rule 5: regenerating credentials', () => {
     })
   })
 
-  test('decision §5.4 leeway and reuse detection continue after a new ID', async () => {
+  test('decision §5.4 leeway and reuse detection also work after a new ID', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const rotated = await refresh(old, issued.refreshToken)
@@ -133,7 +133,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(redeemed.body.error).toBe('invalid_grant')
   })
 
-  test('the combined operation renews both [T691]', async () => {
+  test('the combined operation changes both [T691]', async () => {
     const old = await app.client()
     const { accessToken } = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetCredentials(old.clientId)
@@ -146,7 +146,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('after concurrent resets only the last secret works', async () => {
+  test('after concurrent resets, only the last secret is valid', async () => {
     const { clientId } = await app.client()
     const results = await Promise.all(
       Array.from({ length: 5 }, () => app.server.clients.resetClientSecret(clientId)),
@@ -157,7 +157,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toHaveLength(1)
   })
 
-  test('rejects altered rows after the reset as before', async () => {
+  test('rejects altered rows after a reset', async () => {
     const { clientId } = await app.client()
     const widened = await authorizationOf(app, clientId)
     const restored = await authorizationOf(app, clientId)

@@ -10,7 +10,7 @@ const cases = stores.flatMap((store) =>
   (['opaque', 'jwt'] as const).map((format) => [store, format] as const),
 )
 
-/** The ways to end a token. */
+/** The operations that invalidate a token. */
 const ends = [
   ({ server }: TestServer, { userId }: Party) => server.users.setActive(userId, false),
   ({ server }: TestServer, { userId }: Party) => server.users.delete(userId),
@@ -68,7 +68,7 @@ const responsesAfter = async (
 }
 
 test.each(cases)(
-  'rejects every request that begins after a token ended, on either node: %s, %s [T820]',
+  'rejects every request that begins after a token became invalid, at either node: %s, %s [T820]',
   async (store, accessTokenFormat) => {
     await using all = new AsyncDisposableStack()
     const database = store === 'PostgreSQL' ? await makeDatabase() : undefined

@@ -36,19 +36,19 @@ const countUnder = ({ database }: TestServer, secret: string): Record<string, nu
 const registeredKeys = ({ database }: TestServer): readonly string[] =>
   query<{ id: string }>(database, 'select id from oauth2server_secret_key').map(({ id }) => id)
 
-/** Another node on the same database, with these keys. */
+/** Starts another node on the same database with these keys. */
 const node = (app: TestServer, secretKeys: readonly string[], aroundStore?: AroundStore) =>
   startServer({
     beside: app,
     issuer: app.issuer,
     secretKeys,
     ...withoutWarnings,
-    // Thousands of tokens of one user are sealed again here; none of them may expire.
+    // The limit must not apply to the thousands of tokens of one user.
     authorizationsPerApplication: 100_000,
     ...(aroundStore ? { aroundStore } : {}),
   })
 
-/** Runs the work once, before the first operation of that name. */
+/** Runs the work once, before the first operation with this name. */
 const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundStore => {
   let isDone = false
   return async ({ name }, run) => {
@@ -67,7 +67,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     await expectAllWork(app, made)
     expect(Object.keys(countUnder(app, secretKey))).toHaveLength(columns.length)
 
-    // Every server knows the new key before the first one writes under it.
+    // Every server has the new key before the first server writes with it.
     const knowing = await node(app, [secretKey, next])
     await expectAllWork(knowing, made)
     await using writing = await node(app, [next, secretKey])
@@ -100,7 +100,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
       expect(await statusOf(after, accessToken)).toBe(200)
       expect((await made.refresh(after, refreshToken)).status).toBe(200)
     }
-    // Used refresh tokens are sealed again too: after the leeway, their use revokes the authorization.
+    // Rotated refresh tokens are also sealed again. After the leeway, reuse of one revokes the authorization.
     after.advance(61)
     expect((await made.refresh(after, made.rotated)).body.error).toBe('invalid_grant')
     expect(await statusOf(after, String(made.answered.access_token))).toBe(401)
@@ -109,7 +109,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ])
   })
 
-  test('a node without the key of other nodes answers that it cannot verify credentials, not that they are wrong', async () => {
+  test('a node without the key of other nodes returns 503 instead of rejecting credentials', async () => {
     await using behind = await startServer()
     await using ahead = await node(behind, [next, secretKey])
     const basic = await ahead.client()
@@ -158,7 +158,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect(progress.slice(before).every(({ resealed }) => resealed === 0)).toBe(true)
   })
 
-  test('rotates from several previous keys at once, and back again', async () => {
+  test('rotates from several previous keys in one run, and back again', async () => {
     await using app = await startServer()
     const tokens = [await app.personalToken()]
     const second = await node(app, [next, secretKey])
@@ -170,7 +170,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect((await all.server.rotateSecretKeys()).resealed).toBe(5)
     expect(registeredKeys(app)).toEqual([idOf(third)])
     await using back = await node(app, [secretKey, third])
-    // The third token with its client, and the audit checkpoint that the first rotation made.
+    // The third token with its client, and the audit checkpoint of the first rotation.
     expect((await back.server.rotateSecretKeys()).resealed).toBe(8)
     expect(registeredKeys(app)).toEqual([idOf(secretKey)])
     for (const token of tokens) expect(await statusOf(app, token)).toBe(200)
@@ -197,7 +197,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ).toBeDefined()
   })
 
-  test('continues after an interruption: sealed rows stay, and a second run seals the rest', async () => {
+  test('continues after an interruption, so that a second run seals the remaining rows', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
@@ -224,7 +224,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
   })
 })
 
-describe('keeps concurrent changes', () => {
+describe('preserves concurrent changes', () => {
   const rotatingWith = (app: TestServer, operation: string, work: () => Promise<unknown>) =>
     node(app, [next, secretKey], beforeFirst(operation, work))
 
@@ -314,7 +314,7 @@ describe('keeps concurrent changes', () => {
 })
 
 describe('rows that cannot be opened', () => {
-  test('keeps altered rows as they are, counts them, and still rejects them', async () => {
+  test('does not change altered rows, counts them, and still rejects them', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const [widened, restorable, kept] = made.untouched
@@ -375,7 +375,7 @@ describe('rows that cannot be opened', () => {
       ]),
     )
 
-    // They do not require the previous key, since it does not open them either.
+    // The altered rows do not require the previous key, which does not open them.
     await using after = await node(app, [next])
     const { clients, consents, users, tokens } = after.server
     expect(await clients.find(made.basic.clientId)).toBeUndefined()
@@ -383,12 +383,12 @@ describe('rows that cannot be opened', () => {
     expect(await users.withPassword(user.email, app.password)).toBeUndefined()
     expect(await statusOf(after, widened.accessToken)).toBe(401)
     expect(await tokens.find({ refreshToken: restorable.refreshToken })).toBeUndefined()
-    // The unaltered rows continue to work.
+    // The other rows are still valid.
     expect(await statusOf(after, restorable.accessToken)).toBe(200)
     expect(await tokens.find({ refreshToken: kept.refreshToken })).toBeDefined()
   })
 
-  test('names the unconfigured key of a row', async () => {
+  test('reports the ID of an unknown key of a row', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const issued = await authorizationOf(app, clientId)
@@ -410,7 +410,7 @@ describe('rows that cannot be opened', () => {
 })
 
 describe('nodes that still write under a previous key', () => {
-  test('the rotation reports that it is incomplete and keeps the key registered', async () => {
+  test('the rotation reports that it is incomplete, and the key remains registered', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const late = await node(app, [secretKey, next])
@@ -476,7 +476,7 @@ describe('a missing key', () => {
 })
 
 describe('under load', () => {
-  test('fails no request while 2,000 tokens are sealed again on two servers', {
+  test('no request fails while 2,000 tokens are sealed again on two servers', {
     timeout: 60_000,
   }, async () => {
     await using app = await startServer({ authorizationsPerApplication: 100_000 })

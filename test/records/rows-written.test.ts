@@ -88,14 +88,14 @@ describe.each(kinds)('rows written by one call of $name', ({ make, isLacking }) 
     const database = await make()
     const server = await createTestServer({
       store: database.opener,
-      // Rows of a previous key are dead; they are removed later in batches.
+      // Ignore the rows of a previous client key, which are removed later in batches.
       async aroundStore({ name }, run) {
         if (name === 'removals.removeSome') throw new StoreUnavailable(name)
         return run()
       },
     })
     try {
-      /** A confidential client with this number of authorizations, tokens and rotated refresh tokens. */
+      /** Creates a confidential client with this number of authorizations, tokens and rotated refresh tokens. */
       const clientWith = async (number: number) => {
         const { client } = await server.clients.create({ name: `With ${number}` })
         const { clientKey } = client

@@ -45,7 +45,7 @@ describe('a client secret that is reset with an overlap', () => {
   const row = (clientId: string) =>
     query(app.database, 'select * from oauth2server_client where client_id = ?', clientId)[0]
 
-  test('accepts both secrets until the overlap ends, to the millisecond; then only the new one', async () => {
+  test('accepts both secrets until the exact end of the overlap, and then only the new one', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(await accepted(clientId, old, fresh, 'neither')).toEqual([true, true, false])
@@ -64,7 +64,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await statusOf(app, accessToken)).toBe(401)
   })
 
-  test('without an overlap rejects the old secret and its predecessor immediately', async () => {
+  test('without an overlap immediately rejects the old secret and the secret before it', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, hour)
     const third = await reset(clientId)
@@ -77,7 +77,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, third, fourth)).toEqual([false, true])
   })
 
-  test('another reset ends the previous secret, whatever its overlap was', async () => {
+  test('another reset invalidates the previous secret, independent of its overlap', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, 30 * 24 * hour)
     const third = await reset(clientId, 60)
@@ -86,7 +86,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, first, second, third)).toEqual([false, false, true])
   })
 
-  test('a new ID keeps both secrets; new credentials keep neither', async () => {
+  test('a new ID does not affect the secrets, and new credentials invalidate both', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     const renewed = (await clients().resetClientId(clientId)).clientId
@@ -96,7 +96,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(client.clientId, old, fresh, clientSecret)).toEqual([false, false, true])
   })
 
-  test('an update of other fields keeps both secrets', async () => {
+  test('an update of other fields does not affect the secrets', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     await clients().update(clientId, { name: 'Renamed', optionalScopes: ['notes:read'] })
@@ -142,7 +142,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('after concurrent resets the last secret is current and one other is the previous one', async () => {
+  test('after concurrent resets, the last secret is current, and one other secret is the previous one', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const secrets = await Promise.all(Array.from({ length: 8 }, () => reset(clientId, hour)))
     const now = (await accepted(clientId, old, ...secrets)).filter(Boolean)

@@ -10,7 +10,7 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Statements of the specification that no other suite tests. Titles begin with their IDs in docs/spec-coverage.md.
+// Tests of statements of the specification that no other suite tests. A title begins with the ID in docs/spec-coverage.md.
 
 let app: TestServer
 beforeAll(async () => {
@@ -84,7 +84,7 @@ test.each([
   async (cacheType, rows) => {
     await using own = await startServer({ cacheType })
     const client = await TestClient.register(own, new UserAgent())
-    // The user's decision consumes the request behind the consent page; only the code remains.
+    // The decision of the user consumes the stored request, so that only the code remains.
     const code = await client.code()
     expect(count(own.database, 'oauth2server_transient')).toBe(rows)
     expect((await client.redeem(code)).status).toBe(200)
@@ -168,7 +168,7 @@ test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES accepts only the two specified 
     expect(() => given(other)).toThrow('OAUTH2SERVER_ALLOWED_RESPONSE_TYPES')
 })
 
-test('limit Rate-limits: limits no successful request [T773]', async () => {
+test('limit Rate-limits: successful requests are not limited [T773]', async () => {
   const token = await app.personalToken()
   const responses = await Promise.all(
     Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),

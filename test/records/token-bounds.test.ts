@@ -5,7 +5,7 @@ import { startServer } from '../support/server.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { tokenRequest } from '../support/user-agent.ts'
 
-describe('drawing one of many', () => {
+describe('oneOf()', () => {
   test.each([10, 64, 1_000])('returns true about once in %i calls', (many) => {
     const isDrawn = oneOf(many)
     let drawn = 0
@@ -23,7 +23,7 @@ describe('drawing one of many', () => {
 })
 
 describe('bounds of tokens', () => {
-  test('a client that requests a token per call keeps about tokensPerClient, and is never rejected', async () => {
+  test('a client that requests a token per call has about tokensPerClient tokens, and is never rejected', async () => {
     await using app = await startServer({ tokensPerClient: 100 })
     const { clientId } = await app.client()
     const other = await app.client()
@@ -37,7 +37,7 @@ describe('bounds of tokens', () => {
     const first = await issue()
     for (let n = 0; n < 60; n += 1) await Promise.all(Array.from({ length: 100 }, () => issue()))
     const last = await issue()
-    // The server checks after 1,500 tokens at the latest.
+    // The server checks the bound after at most 1,500 tokens.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_token')).toBeLessThan(1_700),
       10_000,
@@ -49,7 +49,7 @@ describe('bounds of tokens', () => {
     expect(await app.server.tokens.find({ refreshToken: String(refreshToken) })).toBeDefined()
   })
 
-  test('an authorization keeps about 1,000 used refresh tokens; rejects an older one without revoking anything', async () => {
+  test('an authorization has about 1,000 rotated refresh tokens; an older one is rejected without revoking anything', async () => {
     await using app = await startServer()
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
@@ -66,7 +66,7 @@ describe('bounds of tokens', () => {
       app.advance(1)
       latest = (await refresh(latest)).refresh_token
     }
-    // The server checks after 96 rotations at the latest.
+    // The server checks the bound after at most 96 rotations.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(1_100),
       10_000,
@@ -79,7 +79,7 @@ describe('bounds of tokens', () => {
     expect(authorization?.revoked_at).toBeNull()
   }, 60_000)
 
-  test('used refresh tokens expire refreshTokenExpiresIn after their use', async () => {
+  test('rotated refresh tokens are deleted refreshTokenExpiresIn after their rotation', async () => {
     await using app = await startServer({ refreshTokenExpiresIn: 3_600 })
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
@@ -96,7 +96,7 @@ describe('bounds of tokens', () => {
       app.advance(60)
       await refresh()
     }
-    // A removal that becomes due while another one runs is left to the next refresh.
+    // If another removal is running, a removal is skipped until the next refresh.
     await vi.waitFor(
       async () => {
         await refresh()

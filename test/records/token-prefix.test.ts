@@ -5,7 +5,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const tokenPersonalPrefix = 'notes_'
 
-/** A server that counts its store operations. */
+/** Starts a server that counts its store operations. */
 const counting = async (options = {}) => {
   let operations = 0
   const app = await startServer({
@@ -27,7 +27,7 @@ const bearer = (app: TestServer, token: string, path = '/api/me') =>
   fetch(`${app.issuer}${path}`, { headers: { authorization: `Bearer ${token}` } })
 
 describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
-  test('without a prefix, a token has the specified form', async () => {
+  test('without a prefix, a token has the specified format', async () => {
     await using app = await startServer()
     expect(app.server.settings.tokenPersonalPrefix).toBe('')
     expect(await app.personalToken()).toMatch(/^[A-Za-z0-9]{60}$/)
@@ -45,7 +45,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('rejects a token with a bad checksum like any wrong token, without a store operation', async () => {
+  test('rejects a token with a wrong checksum like any invalid token, without a store operation', async () => {
     await using counted = await counting({ tokenPersonalPrefix })
     const { app, during } = counted
     const token = await app.personalToken()
@@ -74,7 +74,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('applies only to personal tokens: those of clients have no prefix and are found', async () => {
+  test('applies only to personal tokens, and not to tokens of clients', async () => {
     await using app = await startServer({ tokenPersonalPrefix })
     const { clientId } = await app.client()
     const { accessToken, refreshToken } = await authorizationOf(app, clientId)
@@ -83,7 +83,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await app.server.tokens.find({ refreshToken })).toBeDefined()
   })
 
-  test('tokens from before the prefix was set, changed or removed still work', async () => {
+  test('tokens from before the prefix was set, changed or removed are still valid', async () => {
     await using none = await startServer()
     await using first = await startServer({ beside: none, tokenPersonalPrefix: 'a_' })
     await using second = await startServer({ beside: none, tokenPersonalPrefix: 'B1_' })
@@ -109,7 +109,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     },
   )
 
-  test('accepts the longest prefix and the longest length that fit 255 characters together', async () => {
+  test('accepts a prefix and a length with which a token has 255 characters', async () => {
     const longest = `${'x'.repeat(20)}_`
     await using app = await startServer({
       tokenPersonalPrefix: longest,

@@ -11,7 +11,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const minute = 60_000
 
-/** The token-use records, with their own store whose operations are recorded. */
+/** Creates the records of token uses, with a store whose operations are recorded. */
 const openUses = async (around?: AroundStore) => {
   const opened = await sqlite(':memory:').open()
   await opened.migrate()
@@ -24,7 +24,7 @@ const openUses = async (around?: AroundStore) => {
   const log: LogEntry[] = []
   const uses = new TokenUses(store, (entry) => log.push(entry))
   const aToken = async () => Number(await opened.tokens.insert(tokenRow({ clientId })))
-  /** Notes a use like a bearer check, with the last use that its look-up returned. */
+  /** Records a use as a bearer check does, with the last use that the look-up returned. */
   const use = async (id: number, at: number, address = '192.0.2.1') => {
     const row = await opened.tokens.find(id)
     uses.note({ token: { id }, lastUsedAt: row?.lastUse?.at ?? null } as FoundToken, at, address)
@@ -53,7 +53,7 @@ describe('the last use of a token', () => {
     vi.useRealTimers()
   })
 
-  test('is noted without a store operation, and written five seconds later in one transaction', async () => {
+  test('is recorded without a store operation, and written five seconds later in one transaction', async () => {
     await using notes = await openUses()
     const [one, two] = [await notes.aToken(), await notes.aToken()]
     await notes.use(one, 1_000)
@@ -71,10 +71,10 @@ describe('the last use of a token', () => {
     })
     expect(await notes.lastUse(two)).toEqual({ at: 1_001, address: '::1' })
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(notes.asked, 'nothing new, nothing written').toHaveLength(2)
+    expect(notes.asked, 'no write without a new use').toHaveLength(2)
   })
 
-  test('is written once a minute for a token in constant use', async () => {
+  test('is written once a minute for a token that is used continuously', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     const written: (number | undefined)[] = []
@@ -95,7 +95,7 @@ describe('the last use of a token', () => {
     expect(written).toHaveLength(5)
   })
 
-  test('is written again after a minute, and not a moment before', async () => {
+  test('is written again after exactly a minute', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     await notes.use(id, 1_000)
@@ -108,7 +108,7 @@ describe('the last use of a token', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000 + minute)
   })
 
-  test('is not written again by a request that looked the token up before the last write', async () => {
+  test('is not written again because of a request that looked up the token before the last write', async () => {
     let isWritten: () => void = () => undefined
     const written = new Promise<void>((resolve) => {
       isWritten = resolve
@@ -129,10 +129,10 @@ describe('the last use of a token', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000)
   })
 
-  test('never moves backwards, whatever the clock of another node shows', async () => {
+  test('never goes back in time, even if the clock of another node is wrong', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
-    // Two nodes looked the token up before either had written; the later use is written first.
+    // Two nodes look up the token before a write. The later use is written first.
     const other = new TokenUses(notes.store, () => expect.unreachable())
     const found = { token: { id }, lastUsedAt: null } as FoundToken
     notes.uses.note(found, 10 * minute, 'a')
@@ -145,7 +145,7 @@ describe('the last use of a token', () => {
     expect(await notes.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
   })
 
-  test('logs a failed write, affects no request, and writes later uses', async () => {
+  test('a failed write is logged, affects no request, and does not prevent later writes', async () => {
     let isDown = true
     await using notes = await openUses((operation, run) => {
       if (isDown && operation.name === 'tokens.touch') throw new StoreUnavailable('down')
@@ -177,7 +177,7 @@ describe('the last use of a token', () => {
     expect(notes.log).toEqual([])
   })
 
-  test('is kept for at most 10,000 tokens at once; those already noted continue', async () => {
+  test('is recorded for at most 10,000 tokens between two writes', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     await notes.use(id, 1_000)
@@ -221,7 +221,7 @@ describe('the bearer check', () => {
     expect(lastUses(app)).toEqual([[null, null]])
   })
 
-  test('writes the noted time and address when the server closes', async () => {
+  test('writes the recorded time and IP address when the server closes', async () => {
     await using app = await startServer()
     const [personal, unused] = [await app.personalToken(), await app.personalToken()]
     const { accessToken } = await authorizationOf(app, (await app.client()).clientId)
@@ -241,7 +241,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('notes no use of a token that it rejects', async () => {
+  test('does not record a use of a token that it rejects', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const [disabled, expired] = [
@@ -261,7 +261,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('answers even if the noted use cannot be written, also while the server closes', async () => {
+  test('succeeds even if the use cannot be written, also while the server closes', async () => {
     await using app = await startServer()
     const token = await app.personalToken()
     const log: LogEntry[] = []
@@ -317,7 +317,7 @@ describe('the bearer check', () => {
     expect(lastUses(app)).toEqual([[app.now(), '127.0.0.1']])
   })
 
-  test('a token keeps its last use through a rotation, a refresh and another client ID', async () => {
+  test('the last use of a token remains after a rotation, a refresh and a change of the client ID', async () => {
     await using app = await startServer()
     const personal = await app.server.personalTokens.create('T', app.user.id)
     const { clientId } = await app.client()

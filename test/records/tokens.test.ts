@@ -94,7 +94,7 @@ describe('token', () => {
         )
     })
 
-    test('returns the value once: it is not enumerable, logged, in JSON or in a later look-up [T709]', async () => {
+    test('returns the value once, not enumerable, in the log, in JSON or in a later look-up [T709]', async () => {
       const token = await create()
       const { accessToken } = token
       expect(Object.keys(token)).not.toContain('accessToken')
@@ -150,7 +150,7 @@ describe('token', () => {
       expect((await create('Without scopes', app.user.id, [])).isInternal).toBe(false)
     })
 
-    test('leaves nothing behind if the outer transaction fails [T705]', async () => {
+    test('stores nothing if the outer transaction fails [T705]', async () => {
       const before = counts()
       let accessToken = ''
       await expect(
@@ -192,7 +192,7 @@ describe('token', () => {
   })
 
   describe('fields', () => {
-    test('returns an issued token as bearer with one hour and its scopes; a missing refresh token stays missing [T695]', async () => {
+    test('returns an issued token as bearer, with a lifetime of one hour and its scopes, and null for a missing refresh token [T695]', async () => {
       const { clientId } = await app.client()
       const issued = await authorizationOf(app, clientId)
       expect(issued.token).toMatchObject({
@@ -223,7 +223,7 @@ describe('token', () => {
       })
     })
 
-    test('stores values encrypted: never in clear text, never twice the same [T696]', async () => {
+    test('stores values encrypted, so that equal values have different ciphertexts [T696]', async () => {
       const { clientId } = await app.client()
       const { token, accessToken, refreshToken } = await authorizationOf(app, clientId)
       const stored = row(token.id) ?? {}
@@ -233,7 +233,7 @@ describe('token', () => {
       expect(JSON.stringify(stored)).not.toContain(refreshToken)
     })
 
-    test('limits: the longest configurable values fit the 255 characters of the specification, and work [T698]', async () => {
+    test('limits: the longest configurable values have at most the specified 255 characters, and are valid [T698]', async () => {
       await using long = await startServer({
         clientIdSaltLen: 255,
         clientSecretSaltLen: 255,
@@ -246,7 +246,7 @@ describe('token', () => {
       expect(await statusOf(long, accessToken)).toBe(200)
     })
 
-    test('get_token: finds by access token, or by refresh token if that is absent; personal tokens too [T742]', async () => {
+    test('get_token: finds a token, including personal tokens, by its access token or else by its refresh token [T742]', async () => {
       const { find } = app.server.tokens
       const get = find.bind(app.server.tokens)
       const { accessToken, refreshToken, token } = await authorizationOf(
@@ -290,8 +290,8 @@ describe('token', () => {
     })
   })
 
-  describe('the end of a token', () => {
-    test('revoking a personal token deletes its client too', async () => {
+  describe('revocation and expiry of a token', () => {
+    test('revoking a personal token also deletes its client', async () => {
       const token = await create()
       const before = counts()
       expect(await app.server.tokens.revoke(token)).toBe(true)
@@ -300,7 +300,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(token)).toBe(false)
     })
 
-    test('P-8 revoking any other token ends its authorization, and no other of that user and client', async () => {
+    test('P-8 revoking any other token revokes its authorization, and no other authorization of that user and client', async () => {
       const { clientId } = await app.client()
       const [one, other] = [
         await authorizationOf(app, clientId),
@@ -314,7 +314,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(one.token)).toBe(false)
     })
 
-    test('ST-06 0 is expired, null never expires; a token ends at its second, not after it [T699]', async () => {
+    test('ST-06 a token expires exactly at its expiry; 0 is expired, and null never expires [T699]', async () => {
       const { clientId } = await app.client()
       const { accessToken, token } = await authorizationOf(app, clientId)
       await using later = await startServer({ beside: app, clock: () => Number(token.expires) - 1 })
@@ -329,7 +329,7 @@ describe('token', () => {
       ]).toEqual([true, false, false])
     })
 
-    test('FT-08 a clock that steps back revives no revoked token, and ends none early', async () => {
+    test('FT-08 a clock that steps back does not make a revoked token valid, or a token expire early', async () => {
       const { clientId } = await app.client()
       const [dead, alive] = [
         await authorizationOf(app, clientId),

@@ -73,7 +73,7 @@ describe('user', () => {
     expect(await app.server.users.checkPassword(4711, 'x')).toBe(false)
   })
 
-  test('the proxy is rebuilt from its ID and verifies the password [T724]', async () => {
+  test('the proxy can be restored from its ID, and verifies the password [T724]', async () => {
     const proxy = await app.server.users.fromId(
       JSON.parse(JSON.stringify(await app.server.users.fromId(app.user.id))),
     )
@@ -84,7 +84,7 @@ describe('user', () => {
     expect(await app.server.users.fromId(4711)).toBeUndefined()
   })
 
-  test('decision §5.3 a new password ends the sessions, not the personal tokens', async () => {
+  test('decision §5.3 a new password ends the sessions, but not the personal tokens', async () => {
     const user = await app.server.users.create({
       email: 'change@example.org',
       password: 'the old password',
@@ -112,7 +112,7 @@ describe('user', () => {
       expect(await app.server.users.setActive(4711, true)).toBe(false)
     })
 
-    test('decision §5.3 as an owner, invalidates the tokens that others granted to the client', async () => {
+    test('decision §5.3 the tokens of other users for a client of the inactive user are invalid', async () => {
       const owner = await create()
       const { clientId } = await app.client({ userId: owner.id })
       const { accessToken } = await authorizationOf(app, clientId)
@@ -129,7 +129,7 @@ describe('user', () => {
     const counts = () =>
       Object.fromEntries(all.map((table) => [table, count(app.database, `oauth2server_${table}`)]))
 
-    /** A user with one row of each kind, beside another user's rows. */
+    /** Creates a user with one row of each kind, and rows of another user. */
     const furnished = async () => {
       const user = await create()
       const own = await app.client({ userId: user.id })
@@ -141,7 +141,7 @@ describe('user', () => {
       return { user, clientId: own.clientId, theirs }
     }
 
-    test('deletes a user with clients, tokens and sessions; those of others stay [T673]', async () => {
+    test('deletes a user with clients, tokens and sessions, but no rows of other users [T673]', async () => {
       const before = counts()
       const { user, theirs } = await furnished()
       const kept = await app.personalToken()
@@ -169,7 +169,7 @@ describe('user', () => {
       expect(await app.server.users.find(user.id)).toBeDefined()
     })
 
-    test('ST-05 rejects a token whose user was deleted by hand', async () => {
+    test('ST-05 rejects a token whose user was deleted directly in the database', async () => {
       const user = await create()
       const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
       execute(app.database, 'delete from oauth2server_user where id = ?', Number(user.id))

@@ -706,7 +706,7 @@ describe('permissions of a client that registered itself', () => {
     expect(error.origin + error.pathname).toBe(`${app.issuer}/oauth/errors`)
     expect(error.searchParams.get('error')).toBe('login_required')
     const page = await (await fetch(error)).text()
-    expect(page).toContain('without asking you to log in')
+    expect(page).toContain('wanted to continue without a login')
     await app.server.clients.mark(body.client_id, { isVerified: true })
     const response = await silent()
     expect(response.origin + response.pathname).toBe(redirectUri)

@@ -264,7 +264,7 @@ describe('RFC 8628 §3.3 the device page', () => {
       'Read your notes',
       'Read your e-mail address',
       'has not verified this application',
-      'refuse: they would act in your name',
+      'refuse: they would get access to your account',
     ])
       expect(asked.html).toContain(text)
     expect(asked.hidden).toEqual({

@@ -52,7 +52,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
       expect(await page.getByRole('link', { name: 'Firefox' }).count()).toBe(0)
       await press(page.getByRole('button', { name: 'Revoke Travel Diary' }))
       await done(ada, '“Travel Diary” can no longer act for you.')
-      await page.getByText('You have not allowed any application').waitFor()
+      await page.getByText('You have not given any application access').waitFor()
       expect(await statuses(diary)).toEqual([401, 401])
 
       // The application must request consent again.

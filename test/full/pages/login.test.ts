@@ -37,7 +37,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       const { page, open, press } = await site.person(way, { isLoggedIn: false })
       await open('/oauth/authorize?client_id=unknown&response_type=code')
       await page.getByRole('heading', { name: 'This did not work' }).waitFor()
-      await page.getByText('most likely a mistake of the application, not yours').waitFor()
+      await page.getByText('most likely an error of the application, not yours').waitFor()
       await page.getByText('invalid_request').waitFor()
       await press(page.getByRole('link', { name: 'To the start page' }))
       await page.waitForURL(`${site.app.issuer}/`)

@@ -41,7 +41,7 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
       await type(page.getByLabel('Name'), 'Backup script')
       await press(page.getByRole('button', { name: 'Create the token' }))
       await done(ada, 'The token was created.')
-      await page.getByText('It is shown this once only').waitFor()
+      await page.getByText('It is not shown again').waitFor()
       const value = await copied(ada, way, '#access-token')
       const line = await copied(ada, way, '#curl')
       await using command = new Program('sh', ['-c', `${line} -s`], { limit: 60_000 })
