@@ -238,9 +238,9 @@ describe('BR-06 Syntax of the Authorization header', () => {
 
   test.each<[string, (value: string) => string]>([
     ['a tab', (value) => `Bearer\t${value}`],
-    ['no space', (value) => `Bearer${value}`],
-    ['only the scheme', () => 'Bearer'],
-    ['only the token', (value) => value],
+    ['a header without a space after the scheme', (value) => `Bearer${value}`],
+    ['a scheme without a token', () => 'Bearer'],
+    ['a token without a scheme', (value) => value],
     ['an empty header', () => ''],
     ['a trailing word', (value) => `Bearer ${value} extra`],
     ['a parameter', (value) => `Bearer token=${value}`],
@@ -257,7 +257,10 @@ describe('BR-06 Syntax of the Authorization header', () => {
     ['a token with an additional letter', (value) => `Bearer ${value}A`],
     ['a token without its last letter', (value) => `Bearer ${value.slice(0, -1)}`],
     ['the first half of the token', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
-    ['an SQL pattern', (value) => `Bearer ${value.slice(0, -1)}_`],
+    [
+      'a token whose last letter is replaced with the LIKE wildcard _',
+      (value) => `Bearer ${value.slice(0, -1)}_`,
+    ],
     ['a token of 10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
   ])('rejects %s', async (_, header) => {
     for (const path of [...guarded, open]) {
@@ -339,7 +342,7 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
     expect((await introspected(value, nobody)).body.sub).toBe(nobody.clientId)
   })
 
-  test('does not confuse a client that has the ID of a user with the user', async () => {
+  test('does not treat a client as a user if their IDs are equal', async () => {
     const { clients, tokens } = attack.server.server
     const id = String(attack.users.a.user.id)
     // Only code of the host can create a client with such an ID.

@@ -70,7 +70,7 @@ const expectNotFound = async (who: Person, sent: readonly Sent[]): Promise<void>
     const json = fields ? await script.post(path, fields as never) : await script.get(path)
     expect([json.status, json.body], path).toEqual([
       404,
-      { error: 'invalid_request', error_description: 'There is no page at this address.' },
+      { error: 'invalid_request', error_description: 'There is nothing at this address.' },
     ])
   }
   expect(await attack.state()).toEqual(before)

@@ -65,7 +65,7 @@ const foreign: readonly Record<string, string>[] = [
 
 describe('SS-01 Forged consent decisions [T091]', () => {
   test.each([{}, { origin: 'null' }, ...foreign])(
-    'returns 403 for a decision without a consent page of the user, with the headers %j',
+    'returns 403 for a decision by a user who was not shown the consent page, with the headers %j',
     async (headers) => {
       const { agent } = await attack.browser('a')
       const theirs = await attack.browser('m')
@@ -298,16 +298,19 @@ describe('SS-05 Forms of other users, and repeated decisions', () => {
     ['yes', 'no'],
     ['no', 'yes'],
     ['no', 'no'],
-  ] as const)('does not change the decision %s by a later decision %s', async (first, second) => {
-    const { agent } = await attack.browser('a')
-    const hidden = await shown()
-    const decided = await post('/oauth/authorize', { ...hidden, confirm: first }, { agent })
-    expect(decided.query.error).toBe(first === 'no' ? 'access_denied' : undefined)
-    const before = await attack.state()
-    const again = await post('/oauth/authorize', { ...hidden, confirm: second }, { agent })
-    expect([again.status, again.location]).toEqual([400, undefined])
-    expect(await attack.state()).toEqual(before)
-  })
+  ] as const)(
+    'keeps the first decision (%s), and returns 400 for a second decision (%s) on the same form',
+    async (first, second) => {
+      const { agent } = await attack.browser('a')
+      const hidden = await shown()
+      const decided = await post('/oauth/authorize', { ...hidden, confirm: first }, { agent })
+      expect(decided.query.error).toBe(first === 'no' ? 'access_denied' : undefined)
+      const before = await attack.state()
+      const again = await post('/oauth/authorize', { ...hidden, confirm: second }, { agent })
+      expect([again.status, again.location]).toEqual([400, undefined])
+      expect(await attack.state()).toEqual(before)
+    },
+  )
 
   test('creates a new form ID for each page, and accepts each form', async () => {
     const { agent } = await attack.browser('a')
@@ -518,8 +521,11 @@ describe('SS-09 Binding to the IP address and the browser', () => {
     ['another user agent', { ...from(owner), 'user-agent': `${browser} x` }],
     ['an empty user agent', { ...from(owner), 'user-agent': '' }],
     ['another address and another user agent', { ...from('203.0.113.9'), 'user-agent': 'curl/8' }],
-    ['a forged address on the left', from(`${owner}, 203.0.113.9`)],
-    ['a forged address before an untrusted proxy', from(`${owner}, 203.0.113.9, 10.0.0.1`)],
+    ['a forged owner address at the start of X-Forwarded-For', from(`${owner}, 203.0.113.9`)],
+    [
+      'a forged owner address at the start of X-Forwarded-For, behind two proxies',
+      from(`${owner}, 203.0.113.9, 10.0.0.1`),
+    ],
     ['the address of the proxy', {}],
     ['an IPv6 address', from('2001:db8::7')],
     ['an invalid forwarded address', from(`${owner}, junk`)],
@@ -610,7 +616,7 @@ describe('SS-10 End of sessions', () => {
       true,
     ],
     [
-      'ending all other sessions',
+      'a logout of all other sessions from another browser',
       ([, other]) =>
         post(at.sessions, { csrf_token: other.csrfToken, others: 'yes' }, { agent: other.agent }),
       true,
@@ -667,10 +673,10 @@ describe('SS-11 Clickjacking and content security policy [T093]', () => {
     ['an authorization error', () => attack.authorize({ client_id: 'nope' })],
     ['an unknown path', () => attack.request('/oauth/absent')],
     ['a 405 page', () => attack.request('/logout', { headers: { accept: 'text/html' } })],
-    ['the page of the application', () => asUser('/')],
+    ['the page of the notes application', () => asUser('/')],
   ])('forbids framing and inline scripts on %s', async (what, open) => {
     const response = await open()
-    const isHosts = what === 'the page of the application'
+    const isHosts = what === 'the page of the notes application'
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = directives(response)
     expect(policy).toEqual(

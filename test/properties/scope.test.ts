@@ -50,7 +50,7 @@ describe('a scope parameter (RFC 6749 §3.3)', () => {
       ),
     ))
 
-  test('causes only invalid_scope for other characters', () =>
+  test('fails with invalid_scope for a character that RFC 6749 does not allow, and with no other error', () =>
     check(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const read = outcome(() => parseScope(text))
@@ -72,7 +72,7 @@ describe('the scopes of a client', () => {
     asked: fc.option(someOf(anyScope), { nil: undefined }),
   })
 
-  test('are within the requested, allowed and registered scopes, and never internal', () =>
+  test('that it can obtain are registered, allowed and not internal; a request gets exactly its scopes, or invalid_scope', () =>
     check(
       fc.property(settings, ({ registry, allowed, defaults, asked }) => {
         const client = clientOf({ allowedScopes: allowed, defaultScopes: defaults }, registry)
@@ -114,7 +114,7 @@ describe('the scopes of a client', () => {
 })
 
 describe('an earlier decision', () => {
-  test('grants only its own scopes, and other scopes require a new decision', () =>
+  test('grants only the accepted scopes; a scope that was neither accepted nor declined as optional requires a new decision', () =>
     check(
       fc.property(
         someOf(known),

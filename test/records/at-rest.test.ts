@@ -520,7 +520,7 @@ test('ST-01 stores no usable credential in plain text in the database, the write
     secrets[`refreshed access token of ${fields.grant_type}`] = String(next.access_token)
     secrets[`refreshed refresh token of ${fields.grant_type}`] = String(next.refresh_token)
   }
-    // Failures are also logged.
+  // Failures are also logged.
   await tokenRequest(
     app.issuer,
     { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },

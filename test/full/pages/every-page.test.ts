@@ -18,7 +18,7 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
   { ...options, locale: 'ar' },
 ]
 
-/** Runs both checks on the open page. */
+/** Runs axe and the layout checks on the open page. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
   const found = [...(await violations(page)), ...(await layoutErrors(page))]
@@ -26,7 +26,8 @@ const look = async (page: Page): Promise<readonly string[]> => {
   return found
 }
 
-// Two tours cover every sample, language and device. Four cover every pair of them.
+// Two tours cover every sample, language and device. With the four tours of `npm run test:nodes`, every pair of them is
+// covered.
 describe.skipIf(await lacks('chromium')).each([
   [
     'ordinary data',
