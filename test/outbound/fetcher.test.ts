@@ -116,7 +116,7 @@ describe('a fetched document', () => {
   })
 })
 
-describe('SSRF: allowed addresses', () => {
+describe('SSRF: allowed URLs and IP addresses', () => {
   test.each([
     ['http://client.example/x', 'It must start with https://.'],
     ['http://localhost/x', 'It must start with https://.'],
@@ -298,9 +298,9 @@ describe('a hostile server', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('rejects the status %i; as an outage: %s', async (status, isOutage) => {
+  ])('rejects the status %i with isOutage %s', async (status, isOutage) => {
     const path = newPath()
-    respond(path, status, { 'content-type': 'application/json' }, status === 200 ? '{}' : '')
+    respond(path, status, { 'content-type': 'application/json' }, '')
     expect(await refusal(site.url(path))).toMatchObject({ isOutage })
   })
 
@@ -496,7 +496,7 @@ describe('the timeout covers the whole request', () => {
 })
 
 describe('caching (RFC 9111)', () => {
-  /** Returns the number of fetches of a document that is requested again after these seconds. */
+  /** Requests a document, and again after each of these pauses in seconds. @returns the number of requests to the host */
   const countFetches = async (
     headers: Record<string, string>,
     seconds: readonly number[],
@@ -593,7 +593,7 @@ describe('caching (RFC 9111)', () => {
     expect(requestsTo(path).length).toBe(1)
   })
 
-  test('caches a failure for 3 seconds, and discards the cached document [T466]', async () => {
+  test('does not cache an error response, but sends no new request for 3 seconds [T466]', async () => {
     const path = newPath()
     const outbound = outboundWith()
     respond(path, 500)
@@ -632,7 +632,7 @@ describe('caching (RFC 9111)', () => {
     await expect(outbound.json(request)).resolves.toEqual({ a: 1 })
   })
 
-  test('sends no second request while a caller waits for the shared response', async () => {
+  test('does not call beforeSending if another caller is already fetching the document', async () => {
     const path = newPath()
     const outbound = outboundWith()
     let answering: (() => void) | undefined
@@ -676,7 +676,7 @@ describe('unresponsive hosts', () => {
   const silently: OutboundOptions['resolve'] = (host) =>
     host.startsWith('silent-') ? never : site.outbound.resolve(host)
 
-  test('limits the concurrent fetches for one network, so that other networks can still fetch', async () => {
+  test('limits the concurrent fetches of requesters in one network, so that requesters in other networks are served', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })
@@ -690,7 +690,7 @@ describe('unresponsive hosts', () => {
     await expect(outbound.json(stranger)).resolves.toEqual({ a: 1 })
   })
 
-  test('does not limit fetches without a known network', async () => {
+  test('does not apply the limit per network to fetches without a requester', async () => {
     const path = newPath()
     site.serve(path, { a: 1 })
     const outbound = outboundWith({ ...site.outbound, resolve: silently })

@@ -6,7 +6,8 @@ import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * Revokes a token of the client and its authorization. An unknown token, a revoked token and a token of another client
+ * Revokes a token of the client, and the authorization of the token. With `revokeAccessTokenAlone`, revokes only an
+ * access token. An unknown token, a revoked token and a token of another client
  * are not an error, because the client could not handle the error (RFC 7009 §2.2).
  */
 const revoke = async (presented: string, clientId: string, server: ServerContext) => {

@@ -19,14 +19,14 @@ export interface AuditDefect {
     | 'row_changed'
     | 'row_removed'
     | 'row_inserted'
-    /** The row was written without the key before a checkpoint covered it. */
+    /** The row had no valid seal, or was a copy of another row, before a checkpoint covered it. */
     | 'row_forged'
     | 'row_copied'
     /** Rows in this range were changed or swapped; it is unknown which ones. */
     | 'rows_changed'
     | 'checkpoint_changed'
     | 'checkpoint_removed'
-    /** The log does not continue the given head. */
+    /** The checkpoint of the given head is missing, or has another digest. */
     | 'head_differs'
     /** The checkpoint of the given head has expired, so that it cannot be compared. */
     | 'head_expired'
@@ -143,7 +143,7 @@ class Verifier {
   ): Promise<void> {
     const { number, previous } = checkpoint
     this.#checkpoints += 1
-    // Retention may have removed the rows of these checkpoints, and the earlier checkpoints.
+    // Retention may have removed the rows of this checkpoint, and all checkpoints before it.
     if (number <= removed) return
     const isNext = previous === (last ? checkpointDigest(last) : '')
     if (!isNext && (await this.#removedUpTo()) < number) {

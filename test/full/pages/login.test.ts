@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       await ada.page.getByRole('heading', { name: 'Applications', level: 1 }).waitFor()
     })
 
-    test('the error page describes the error without a redirect', async () => {
+    test('an authorization request with an unknown client shows the error page instead of redirecting', async () => {
       const { page, open, press } = await site.person(way, { isLoggedIn: false })
       await open('/oauth/authorize?client_id=unknown&response_type=code')
       await page.getByRole('heading', { name: 'This did not work' }).waitFor()
