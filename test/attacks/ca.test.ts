@@ -91,9 +91,9 @@ describe('CA-01 Wrong secret', () => {
   test.each([
     ['invalid base64', 'Basic ???'],
     ['non-canonical base64', `Basic ${Buffer.from('a:b').toString('base64').replace('=', '')}`],
-    ['no colon', `Basic ${Buffer.from('ab').toString('base64')}`],
-    ['no credentials', 'Basic '],
-    ['only the scheme', 'Basic'],
+    ['a missing colon', `Basic ${Buffer.from('ab').toString('base64')}`],
+    ['missing credentials', 'Basic '],
+    ['a scheme without credentials', 'Basic'],
     ['another scheme', 'Digest username="a"'],
     ['the scheme Bearer', 'Bearer x'],
     ['the URL-safe alphabet', 'Basic __--'],

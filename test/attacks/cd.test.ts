@@ -122,7 +122,7 @@ describe('CD-04 Binding to the client and the user [T551]', () => {
       ['another client', { code, redirect_uri }, { client: 'conf2' }, 400, 'invalid_grant'],
       ['a public client', { code, redirect_uri }, { client: 'pub' }, 400, 'invalid_grant'],
       ['the attacker’s client', { code, redirect_uri }, { client: 'evil' }, 400, 'invalid_grant'],
-      ['no client', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
+      ['a missing client', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
       ['an empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
       [
         'Basic of another client with the client_id of this client',

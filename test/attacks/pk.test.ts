@@ -257,7 +257,7 @@ describe('PK-07 Empty challenges and verifiers', () => {
   })
 
   test.each([
-    ['no characters', ''],
+    ['an empty text', ''],
     ['a NUL character', '\0'],
     ['43 NUL characters', '\0'.repeat(43)],
     ['spaces', ' '.repeat(43)],

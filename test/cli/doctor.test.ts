@@ -315,7 +315,7 @@ describe('a running server', () => {
   })
 
   test.each([
-    ['no address', ['--url', 'https://h.example/?x'], /--url accepts an address/],
+    ['an invalid URL', ['--url', 'https://h.example/?x'], /--url accepts an address/],
     ['--log-in without an address', ['--log-in'], '--log-in needs --url'],
   ])('rejects %s as wrong usage', async (_, args, message) => {
     await using place = await workplace()

@@ -280,7 +280,7 @@ describe('decision §3 an opaque token', () => {
 
 describe('decision §3 a value with dots', () => {
   const noSession: readonly [string, (world: World) => Presented['cookie']][] = [
-    ['no cookie', () => []],
+    ['a missing cookie', () => []],
     ['a dead cookie', () => `oauth2server_session=${'A'.repeat(43)}`],
     ['a cookie that is none of ours', () => 'oauth2server_session=x; __proto__=x'],
     [
@@ -305,7 +305,7 @@ describe('decision §3 a value with dots', () => {
   test.each<[string, (world: World) => string]>([
     ['two parts', () => 'Bearer a.b'],
     ['five parts', () => 'Bearer a.b.c.d.e'],
-    ['only dots', () => 'Bearer ..'],
+    ['dots only', () => 'Bearer ..'],
     ['more words', ({ session }) => `Bearer ${session.jwt} extra`],
     ['bad base64', ({ session }) => `Bearer ${session.jwt.replace('.', '.~')}`],
     ['a header that is not JSON', ({ claims }) => jwt(claims(), {}).replace(/ [^.]+/, ' e30x')],
@@ -410,7 +410,7 @@ describe('decision §3 a value with dots', () => {
   )
 
   test.each<[string, (world: World) => string]>([
-    ['no typ', ({ claims }) => jwt(claims(), { header: { typ: undefined } })],
+    ['a missing typ', ({ claims }) => jwt(claims(), { header: { typ: undefined } })],
     ['typ JWT', ({ claims }) => jwt(claims(), { header: { typ: 'JWT' } })],
     ['typ of a logout token', ({ claims }) => jwt(claims(), { header: { typ: 'logout+jwt' } })],
     ['another aud', ({ claims }) => jwt(claims({ aud: 'https://other.example' }))],

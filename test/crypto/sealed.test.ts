@@ -33,7 +33,7 @@ describe('KeyRing', () => {
     ['more claims', ['access_token', 'digest', 7, null, true, null]],
     ['another order', ['digest', 'access_token', 7, null, true]],
     ['claims that run together', ['access_tokendigest', '', 7, null, true]],
-    ['no claims', []],
+    ['missing claims', []],
   ])('does not open a sealed value with different claims: %s', (_, other) => {
     expect(keys.open('token', keys.seal('token', 'secret', claims), other)).toBeUndefined()
   })

@@ -128,7 +128,7 @@ describe('errors of pages', () => {
   test.each([
     ['a wrong method', 405, () => send(`${root}/list/`, [html], 'DELETE')],
     ['a body that is no form', 400, () => send(`${root}/list/`, [html], 'POST')],
-    ['nothing there', 404, () => send(`${root}/things/1/other/`, [html])],
+    ['an unknown path', 404, () => send(`${root}/things/1/other/`, [html])],
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [html])],
   ])('returns %s as %i with a page to a browser', async (_, status, ask) => {
     const response = await ask()
@@ -142,7 +142,7 @@ describe('errors of pages', () => {
   test.each([
     ['a wrong method', 405, () => send(`${root}/list/`, [json], 'DELETE')],
     ['a body that is no form', 400, () => send(`${root}/list/`, [json], 'POST')],
-    ['nothing there', 404, () => send(`${root}/things/1/other/`, [json])],
+    ['an unknown path', 404, () => send(`${root}/things/1/other/`, [json])],
     ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [json])],
     ['a wrong method, and no wish', 405, () => send(`${root}/list/`, [], 'DELETE')],
   ])('returns %s as %i with JSON to a script', async (_, status, ask) => {

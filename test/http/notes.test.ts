@@ -63,7 +63,7 @@ describe('decision §2 the example application', () => {
   })
 
   test.each<[string, { text?: unknown; raw?: string }, number]>([
-    ['no text', { text: undefined }, 400],
+    ['a missing text', { text: undefined }, 400],
     ['an empty text', { text: '  ' }, 400],
     ['a text that is too long', { text: 'x'.repeat(2_001) }, 400],
     ['a number', { text: 1 }, 400],

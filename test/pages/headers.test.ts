@@ -111,8 +111,8 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ],
   ['error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
   ['error view of nothing', 400, () => get('/oauth/errors')],
-  ['nothing at this address', 404, () => get('/oauth/absent')],
-  ['nothing at this address, posted', 404, () => post('/oauth/absent', {})],
+  ['an unknown path', 404, () => get('/oauth/absent')],
+  ['a POST to an unknown path', 404, () => post('/oauth/absent', {})],
   ['store that is down', 503, () => failingWith(new StoreUnavailable('gone'))],
   ['error of our own', 500, () => failingWith(new Error('gone'))],
 ]
@@ -255,7 +255,7 @@ describe('accessibility of pages', () => {
     ['login', () => get('/login', new UserAgent())],
     ['consent', () => get(authorization())],
     ['error view', () => get('/oauth/errors?error=x')],
-    ['nothing at this address', () => get('/oauth/absent')],
+    ['an unknown path', () => get('/oauth/absent')],
   ])('%s: has one heading, a title, labels, and buttons with a description', async (_, open) => {
     const html = await (await open()).text()
     expect(html.match(/<h1>/g)).toHaveLength(1)

@@ -67,7 +67,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       ['scopes, widened', { scopes: 'notes:read notes:write' }],
       ['scopes, narrowed', { scopes: '' }],
       ['user_id', { user_id: otherUser }],
-      ['no user_id', { user_id: null }],
+      ['a missing user_id', { user_id: null }],
       ['expires, later', { expires: app.now() + 10_000_000_000 }],
       ['expires, never', { expires: null }],
       ['client_key', { client_key: clientKeyOf(app.database, otherClient) }],
@@ -252,7 +252,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       victim.token.authorizationId,
       digestOf('refresh_token', victim.refreshToken),
       app.now(),
-      'no seal of ours',
+      'an invalid seal',
     )
     const response = await tokenRequest(app.issuer, {
       grant_type: 'refresh_token',

@@ -163,8 +163,11 @@ describe('a client secret that is reset with an overlap', () => {
     const alterations: readonly [string, Record<string, string | number | null>][] = [
       ['a former secret of my own', { previous_client_secret: digestOf('client_secret', 'mine') }],
       ['a later end of the former one', { previous_client_secret_expires: 9_000_000_000_000 }],
-      ['no end of the former one', { previous_client_secret_expires: null }],
-      ['no former one', { previous_client_secret: null, previous_client_secret_expires: null }],
+      ['a former secret without an expiry', { previous_client_secret_expires: null }],
+      [
+        'a missing former secret',
+        { previous_client_secret: null, previous_client_secret_expires: null },
+      ],
     ]
     test.each(alterations)('%s: accepts no secret', async (_, columns) => {
       const { clientId, clientSecret: old } = await app.client()

@@ -201,15 +201,15 @@ describe('decision §5.2 client authentication', () => {
     ],
     ['a secret with a trailing space', () => basic(base64(`${secretOf(conf)} `)).authorization],
     ['a secret with a trailing NUL', () => basic(base64(`${secretOf(conf)}\0`)).authorization],
-    ['no colon', () => basic(base64(conf.clientId)).authorization],
-    ['no padding', () => basic(canonical().replaceAll('=', '')).authorization],
+    ['a missing colon', () => basic(base64(conf.clientId)).authorization],
+    ['missing padding', () => basic(canonical().replaceAll('=', '')).authorization],
     ['too much padding', () => basic(`${canonical()}=`).authorization],
     ['non-zero padding bits', () => basic(withSpareBits(canonical())).authorization],
     [
       'a space in the base64 text',
       () => basic(`${canonical().slice(0, 8)} ${canonical().slice(8)}`).authorization,
     ],
-    ['no credentials', () => 'Basic'],
+    ['missing credentials', () => 'Basic'],
     ['an empty value', () => basic('').authorization],
     ['a value that is not base64', () => basic(secretOf(conf)).authorization],
     ['the scheme Bearer instead', () => `Bearer ${canonical()}`],
@@ -248,7 +248,7 @@ describe('decision §5.2 client authentication', () => {
   })
 
   test.each<[string, () => Given]>([
-    ['no parameters', () => ({})],
+    ['missing parameters', () => ({})],
     ['an empty client_id', () => ({ client_id: '' })],
     ['only the client_id of a confidential client', () => ({ client_id: conf.clientId })],
     ['an empty secret', () => ({ client_id: conf.clientId, client_secret: '' })],

@@ -61,7 +61,7 @@ describe.each(resources)('RFC 6750 §2.1 a token in the Authorization header, at
     ['a second word after the token', () => `Bearer ${token} extra`],
     ['a missing scheme', () => token],
     ['an 8-bit character', () => `Bearer ${token}\xE9`],
-    ['only 8-bit characters', () => 'Bearer \xC3\xA9\xFF'],
+    ['8-bit characters only', () => 'Bearer \xC3\xA9\xFF'],
     ['a trailing encoded NUL', () => `Bearer ${token}%00`],
     ['trailing padding', () => `Bearer ${token}==`],
     ['the first half of the token', () => `Bearer ${token.slice(0, token.length / 2)}`],
@@ -224,7 +224,7 @@ const logged = ({ log }: TestServer): string =>
 
 describe('RFC 6750 §3 the WWW-Authenticate challenge [T105]', () => {
   test.each<[string, () => RequestInit & { query?: string }, number, string]>([
-    ['no credential', () => ({}), 401, ''],
+    ['a missing credential', () => ({}), 401, ''],
     [
       'an invalid token',
       () => ({ headers: bearer('bad') }),
@@ -413,7 +413,7 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
   })
 
   test.each<[string, readonly unknown[]]>([
-    ['no arguments', []],
+    ['missing arguments', []],
     ['an empty scope', ['']],
     ['an empty second scope', ['notes:read', '']],
     ['a list', [['notes:read']]],

@@ -66,7 +66,7 @@ describe('RFC 9126 §2.1 the pushed authorization request endpoint', () => {
   })
 
   test.each([
-    ['no authentication', () => post(requestOf(conf), {} as never), '401 invalid_client'],
+    ['missing authentication', () => post(requestOf(conf), {} as never), '401 invalid_client'],
     [
       'a wrong secret',
       () => post(requestOf(conf), basicOf({ ...conf, clientSecret: 'x' })),

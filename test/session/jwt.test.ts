@@ -234,7 +234,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       ],
     ],
     [
-      'no type',
+      'a missing type',
       { jwtAuthHeaderType: null },
       (jwt) => ({ authorization: jwt }),
       [
@@ -383,7 +383,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     './absent.js:verify',
     './verify.js:noFunction',
     'svc_oauth2server.absent:x',
-    'no colon',
+    'a missing colon',
     ':x',
   ])(
     'refuses to start with the import path %s, and reports the setting',

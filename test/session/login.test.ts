@@ -82,11 +82,11 @@ describe('decision §2 the login form', () => {
 
   test.each<[string, Record<string, string>]>([
     ['a wrong password', { password: 'wrong' }],
-    ['no password', { password: '' }],
+    ['a missing password', { password: '' }],
     ['a password of more than 1024 bytes', { password: 'é'.repeat(513) }],
     ['a trailing space in the password', { password: 'correct horse battery staple ' }],
     ['an unknown user', { email: 'nobody@example.org' }],
-    ['no e-mail', { email: '' }],
+    ['a missing e-mail address', { email: '' }],
     ['an inactive user', { email: 'inactive@example.org' }],
     ['a user without a password', { email: 'passwordless@example.org', password: 'null' }],
     ['SQL', { email: "' or 1=1 --", password: "' or 1=1 --" }],
@@ -135,7 +135,7 @@ describe('decision §2 the login form', () => {
 
   test.each<[string, RequestInit]>([
     ['JSON', { body: '{}', headers: { 'content-type': 'application/json' } }],
-    ['no type', { body: new Uint8Array([97]) }],
+    ['a missing type', { body: new Uint8Array([97]) }],
     ['multipart', { body: new FormData() }],
     ['a doubled field', { body: new URLSearchParams('email=a&email=b&csrf_token=c') }],
     ['a control character', { body: new URLSearchParams({ email: 'a\u0000b' }) }],
@@ -151,7 +151,7 @@ describe('SS-07 login CSRF', () => {
     string,
     (own: { csrf_token?: string }) => Promise<Record<string, string>>,
   ][] = [
-    ['no token', async () => ({})],
+    ['a missing token', async () => ({})],
     ['an empty token', async () => ({ csrf_token: '' })],
     [
       'a token of another anonymous browser',
@@ -543,7 +543,7 @@ describe('decision §2 /logout', () => {
   })
 
   test.each<[string, Record<string, string>]>([
-    ['no token', {}],
+    ['a missing token', {}],
     ['a wrong token', { csrf_token: 'A'.repeat(43) }],
     ['a token in another field', { authorized_token: 'x' }],
   ])('POST with %s: 403, and the session lives', async (_, fields) => {

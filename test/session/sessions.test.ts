@@ -285,7 +285,10 @@ describe('a session row that was written without the secret key', () => {
           id(s),
         ),
     ],
-    ['no seal', (s) => inDatabase("update oauth2server_session set seal = '' where id = ?", id(s))],
+    [
+      'a missing seal',
+      (s) => inDatabase("update oauth2server_session set seal = '' where id = ?", id(s)),
+    ],
     [
       'a malformed seal',
       (s) => inDatabase("update oauth2server_session set seal = 'x.y' where id = ?", id(s)),

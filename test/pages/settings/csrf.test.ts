@@ -177,7 +177,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     ['JSON as text', '{"name":"x"}', 'text/plain'],
     ['a form as text', 'name=x', 'text/plain'],
     ['a form in another charset', 'name=x', 'application/x-www-form-urlencoded; charset=latin1'],
-    ['no type at all', new Uint8Array([120]), undefined],
+    ['a missing type', new Uint8Array([120]), undefined],
   ])('with a body of %s for a page: returns 4xx, and changes nothing', async (_, content, type) => {
     const before = written(app)
     const page = await who().request(path(), {

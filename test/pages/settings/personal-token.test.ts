@@ -113,7 +113,7 @@ describe('editing a personal token', () => {
   })
 
   test.each<[string, Fields, field: string | undefined, sentence: string]>([
-    ['no name', { name: '' }, 'name', problems.nameMissing],
+    ['a missing name', { name: '' }, 'name', problems.nameMissing],
     ['a missing name', { name: undefined }, undefined, problems.nameMissing],
     ['a long name', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
     ['a hidden turn', { name: 'a\u202Eb' }, 'name', problems.unseenCharacter],

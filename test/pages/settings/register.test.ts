@@ -313,7 +313,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     Object.fromEntries(Object.entries(fields).map(([name, value = []]) => [name, [value].flat()]))
 
   test.each<[string, Fields, field: string, sentence: string]>([
-    ['no name', { name: '' }, 'name', problems.nameMissing],
+    ['a missing name', { name: '' }, 'name', problems.nameMissing],
     ['a name of spaces', { name: ' \t\u00A0\u3000 ' }, 'name', problems.nameMissing],
     ['a name of invisible characters', { name: '\u200B\uFEFF' }, 'name', problems.nameMissing],
     ['41 characters', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
