@@ -49,7 +49,7 @@ export class Tokens {
     userId: UserId,
     options?: PersonalTokenOptions,
   ): Promise<PersonalToken>
-  /** The same with the arguments of the specification: `create_personal(name, user_id, scopes, is_internal)`. */
+  /** Creates a personal access token with the arguments of the specification: `create_personal(name, user_id, scopes, is_internal)`. */
   createPersonal(
     name: string,
     userId: UserId,
