@@ -49,7 +49,10 @@ export class Tokens {
     userId: UserId,
     options?: PersonalTokenOptions,
   ): Promise<PersonalToken>
-  /** Creates a personal access token with the arguments of the specification: `create_personal(name, user_id, scopes, is_internal)`. */
+  /**
+   * Creates a personal access token with the arguments of the specification: `create_personal(name, user_id, scopes,
+   * is_internal)`.
+   */
   createPersonal(
     name: string,
     userId: UserId,
