@@ -24,7 +24,7 @@ const marks = {
   enable: { isDisabled: false },
 } as const
 
-/** The lists and actions of the administration page. Each action is recorded in the audit log in its transaction. */
+/** The lists and actions of the administration page. Each action and its audit event are one transaction. */
 export class Administration {
   readonly #context: RecordsContext
 

@@ -26,9 +26,9 @@ export interface Device {
 /** An application that a user authorized. */
 export interface AuthorizedApplication {
   readonly client: Client
-  /** The scopes of the consent and of the devices. */
+  /** The scopes of the consent, and the scopes of the devices. */
   readonly scopes: readonly string[]
-  /** Null without a consent on the consent page. */
+  /** The time of the consent, in milliseconds since the epoch; null if the user never used the consent page. */
   readonly grantedAt: number | null
   /** The devices, latest first. */
   readonly devices: readonly Device[]

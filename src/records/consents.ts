@@ -57,7 +57,7 @@ export class Consents {
         grantedAt: clock(),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
-      // Without a row to lock, a concurrent request may insert one.
+      // No row was locked, so a concurrent request may have inserted one.
       if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
       await tx.consents.put(row)
       return record(tx, consent)

@@ -15,7 +15,7 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** The decision of a user. It is stored apart from the request, so that neither write replaces the other. */
+/** The decision of a user, stored under a separate name, so that only the first of concurrent decisions is stored. */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean

@@ -57,7 +57,7 @@ const maxEntries = 10_000
 const parts = 20
 /** The maximum number of characters of a target. A longer target is replaced with its digest. */
 const maxTargetLength = 100
-/** The minimum interval of retries of a refused sender, and between two reads of taken places. */
+/** Milliseconds until a refused sender may retry, and between two reads of taken places. */
 const oneSecond = 1_000
 
 /**
@@ -72,7 +72,7 @@ export class Limits {
   /** The reached limits and their expiry, checked without a store operation. */
   readonly #reachedUntil = new BoundedMap<number>(maxEntries)
   #hasWarned = false
-  /** The latest expiry of a reached limit, so that the check is cheap while no limit is reached. */
+  /** The latest expiry of all reached limits. After this time, `check` skips the look-up. */
   #anyReachedUntil = 0
   readonly #reported = new BoundedMap<number>(maxEntries)
   /** Limits without a free place, and the time until which this process does not read their places again. */
@@ -140,7 +140,7 @@ export class Limits {
    * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the
    * limit allows.
    * @returns a function that ends the attempt
-   * @throws OAuthError 429 with `Retry-After` if the limit is reached, also by attempts in progress
+   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or the attempts in progress alone could reach it
    */
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
@@ -362,7 +362,7 @@ export class Limits {
     log({
       level: 'warn',
       event: 'limit.reached',
-      message: 'A limit was reached: further requests of this kind are answered by 429.',
+      message: 'A limit was reached: further requests to which it applies fail with 429.',
       limit: name,
       ...(network === '' ? {} : { address: network }),
     })

@@ -19,7 +19,7 @@ interface Waiting {
 
 /**
  * Runs transactions that lock the same row one after the other. In PostgreSQL, each transaction that waits for a lock
- * holds a connection. Without this queue, many requests for one row would take the whole pool.
+ * holds a connection. Without this queue, many requests for one row would occupy all connections of the pool.
  */
 export class Turns {
   readonly #root: Store

@@ -51,7 +51,7 @@ export class Activity {
     } while (after !== null)
   }
 
-  /** Verifies the audit log, and returns the rows that were not changed, removed or inserted by this server. */
+  /** Finds rows of the audit log that were changed, removed or inserted without this server. */
   verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
     return verifyAudit(this.#context, options)
   }

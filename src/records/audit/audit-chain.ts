@@ -15,14 +15,18 @@ import { checkpointClaims } from '../seals/claims.ts'
 
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000
-/** The maximum duration of a checkpoint in milliseconds. It is short, because retention removes whole checkpoints. */
+/**
+ * The maximum time between the events of one checkpoint, in milliseconds. It is short, because retention removes whole
+ * checkpoints.
+ */
 const span = 60_000
 /** The number of checkpoints per query. */
 const checkpointsAtOnce = 100
 /** The maximum gap of row IDs between two checkpoints. A row with a greater ID was not inserted by this server. */
 export const reach = 2 ** 44
-/** Milliseconds between two checks whether earlier transactions were committed, and the number of checks per run. */
+/** The interval of checks whether earlier transactions have committed, in milliseconds. */
 const betweenLooks = 100
+/** The number of these checks in one run. */
 const maxChecks = 5
 
 /** The parts of the server that the chain needs. */
@@ -70,7 +74,7 @@ export const checkpointDigest = (checkpoint: AuditCheckpoint): string =>
 export const isCheckpointIntact = (checkpoint: SealedCheckpoint, keys: KeyRing): boolean =>
   keys.isIntact(checkpoint.seal, checkpointClaims(checkpoint))
 
-/** Returns the latest intact checkpoint, and the number of the last checkpoint if that one is not intact. */
+/** Returns the latest intact checkpoint, and the number of the last checkpoint if the last one is not intact. */
 export const latestCheckpoint = async (
   { auditCheckpoints }: Pick<Store, 'auditCheckpoints'>,
   keys: KeyRing,
@@ -143,7 +147,7 @@ export class AuditChain {
     while ((await removeSome()) !== null);
   }
 
-  /** Covers committed rows by at most a few checkpoints. */
+  /** Covers committed rows, with a limited number of checkpoints. */
   async coverSome(): Promise<void> {
     const { removeSome } = this.coverage(null)
     for (let made = 0; made < checkpointsAtOnce; made += 1)
@@ -210,8 +214,7 @@ export class AuditChain {
       digest.add(row)
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
-      // A forged row may contain any time, and the clock of a node may be ahead. The removal must not be delayed by
-      // either.
+      // A forged row may contain any time, and the clock of a node may be ahead. Neither may delay the removal.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)
@@ -228,7 +231,7 @@ export class AuditChain {
       previous: last ? checkpointDigest(last) : '',
     }
     const seal = keys.sealRow(checkpointClaims(checkpoint))
-    // Only one node inserts this checkpoint. The other nodes are done.
+    // If several nodes insert this checkpoint, only one succeeds.
     const isOurs = await store.auditCheckpoints.insert({ ...checkpoint, seal })
     this.#head = Math.max(this.#head, checkpoint.number)
     return isOurs

@@ -75,8 +75,8 @@ export class AuditQueue {
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
-        // Do not retry these events, which may have been written although the response was lost. Continue with the
-        // next.
+        // Do not retry these events: they may have been written although the response was lost. The events after them
+        // are written later.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()

@@ -14,7 +14,7 @@ import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
 
-/** The subject of an event. A missing field is unknown or does not exist. */
+/** The subject of an event. A missing field means that the value is unknown or does not apply. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly details: AuditDetails<Name>
   /** The actor, if it is not the actor of the request. */
@@ -73,7 +73,7 @@ export class AuditTrail {
     hooks.notify(event)
   }
 
-  /** Records a failed login outside of transactions, within a second or combined with others. */
+  /** Records a failed login outside of transactions, either within a second or later, combined with others. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }

@@ -104,8 +104,8 @@ const marked = ({ isVerified, isDisabled }: Marks) => [
 ]
 
 /**
- * Returns whether name, description, owner and URLs are unchanged, so that the verification by an administrator still
- * applies.
+ * Returns whether the verification by an administrator still applies, because name, description, owner and URLs are
+ * unchanged.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&

@@ -24,7 +24,7 @@ export interface ClientInput {
   readonly jwksUri?: string | null
 }
 
-/** The origin of a client that registered itself, and its other metadata. */
+/** The origin of a client that no user registered, its registration token and its other metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
 /** A client with its secret, which is shown only once. */

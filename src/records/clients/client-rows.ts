@@ -92,7 +92,7 @@ export class ClientRows {
     }
   }
 
-  /** Adds the numbers of users. */
+  /** Adds the number of users to each client. */
   async listed(found: Promise<Page<ClientWithOwner>>): Promise<Page<ListedClient>> {
     const { items, next } = await found
     const clients = await this.intact(items)

@@ -18,7 +18,11 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
   ...formerSecret(null),
 })
 
-/** Returns the time of the leak for the owner's page. A client that registered itself has no such page. */
+/**
+ * Returns the metadata with the time of the leak, which the settings page of the client shows. Only a client that an
+ * owner registered has a settings page.
+ * @param at null: removes the time
+ */
 export const leakedAt = (
   { origin, metadata }: Pick<ClientFields, 'origin' | 'metadata'>,
   at: number | null,

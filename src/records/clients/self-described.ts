@@ -60,7 +60,7 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
   await removeFormerKey(rows, former, after)
 }
 
-// Returns the fields that this server decides, and not the document.
+// Returns the fields that this server determines, and not the document.
 const keptOf = (
   stored: Client,
   described: CheckedFields,

@@ -46,8 +46,10 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.createdAt,
 ]
 
-/** The claims of the columns of a client that a token look-up reads. They have a seal of their own, so that the look-up
- * does not have to read the other columns. */
+/**
+ * The claims of the columns of a client that a token look-up reads. These columns have a separate seal, so that the
+ * look-up does not read the other columns.
+ */
 export const clientStateClaims = (
   client: Omit<TokenWithState['client'], 'ownerActive' | 'stateSeal'>,
 ): Claims => [
@@ -162,7 +164,7 @@ export const accessClaims = (
   successorId,
 ]
 
-/** The claims of a refresh token. `granted` is the whole authorization, to which a refresh may return. */
+/** The claims of a refresh token. @param granted the authorization, whose scopes a refresh may restore */
 export const refreshClaims = (digest: Digest, token: TokenClaims, granted: Granted): Claims => [
   'refresh_token',
   digest,

@@ -164,7 +164,7 @@ export class PersonalTokens {
   }
 
   /**
-   * Revokes a former value during its overlap, but not its successor. Returns false if the value had already expired.
+   * Revokes a former value during its overlap, but not its successor. Returns false if the value no longer exists.
    */
   endFormer(token: Token, name: string): Promise<boolean> {
     const { store, audit } = this.#context

@@ -115,7 +115,7 @@ const replay = async (
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
-  // A public client can only prove itself by the key of its tokens (RFC 9449 §5).
+  // A public client can only be authenticated by the key of its tokens (RFC 9449 §5).
   const boundTo = current?.fields.keyThumbprint ?? null
   const mustHold = boundTo !== null && !redemption.client.isConfidential
   if (mustHold && redemption.keyThumbprint !== boundTo) throw refused()

@@ -21,8 +21,8 @@ const batchSize = 100
 const pauseFactor = 1
 
 /**
- * Returns a function that returns true for about one of `many` calls, at random intervals. With a fixed interval, only
- * one of several alternating clients could trigger all checks.
+ * Returns a function that returns true for about one of `many` calls, at varying intervals. With a fixed interval, the
+ * same one of several alternating clients could trigger every check.
  */
 export const oneOf = (many: number): (() => boolean) => {
   let draws = 0

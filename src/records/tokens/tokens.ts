@@ -41,8 +41,8 @@ export class Tokens {
   }
 
   /**
-   * Creates a personal access token that does not expire, together with its client, which has the name.
-   * @throws InvalidField, ScopeDoesNotExists if nothing was written
+   * Creates a personal access token, and the client of this name to which it belongs. Does not expire by default.
+   * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   createPersonal(
     name: string,

@@ -25,8 +25,8 @@ interface Server {
 }
 
 /**
- * Checks a password, unless too many passwords were wrong. A known browser of the account has its own limit. All other
- * attempts count by account, by network and account, by IP address, and by network.
+ * Checks a password, unless too many wrong passwords were sent. A known browser of the account has its own limit. All
+ * other attempts count by account, by network and account, by IP address, and by network.
  * @returns the result of the check
  * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy: nothing was hashed
  */

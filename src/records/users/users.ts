@@ -162,7 +162,7 @@ export class Users implements UserSource {
     return hash === undefined ? '' : sha256(hash)
   }
 
-  /** Returns the current mark of a user; undefined if the user does not exist or is inactive. */
+  /** Returns the current value of `markOf` for a user; undefined if the user does not exist or is inactive. */
   async passwordMark(id: UserId): Promise<string | undefined> {
     const { hostUsers, store } = this.#context
     if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
@@ -171,7 +171,7 @@ export class Users implements UserSource {
     return user?.active ? this.markOf(user) : undefined
   }
 
-  /** Returns whether the user still has this password hash, even if it was resealed since. */
+  /** Returns whether the password hash of the user is unchanged. A resealed hash counts as unchanged. */
   async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
     const user = await this.#context.store.users.find(id)
     if (!user || !(await this.#intact(user))) return false
@@ -276,7 +276,7 @@ export class Users implements UserSource {
     return { ...user, seal: this.#context.keys.sealRow(userClaims(user)) }
   }
 
-  // Bind the seal to the user, so that a hash that was not written by this server for this user is not accepted.
+  // Bind the seal to the user, so that a hash is rejected if this server did not write it for this user.
   #sealedHash(user: Pick<User, 'id' | 'email'>, hash: string): string {
     return this.#context.keys.seal('row', hash, passwordClaims(user))
   }
