@@ -34,7 +34,7 @@ describe('administration', () => {
   })
 
   const administration = () => app.server.administration
-  /** The administration events of the audit log, without the events of the set-up. */
+  /** Returns the administration events of the audit log, without the events of the set-up. */
   const recorded = () =>
     query(
       app.database,

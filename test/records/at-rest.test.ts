@@ -84,7 +84,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
           expect(await statusOf(app, accessToken), what).toBe(401)
           expect(logged(), what).toEqual(['token.tampered'])
         })
-        expect(await statusOf(app, accessToken), `${what}, put back`).toBe(200)
+        expect(await statusOf(app, accessToken), `${what}, after it was restored`).toBe(200)
       }
     })
 
@@ -208,7 +208,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       { grant_type: 'refresh_token', refresh_token: refreshToken },
       { basic },
     )
-    expect(moved.status, 'nothing was consumed meanwhile').toBe(200)
+    expect(moved.status, 'the rejected requests consumed nothing').toBe(200)
   })
 
   test('I3 a revocation cannot be undone in the database', async () => {
@@ -328,7 +328,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
         },
         'client_id',
       )
-      expect((await requestToken(clientSecret)).status, `${what}, put back`).toBe(200)
+      expect((await requestToken(clientSecret)).status, `${what}, after it was restored`).toBe(200)
     }
   })
 

@@ -458,7 +458,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toEqual([])
     })
 
-    test('remains valid after a key rotation without the previous key', async () => {
+    test('remains verifiable after a key rotation, even without the previous key', async () => {
       const { server, open, run } = await sixRows()
       await write(server, 1)
       const { head } = await verify(server)

@@ -144,7 +144,7 @@ const markedClient = async (act: string, before: 'verify' | 'disable' | undefine
 interface Expected {
   readonly about: Row
   readonly details?: Record<string, unknown>
-  /** Whether no request of the test causes the event. */
+  /** Whether the event is caused without a request. */
   readonly isElsewhere?: boolean
 }
 

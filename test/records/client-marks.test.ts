@@ -28,12 +28,18 @@ describe('the mark of a verified application', () => {
 
   test.each<[string, Partial<ClientInput>]>([
     ['name', { name: 'Another' }],
-    ['description, which the consent page shows', { description: 'Another' }],
+    ['description', { description: 'Another' }],
     ['website', { website: 'https://evil.example/' }],
-    ['website removed', { website: '' }],
-    ['one more redirect URI', { redirectUris: ['https://a.example/cb', 'https://c.example/cb'] }],
-    ['redirect URIs in another case', { redirectUris: ['https://A.example/cb'] }],
-    ['redirect URIs as text', { redirectUris: 'https://a.example/cb\nhttps://c.example/cb' }],
+    ['website that is empty', { website: '' }],
+    [
+      'redirect URI added to the list',
+      { redirectUris: ['https://a.example/cb', 'https://c.example/cb'] },
+    ],
+    ['redirect URI that differs only in case', { redirectUris: ['https://A.example/cb'] }],
+    [
+      'list of redirect URIs as text',
+      { redirectUris: 'https://a.example/cb\nhttps://c.example/cb' },
+    ],
   ])('is removed with another %s', async (_, changes) => {
     const { clientId } = await verified()
     const after = await app.server.clients.update(clientId, changes)
@@ -50,7 +56,7 @@ describe('the mark of a verified application', () => {
     }
     const { clientId } = await verified()
     await app.server.clients.update(clientId, { userId: String(app.user.id) })
-    expect(await isVerified(clientId), 'the same owner, by a key that came as text').toBe(true)
+    expect(await isVerified(clientId), 'the same owner, whose ID was passed as text').toBe(true)
   })
 
   test.each<[string, Partial<ClientInput>]>([
@@ -215,7 +221,7 @@ describe('a disabled application', () => {
     },
   )
 
-  test('all its tokens are rejected from the next request on at every node, and accepted again when it is enabled [T572]', async () => {
+  test('invalidates all its tokens at every node from the next request on, until it is enabled [T572]', async () => {
     await using node = await startServer({ beside: app })
     const { clientId } = await app.client()
     const client = await clientOf(app, clientId)
@@ -238,7 +244,7 @@ describe('a disabled application', () => {
     const open = await fetch(`${app.issuer}/api/public`, {
       headers: { authorization: `Bearer ${granted}` },
     })
-    expect(open.status, 'decision §3 also where anonymous is allowed').toBe(401)
+    expect(open.status, 'decision §3 applies also where anonymous requests are allowed').toBe(401)
     await disable(clientId, false)
     expect(await statuses([granted, machine])).toEqual([200, 200, 200, 200])
     expect(count(app.database, 'oauth2server_token')).toBe(rows)

@@ -48,7 +48,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
       expect((await clientOf(app, clientId)).checkSecret(clientSecret, app.now())).toBe(true)
   })
 
-  test('a renewed client_id, client_secret, or both', async () => {
+  test('renews client_id, client_secret, or both with unused values', async () => {
     source.drawn()
     const taken = await app.client()
     const [secret = fresh(), id = fresh()] = source.drawn()
@@ -72,7 +72,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     ).toBe(true)
   })
 
-  test('a personal token and its client', async () => {
+  test('creates a personal token and its client with unused values', async () => {
     const [one, other] = await repeatDraws(() => app.personalToken(['notes:read']))
     expect(one).not.toBe(other)
     source.repeat([])
@@ -85,7 +85,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     expect(count(app.database, 'oauth2server_client')).toBe(4)
   })
 
-  test('access and refresh tokens of an authorization [T697]', async () => {
+  test('issues access and refresh tokens of an authorization with unused values [T697]', async () => {
     const { clientId } = await app.client()
     const [one, other] = await repeatDraws(() => authorizationOf(app, clientId))
     expect(
@@ -98,7 +98,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     expect(count(app.database, 'oauth2server_authorization')).toBe(2)
   })
 
-  test('client_credentials tokens', async () => {
+  test('issues tokens of client_credentials with unused values', async () => {
     const client = await clientOf(app, (await app.client()).clientId)
     const [one, other] = await repeatDraws(() =>
       app.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] }),
@@ -115,39 +115,42 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     ['its own pair', 'own', [0, 1]],
     ['its own access token', 'own', [0]],
     ['its own refresh token', 'own', [undefined, 1]],
-  ] as const)('a rotation that draws %s', async (_, whose, which) => {
-    const basic = await app.client()
-    source.drawn()
-    const one = await authorizationOf(app, basic.clientId)
-    const own = source.drawn()
-    const two = await authorizationOf(app, basic.clientId)
-    const other = source.drawn()
-    source.repeat(
-      which.map(
-        (index) => (index === undefined ? undefined : { own, other }[whose][index]) ?? fresh(),
-      ),
-    )
-    const { body } = await tokenRequest(
-      app.issuer,
-      { grant_type: 'refresh_token', refresh_token: one.refreshToken },
-      { basic },
-    )
-    const values = [
-      one.accessToken,
-      one.refreshToken,
-      two.accessToken,
-      two.refreshToken,
-      body.access_token,
-      body.refresh_token,
-    ]
-    expect(new Set(values).size).toBe(6)
-    expect(await statusOf(app, one.accessToken)).toBe(401)
-    expect(await statusOf(app, two.accessToken)).toBe(200)
-    expect(await statusOf(app, String(body.access_token))).toBe(200)
-    expect(await app.server.tokens.find({ refreshToken: one.refreshToken })).toBeUndefined()
-  })
+  ] as const)(
+    'rotates a refresh token to unused values if the source draws %s',
+    async (_, whose, which) => {
+      const basic = await app.client()
+      source.drawn()
+      const one = await authorizationOf(app, basic.clientId)
+      const own = source.drawn()
+      const two = await authorizationOf(app, basic.clientId)
+      const other = source.drawn()
+      source.repeat(
+        which.map(
+          (index) => (index === undefined ? undefined : { own, other }[whose][index]) ?? fresh(),
+        ),
+      )
+      const { body } = await tokenRequest(
+        app.issuer,
+        { grant_type: 'refresh_token', refresh_token: one.refreshToken },
+        { basic },
+      )
+      const values = [
+        one.accessToken,
+        one.refreshToken,
+        two.accessToken,
+        two.refreshToken,
+        body.access_token,
+        body.refresh_token,
+      ]
+      expect(new Set(values).size).toBe(6)
+      expect(await statusOf(app, one.accessToken)).toBe(401)
+      expect(await statusOf(app, two.accessToken)).toBe(200)
+      expect(await statusOf(app, String(body.access_token))).toBe(200)
+      expect(await app.server.tokens.find({ refreshToken: one.refreshToken })).toBeUndefined()
+    },
+  )
 
-  test('the identifier of a session', async () => {
+  test('creates a session with an unused identifier', async () => {
     const other = await app.server.users.create({ email: 'other@example.org', password: null })
     source.drawn()
     const mine = await app.server.sessions.signIn(app.user.id, browser)
@@ -160,7 +163,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     expect(await userOf(theirs)).toBe(other.id)
   })
 
-  test('an authorization code, and the stored request behind a consent page', async () => {
+  test('stores an authorization code, and the request behind a consent page, under unused values', async () => {
     const basic = await app.client()
     const url = authorizeUrl(app.issuer, {
       client_id: basic.clientId,

@@ -41,7 +41,7 @@ const until = async (isDone: () => boolean): Promise<void> => {
   while (!isDone()) await delay(20)
 }
 
-/** The sizes of the removed batches in rows; each batch waits while `gate` is set. */
+/** Records the number of rows in each removed batch. Each batch waits while `gate.wait` is pending. */
 const watched = () => {
   const parts: number[] = []
   const gate: { wait?: Promise<void>; onPart?: () => Promise<void> } = {}
@@ -57,7 +57,7 @@ const watched = () => {
 }
 
 describe('deletion', () => {
-  test('of a client with many tokens returns after marking it, and deletes most rows later in batches [T828]', async () => {
+  test('deleting a client with many tokens returns after marking it, and deletes most rows later in batches [T828]', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const basic = await app.client()
@@ -73,7 +73,7 @@ describe('deletion', () => {
     expect(parts.length).toBeGreaterThan(5)
   })
 
-  test('of a user with many tokens frees the e-mail address immediately, and deletes most rows later in batches', async () => {
+  test('deleting a user with many tokens frees the e-mail address immediately, and deletes most rows later in batches', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const user = await app.server.users.create({ email: 'gone@example.org', password: null })
@@ -96,7 +96,7 @@ describe('deletion', () => {
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
 
-  test('of a client applies to the next request at another node [T573]', async () => {
+  test('another node rejects the tokens of a deleted client from the next request on [T573]', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -106,7 +106,7 @@ describe('deletion', () => {
     expect(await statusOf(other, accessToken)).toBe(401)
   })
 
-  test('makes a token that is inserted afterwards unusable', async () => {
+  test('a token that is inserted after the deletion of its client is never valid', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const client = await app.server.clients.find(clientId)
@@ -125,7 +125,7 @@ describe('deletion', () => {
     expect(rowsLeft(app)).toBe(0)
   })
 
-  test('that was interrupted is completed by the sweeper of a later process, and its record is deleted after a minute', async () => {
+  test('the sweeper of a later process completes an interrupted deletion, and deletes its record after a minute', async () => {
     const { gate, aroundStore } = watched()
     await using app = await startServer()
     const { clientId } = await app.client()
@@ -150,7 +150,7 @@ describe('deletion', () => {
     expect(count(app.database, 'oauth2server_removal')).toBe(0)
   })
 
-  test('by two nodes concurrently succeeds on both', async () => {
+  test('two nodes can remove the rows of a deleted client concurrently', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -166,7 +166,7 @@ describe('deletion', () => {
     expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('in a transaction that fails deletes nothing', async () => {
+  test('a deletion in a transaction that fails has no effect', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
@@ -183,7 +183,7 @@ describe('deletion', () => {
     expect(rowsLeft(app)).toBe(0)
   })
 
-  test('of all grants to a client that becomes public writes one row', async () => {
+  test('making a client public revokes all its grants immediately, and deletes their rows later', async () => {
     const { aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -198,7 +198,7 @@ describe('deletion', () => {
     await until(() => rowsLeft(app) === 0)
   })
 
-  test('never blocks the event loop for long, whatever the number of rows [T574]', async () => {
+  test('deleting a client with many rows never blocks the event loop for long [T574]', async () => {
     await using app = await startServer()
     // Measure the processor time of this thread, so that other load on the machine does not matter.
     const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {

@@ -68,10 +68,13 @@ export const expectAllWork = async (at: TestServer, made: Made): Promise<void> =
   expect(await statusOf(at, access), 'access token').toBe(200)
   const next = await refresh(at, made.current)
   expect(next.status, 'refresh token').toBe(200)
-  expect(await statusOf(at, String(next.body.access_token)), 'the token it gave').toBe(200)
+  expect(
+    await statusOf(at, String(next.body.access_token)),
+    'the access token of the response',
+  ).toBe(200)
   made.current = next.body.refresh_token
   const again = await refresh(at, rotated)
-  expect(again.body.access_token, 'used refresh token').toBe(answered.access_token)
+  expect(again.body.access_token, 'rotated refresh token').toBe(answered.access_token)
   expect(await ownToken(at, made), 'client').toBe(200)
   expect(await server.consents.find(user.id, basic.clientId), 'consent').toBeDefined()
   const credentials = { cookie, address: '127.0.0.1', userAgent: browser, raw: undefined }

@@ -35,7 +35,7 @@ describe('personal tokens', () => {
     managed().rotate(id, overlap === undefined ? {} : { overlap })
 
   describe('of a user', () => {
-    test('are listed with name, scopes, expiry and last use, newest first, without internal ones and those of others', async () => {
+    test('are listed with name, scopes, expiry and last use, newest first, without internal tokens and tokens of other users', async () => {
       const user = await app.server.users.create({ email: 'list@example.org', password: null })
       const one = await managed().create('First', user.id, { scopes: ['notes:read'] })
       await managed().create('Internal', user.id, { isInternal: true })
@@ -65,7 +65,7 @@ describe('personal tokens', () => {
       }
     })
 
-    test("are found by ID, except another user's, internal ones and tokens that are not personal", async () => {
+    test('are found by ID, but not tokens of other users, internal tokens and tokens that are not personal', async () => {
       const other = await app.server.users.create({ email: 'find@example.org', password: null })
       const mine = await create({ scopes: ['notes:read'] })
       expect({ ...(await found(mine.id)).token }).toEqual({ ...mine })
@@ -79,8 +79,8 @@ describe('personal tokens', () => {
     })
   })
 
-  describe('an update', () => {
-    test('of name and scopes applies to the next request, and does not change value, ID and expiry', async () => {
+  describe('update()', () => {
+    test('changes name and scopes from the next request on, but not value, ID and expiry', async () => {
       const token = await create({ scopes: ['notes:read', 'notes:write'], expiresIn: day })
       await managed().update(await found(token.id), { name: ' Desktop ', scopes: ['notes:read'] })
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
@@ -91,12 +91,12 @@ describe('personal tokens', () => {
       expect(client).toMatchObject({ name: 'Desktop', defaultScopes: ['notes:read'] })
       await managed().update(after, { scopes: ['notes:write', 'user:email'] })
       expect(await scopesOf(token.accessToken)).toEqual(['notes:write', 'user:email'])
-      expect((await found(token.id)).name, 'what is not given stays').toBe('Desktop')
+      expect((await found(token.id)).name, 'an omitted name does not change').toBe('Desktop')
       await managed().update(after, { scopes: [] })
       expect(await scopesOf(token.accessToken)).toEqual([])
     })
 
-    test('of only the name does not change the scopes and the token row', async () => {
+    test('changes neither the scopes nor the token row if only the name is given', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = rowsOf(token.clientKey)
       await managed().update(await found(token.id), { name: 'Renamed' })
@@ -123,7 +123,7 @@ describe('personal tokens', () => {
       ['an empty name', { name: ' ' }, InvalidField],
       ['a deceptive name', { name: 'a\u202eb', scopes: [] }, InvalidField],
       ['an unregistered scope', { name: 'New', scopes: ['nope'] }, ScopeDoesNotExists],
-    ])('to %s fails, and writes nothing', async (_, changes, error) => {
+    ])('rejects %s, and writes nothing', async (_, changes, error) => {
       const token = await create({ scopes: ['notes:read'] }, 'Kept')
       const before = [rowsOf(token.clientKey), await found(token.id)]
       await expect(managed().update(await found(token.id), changes)).rejects.toThrow(error)
@@ -151,7 +151,7 @@ describe('personal tokens', () => {
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
     })
 
-    test('of a deleted token is rejected', async () => {
+    test('rejects a deleted token', async () => {
       const token = await create()
       const before = await found(token.id)
       await app.server.tokens.revoke(token)
@@ -199,7 +199,7 @@ describe('personal tokens', () => {
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
     })
 
-    test('of its client remains invalid after an update', async () => {
+    test('of the client of a token makes an update fail, and remains invalid', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const turn = 'update oauth2server_client set is_personal = 0 where client_id = ?'
       execute(app.database, turn, token.clientId)
@@ -208,7 +208,7 @@ describe('personal tokens', () => {
     })
   })
 
-  describe('a rotation', () => {
+  describe('rotate()', () => {
     test('returns a new value, and does not change ID, name, client, user and scopes', async () => {
       const old = await create({ scopes: ['notes:read', 'test:scope'] })
       app.advance(60)
@@ -222,7 +222,7 @@ describe('personal tokens', () => {
       expect([{ ...token }, name]).toEqual([{ ...fresh }, 'Laptop'])
     })
 
-    test('without an overlap invalidates and deletes the old value immediately', async () => {
+    test('invalidates and deletes the old value immediately without an overlap', async () => {
       const old = await create()
       const fresh = await rotate(old.id)
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
@@ -231,7 +231,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('with an overlap accepts the old value for exactly that time', async () => {
+    test('keeps the old value valid for exactly the given overlap', async () => {
       const old = await create()
       const fresh = await rotate(old.id, 90)
       expect((await found(old.id)).previousExpires).toBe(app.now() + 90_000)
@@ -267,7 +267,9 @@ describe('personal tokens', () => {
       app.advance(day - hour - 1)
       expect(await statusOf(app, fresh.accessToken)).toBe(200)
       const again = await rotate(old.id)
-      expect(again.expires, 'the same length, not a longer one').toBe(app.now() + day * 1000)
+      expect(again.expires, 'the lifetime does not grow with each rotation').toBe(
+        app.now() + day * 1000,
+      )
       app.advance(day)
       expect(await statusOf(app, again.accessToken)).toBe(401)
     })

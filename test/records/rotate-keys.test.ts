@@ -61,7 +61,7 @@ const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundSto
 }
 
 describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
-  test('every kind of row works before, during and after it, and afterwards without the previous key', async () => {
+  test('does not invalidate any kind of row, before, during or after it, or without the previous key', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await expectAllWork(app, made)
@@ -133,7 +133,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect((await refresh(ahead)).status).toBe(200)
   })
 
-  test('reports progress and the number of sealed rows; a second run finds none', async () => {
+  test('reports progress and the number of resealed rows, which is 0 in a second run', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
@@ -224,11 +224,11 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
   })
 })
 
-describe('preserves concurrent changes', () => {
+describe('a rotation of the secret keys during concurrent changes', () => {
   const rotatingWith = (app: TestServer, operation: string, work: () => Promise<unknown>) =>
     node(app, [next, secretKey], beforeFirst(operation, work))
 
-  test('to tokens that are refreshed, revoked or renamed after they were read', async () => {
+  test('preserves refreshes, revocations and new client IDs of tokens that it has already read', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const { refresh, untouched, basic } = made
@@ -261,7 +261,7 @@ describe('preserves concurrent changes', () => {
     expect(after.log).toEqual([])
   })
 
-  test('to clients, consents and passwords that are changed after they were read', async () => {
+  test('preserves changes of clients, consents and passwords that it has already read', async () => {
     await using app = await startServer()
     const { basic } = await everyKind(app)
     const { clientId } = basic
@@ -298,7 +298,7 @@ describe('preserves concurrent changes', () => {
     expect(after.log).toEqual([])
   })
 
-  test('a login succeeds if its password hash is sealed again after the check, and fails if the hash changes', async () => {
+  test('lets a login succeed if the password hash is resealed after the check, but not if the hash changes', async () => {
     await using app = await startServer()
     await using rotating = await node(app, [next, secretKey])
     const { users, sessions } = rotating.server

@@ -159,7 +159,7 @@ describe('a client secret that is reset with an overlap', () => {
     for (const secret of [old, fresh]) expect(kept).not.toContain(secret)
   })
 
-  describe('in a row that was altered without the key', () => {
+  describe('a client row that was altered without the key', () => {
     const alterations: readonly [string, Record<string, string | number | null>][] = [
       ['a former secret of my own', { previous_client_secret: digestOf('client_secret', 'mine') }],
       ['a later end of the former one', { previous_client_secret_expires: 9_000_000_000_000 }],
@@ -169,14 +169,17 @@ describe('a client secret that is reset with an overlap', () => {
         { previous_client_secret: null, previous_client_secret_expires: null },
       ],
     ]
-    test.each(alterations)('%s: accepts no secret', async (_, columns) => {
-      const { clientId, clientSecret: old } = await app.client()
-      const fresh = await reset(clientId, hour)
-      alter(app, clientId, columns)
-      expect(await accepted(clientId, old, fresh, 'mine')).toEqual([false, false, false])
-    })
+    test.each(alterations)(
+      'invalidates all secrets of the client if it contains %s',
+      async (_, columns) => {
+        const { clientId, clientSecret: old } = await app.client()
+        const fresh = await reset(clientId, hour)
+        alter(app, clientId, columns)
+        expect(await accepted(clientId, old, fresh, 'mine')).toEqual([false, false, false])
+      },
+    )
 
-    test('a previous secret cannot be added', async () => {
+    test('invalidates all secrets if a previous secret was added', async () => {
       const { clientId, clientSecret } = (await app.client()) satisfies Credentials
       alter(app, clientId, {
         previous_client_secret: digestOf('client_secret', 'mine'),
@@ -185,7 +188,7 @@ describe('a client secret that is reset with an overlap', () => {
       expect(await accepted(clientId, clientSecret, 'mine')).toEqual([false, false])
     })
 
-    test('an expired previous secret cannot be revived', async () => {
+    test('invalidates all secrets if the expiry of an expired previous secret was extended', async () => {
       const { clientId, clientSecret: old } = await app.client()
       const fresh = await reset(clientId, 60)
       app.advance(60)

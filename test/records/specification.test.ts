@@ -10,7 +10,7 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Tests of statements of the specification that no other suite tests. A title begins with the ID in docs/spec-coverage.md.
+// Tests of the requirements that no other suite covers. Each title begins with the ID in docs/spec-coverage.md.
 
 let app: TestServer
 beforeAll(async () => {
@@ -68,7 +68,7 @@ test('user-proxy-5 the current user of a resource and of a page is a user proxy 
   await fetch(`${other.issuer}/`)
   const [ofResource, ofPage, ofNobody] = seen
   for (const user of [ofResource, ofPage]) {
-    if (!(user instanceof UserProxy)) throw new TypeError(`${user} is no user proxy.`)
+    if (!(user instanceof UserProxy)) throw new TypeError(`${user} is not a user proxy.`)
     expect([user.id, user.email]).toEqual([app.user.id, app.user.email])
     expect(await user.checkPassword(app.password)).toBe(true)
     expect(await user.checkPassword('another')).toBe(false)

@@ -65,7 +65,7 @@ describe('the last use of a token', () => {
     await vi.advanceTimersByTimeAsync(1)
     await vi.waitFor(async () => expect(await notes.lastUse(two)).not.toBeNull())
     expect(notes.asked).toEqual(['transaction', 'tokens.touch'])
-    expect(await notes.lastUse(one), 'the latest counts').toEqual({
+    expect(await notes.lastUse(one), 'only the latest use is written').toEqual({
       at: 3_000,
       address: '192.0.2.2',
     })

@@ -138,9 +138,7 @@ describe('token', () => {
       expect([...named].sort((a, b) => a - b)).toEqual([one.id, two.id])
       expect(await app.server.tokens.personalNamed(app.user.id, 'nope')).toEqual([])
     })
-  })
 
-  describe('one nested transaction', () => {
     test('accepts the arguments of the specification in their order [T1061]', async () => {
       const { createPersonal } = app.server.tokens
       const create = createPersonal.bind(app.server.tokens)
@@ -149,7 +147,9 @@ describe('token', () => {
       expect(token.isInternal).toBe(true)
       expect((await create('Without scopes', app.user.id, [])).isInternal).toBe(false)
     })
+  })
 
+  describe('create_personal in a transaction', () => {
     test('stores nothing if the outer transaction fails [T705]', async () => {
       const before = counts()
       let accessToken = ''

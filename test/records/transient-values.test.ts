@@ -47,7 +47,7 @@ describe('named transient values', () => {
     expect(await notices.take('session')).toBeUndefined()
   })
 
-  test('of two kinds may have the same name, and cannot be opened as the other kind', async () => {
+  test('may have the same name if their kinds differ, and cannot be opened as the other kind', async () => {
     const { notices, forms, transients } = open()
     expect(await notices.claim('name', 'notice', end)).toBe(true)
     expect(await forms.claim('name', 'form', end)).toBe(true)
