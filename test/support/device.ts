@@ -60,7 +60,7 @@ export class Device {
   /** Requests codes and returns them. */
   async codes(given: Given = {}): Promise<DeviceCodes> {
     const { status, body } = await this.ask(given)
-    if (status !== 200) throw new Error(`The request was answered with ${JSON.stringify(body)}.`)
+    if (status !== 200) throw new Error(`The request for codes failed: ${JSON.stringify(body)}`)
     return body as unknown as DeviceCodes
   }
 
@@ -119,7 +119,7 @@ export const openDevicePage = async (
   query = '',
 ): Promise<DevicePage> => pageOf(await agent.fetch(`${issuer}/oauth/device${query}`))
 
-/** Submits a form of that page. */
+/** Submits a form of the verification page. */
 export const postToDevicePage = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { agent }: Pick<LoggedIn, 'agent'>,
@@ -141,7 +141,7 @@ export const enterCode = async (
   user_code: string,
 ): Promise<DevicePage> => postToDevicePage(app, person, { csrf_token: person.csrfToken, user_code })
 
-/** Enters a code, and submits the decision. */
+/** Enters a code, and submits the user's decision. */
 export const decideOn = async (
   app: Pick<TestServer, 'issuer'>,
   person: Pick<LoggedIn, 'agent' | 'csrfToken'>,
@@ -149,7 +149,7 @@ export const decideOn = async (
   confirm: 'yes' | 'no' = 'yes',
 ): Promise<DevicePage> => {
   const { status, hidden, html } = await enterCode(app, person, user_code)
-  if (status !== 200) throw new Error(`The code was answered with ${status}: ${html}`)
+  if (status !== 200) throw new Error(`The page rejected the code with ${status}: ${html}`)
   const optional = [...html.matchAll(/name="optional_scope" value="([^"]*)" checked/g)]
   const fields = new URLSearchParams({ ...hidden, confirm })
   for (const [, scope = ''] of optional) fields.append('optional_scope', scope)

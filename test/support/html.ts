@@ -6,13 +6,13 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 }
 
-/** Returns text as a browser would display it. */
+/** Replaces character references, as a browser does. */
 export const unescaped = (html: string): string =>
   html.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity)
 
 /**
- * Returns the tags of a page with the names of their attributes, without any text. Two pages that differ only in data
- * have the same outline; text that escapes its element or attribute adds a tag or a name.
+ * Returns the tags of a page with the names of their attributes, without any text. Pages that differ only in their data
+ * have equal skeletons. Text that is not escaped correctly adds a tag or a name.
  */
 export const skeleton = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:"[^"]*"|[^">])*>?/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='))

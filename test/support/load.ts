@@ -21,14 +21,14 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** The fields of a form, which is sent with POST. */
   readonly fields?: Readonly<Record<string, string>>
-  /** Whether to use a new connection. On a keep-alive connection, a request fails if the server closes it just then. */
+  /** Whether to use a new connection. On a keep-alive connection, a request can fail because the server closes it. */
   readonly isAlone?: boolean
 }
 
 /** Milliseconds within which every request must get a response, also during a fault. */
 export const responseTimeout = 10_000
 
-// Connections are kept open, as clients do.
+// Keep connections open, as most clients do.
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 
 /** Sends a request and returns its result. The promise never rejects. */
@@ -61,8 +61,8 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
         (answer) => {
           const isJson = response.headers['content-type']?.startsWith('application/json')
           const body = isJson ? JSON.parse(answer) : {}
-          const { statusCode: status = 0, headers: answered } = response
-          end({ status, body, headers: answered, ...(body.error && { error: body.error }) })
+          const { statusCode: status = 0, headers: received } = response
+          end({ status, body, headers: received, ...(body.error && { error: body.error }) })
         },
         (cause: unknown) => end({ status: 'cut', cause }),
       )

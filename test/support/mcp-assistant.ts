@@ -71,7 +71,7 @@ export class Memory implements OAuthClientProvider {
   }
 }
 
-/** The protocol version of the client library: the revisions before 2026, with their handshake, or a later one. */
+/** The protocol version of the client library: a revision before 2026, which starts with a handshake; or a later one. */
 export type Protocol = 'legacy' | { readonly pin: string }
 
 export const newClient = (protocol: Protocol): Client => {
@@ -115,7 +115,7 @@ export class Assistant {
 
   async #finish(): Promise<void> {
     const url = this.memory.asked.at(-1)
-    if (!url) throw new Error('The user was not asked.')
+    if (!url) throw new Error('The assistant did not send the user to an authorization URL.')
     const response = await this.#agent.authorize(this.#app, url)
     expect(`${response.origin}${response.pathname}`).toBe(callback)
     await this.#transport.finishAuth(response.searchParams)

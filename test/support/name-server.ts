@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 const types = { A: 1, AAAA: 28 } as const
 type Family = keyof typeof types
 /** The answer for a name: its IP addresses, or a code of RFC 1035 §4.1.1. */
-type HttpResponse = readonly string[] | 'SERVFAIL' | 'NXDOMAIN'
+type DnsAnswer = readonly string[] | 'SERVFAIL' | 'NXDOMAIN'
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 } as const
 
 /** A name server on this machine. It ignores questions for which no answer was set. */
@@ -13,33 +13,32 @@ export interface NameServer {
   /** Each name and type that was queried, once, such as `A client.example`. */
   readonly asked: ReadonlySet<string>
   /** Sets the answer for a name. */
-  respond(name: string, responses: Readonly<Partial<Record<Family, HttpResponse>>>): void
+  respond(name: string, answers: Readonly<Partial<Record<Family, DnsAnswer>>>): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export const nameServer = async (): Promise<NameServer> => {
-  const responses = new Map<string, HttpResponse>()
+  const answers = new Map<string, DnsAnswer>()
   const asked = new Set<string>()
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) => {
     const { question, bytes } = questionOf(query)
     asked.add(question)
-    const response = responses.get(question)
-    if (response) socket.send(answered(query, bytes, response), port, address)
+    const answer = answers.get(question)
+    if (answer) socket.send(messageWith(query, bytes, answer), port, address)
   })
   await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done))
   return {
     address: `127.0.0.1:${socket.address().port}`,
     asked,
     respond(name, given) {
-      for (const [type, response] of Object.entries(given))
-        responses.set(`${type} ${name}`, response)
+      for (const [type, answer] of Object.entries(given)) answers.set(`${type} ${name}`, answer)
     },
     [Symbol.asyncDispose]: () => new Promise((done) => socket.close(() => done())),
   }
 }
 
-/** RFC 1035 §4.1.2 */
+/** Parses the question of a query. RFC 1035 §4.1.2. */
 const questionOf = (query: Buffer): { readonly question: string; readonly bytes: Buffer } => {
   const labels: string[] = []
   let at = 12
@@ -52,12 +51,12 @@ const questionOf = (query: Buffer): { readonly question: string; readonly bytes:
   return { question: `${type} ${labels.join('.')}`, bytes: query.subarray(12, at + 5) }
 }
 
-/** RFC 1035 §4.1.1 and §4.1.3 */
-const answered = (query: Buffer, question: Buffer, response: HttpResponse): Buffer => {
-  const addresses = typeof response === 'string' ? [] : response
+/** Returns the message with the answer. RFC 1035 §4.1.1 and §4.1.3. */
+const messageWith = (query: Buffer, question: Buffer, answer: DnsAnswer): Buffer => {
+  const addresses = typeof answer === 'string' ? [] : answer
   const header = Buffer.alloc(12)
   query.copy(header, 0, 0, 2)
-  header.writeUInt16BE(0x8180 | (typeof response === 'string' ? codes[response] : 0), 2)
+  header.writeUInt16BE(0x8180 | (typeof answer === 'string' ? codes[answer] : 0), 2)
   header.writeUInt16BE(1, 4)
   header.writeUInt16BE(addresses.length, 6)
   return Buffer.concat([header, question, ...addresses.map(record)])

@@ -92,7 +92,7 @@ export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 export const lacks = async (need: Need): Promise<boolean> => {
   const { name, how } = needs[need]
   if (await has(need)) return false
-  const message = `needs ${name}, which is not there. To get it: ${how}`
+  const message = `needs ${name}, which is not installed. To install it: ${how}`
   if (process.env.CI === 'true') throw new Error(`This suite ${message}`)
   console.warn(`SKIPPED: this suite ${message}`)
   return true

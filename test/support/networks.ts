@@ -15,9 +15,9 @@ export interface Networks extends AsyncDisposable {
   readonly redis: string
   address(index: number): string
   namespace(index: number): string
-  /** Silently drops all packets from a node to an IP address. */
+  /** Drops all packets from a node to an IP address, without an error for the sender. */
   dropFrom(index: number, to: string): Promise<void>
-  /** Silently drops all packets from a service to a node. */
+  /** Drops all packets from a service to a node, without an error for the sender. */
   dropTo(index: number, from: string): Promise<void>
   heal(): Promise<void>
 }

@@ -190,7 +190,7 @@ export class NodeClient {
   /** Requests the tokens of a new authorization. */
   async tokens(node: RunningServer, agent = new UserAgent()): Promise<HttpResponse['body']> {
     const { status, body } = await send(this.redemption(node, await this.code(node, agent)))
-    if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
+    if (status !== 200) throw new Error(`The code was not redeemed: ${JSON.stringify(body)}`)
     return body
   }
 }

@@ -110,7 +110,7 @@ export class Visitor {
   ): Promise<Record<string, string>> {
     const response = await this.post(path, fields, headers)
     const body = await response.text()
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${body}`)
+    if (!response.ok) throw new Error(`${path} returned ${response.status}: ${body}`)
     return JSON.parse(body)
   }
 

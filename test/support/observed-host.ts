@@ -46,7 +46,9 @@ const server: AuthorizationServer = await createAuthorizationServer({
   scopes: testScopes,
   random: (bytes) => random(bytes),
   // Do not resolve any host name that a client sends.
-  outbound: { resolve: () => Promise.reject(new Error('No name is known here.')) },
+  outbound: {
+    resolve: () => Promise.reject(new Error('Host names are not resolved in this process.')),
+  },
   log({ level, event, message, error, ...details }) {
     if (level !== 'error' && event !== 'request.unavailable') return
     reportComplaint({ kind: event, text: `${message} ${textOf(error)} ${JSON.stringify(details)}` })

@@ -20,11 +20,11 @@ export interface Probe {
   readonly rss: number
   readonly heapUsed: number
   readonly external: number
-  /** Open connections of its HTTP server. */
+  /** The number of open connections of the HTTP server. */
   readonly connections: number
   /** The number of resources that keep the process alive, by type. */
   readonly handles: Readonly<Record<string, number>>
-  /** Open file descriptors. */
+  /** The number of open file descriptors. */
   readonly files: number
 }
 

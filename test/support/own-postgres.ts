@@ -68,7 +68,7 @@ const startCluster = async (
         // With SIGQUIT, unlike SIGKILL, PostgreSQL frees its shared memory.
         { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
       )
-      await responses(url, program)
+      await untilReady(url, program)
     },
     async stop(how) {
       program?.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT')
@@ -96,7 +96,7 @@ export const nobody = async (): Promise<{ readonly uid: number; readonly gid: nu
 }
 
 /** Waits until the server accepts connections. */
-const responses = async (url: string, program: Program): Promise<void> => {
+const untilReady = async (url: string, program: Program): Promise<void> => {
   for (;;) {
     try {
       await queryAt(url, 'select 1')

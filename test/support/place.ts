@@ -49,7 +49,7 @@ export const sqlitePlace = async (): Promise<Place> => {
   }
 }
 
-// Concurrent tests use the same IP addresses and users, so each worker has a Redis database of its own.
+// Concurrent tests use the same IP addresses and users, so each worker has a separate Redis database.
 const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
 const redisUrl = `${sharedRedis}/${pool}`
 

@@ -97,10 +97,10 @@ const maxLifetime = 110_000
 /** Milliseconds to wait for a program, because concurrent starts are slow on a busy machine. */
 const patience = 60_000
 
-/** Whether `setpriv` of util-linux is available. */
+/** Whether `setpriv` of util-linux is installed. */
 const canSignalWithParent = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
-/** Returns a command that receives a signal when its parent process ends, even by `kill -9`. Linux only. */
+/** Wraps a command, so that it receives a signal when its parent process ends, even by `kill -9`. Linux only. */
 export const tied = (
   command: string,
   args: readonly string[],
@@ -288,7 +288,7 @@ export const notesEnvironment = (port: number, data: string): Record<string, str
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 })
 
-/** Starts the example application, and waits until it serves. */
+/** Starts the example application, and waits until it accepts requests. */
 export const startNotes = async ({
   data,
   port,

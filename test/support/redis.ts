@@ -78,14 +78,14 @@ export const startRedis = async (
   return own
 }
 
-/** A proxy between two programs that can silently drop their traffic. */
+/** A proxy between two programs, which can drop their traffic without closing connections. */
 export interface Cable extends AsyncDisposable {
   readonly port: number
   /** Drops all traffic without closing a connection. */
   cut(): void
   /** Forwards new connections to another port. */
   forwardTo(port: number): void
-  /** Forwards new connections again. The earlier connections remain dead. */
+  /** Forwards new connections again. The connections from before `cut()` remain without traffic. */
   restore(): void
 }
 

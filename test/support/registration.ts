@@ -43,7 +43,7 @@ export const sendJson = async (
   }
 }
 
-/** Sends a registration request; without metadata, with only a redirect URI. */
+/** Sends a registration request. By default, the metadata contains only a redirect URI. */
 export const register = (
   { issuer }: Pick<TestServer, 'issuer'>,
   metadata: unknown = { redirect_uris: [redirectUri] },
@@ -61,7 +61,7 @@ export const registered = async (
     { redirect_uris: [redirectUri], ...metadata },
     headers,
   )
-  if (status !== 201) throw new Error(`The registration was answered with ${JSON.stringify(body)}.`)
+  if (status !== 201) throw new Error(`The registration failed: ${JSON.stringify(body)}`)
   return body
 }
 

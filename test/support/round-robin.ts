@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** A proxy that sends each request to the next node, over a new connection. */
 export interface RoundRobin {
   readonly port: number
-  /** Sets the nodes that receive requests in turn. */
+  /** Sets the nodes among which requests alternate. */
   forwardTo(ports: readonly number[]): void
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface Services {
    * the run has a folder of its own.
    */
   readonly env: Readonly<Record<string, string>>
-  /** Stops them and deletes their data. */
+  /** Stops the services and deletes their data. */
   stop(): Promise<void>
 }
 
@@ -29,8 +29,8 @@ export const missingServices = async (): Promise<readonly ('postgres' | 'redis')
 const program = join(import.meta.dirname, 'services-keeper.ts')
 
 /**
- * Starts the missing services. They end with this process, even if it is killed, because a keeper process stops them
- * when its standard input closes.
+ * Starts the missing services. A keeper process stops them when its standard input closes, so that they end
+ * with this process even if it is killed.
  */
 export const startServices = async ({
   hasRunFolder = false,

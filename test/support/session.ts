@@ -15,7 +15,7 @@ export interface LoggedIn {
   readonly csrfToken: string
 }
 
-/** The default `User-Agent` of a browser; a session is bound to it. */
+/** The default `User-Agent` of a browser, to which a session is bound. */
 export const browser = 'Mozilla/5.0 (a browser of the tests)'
 
 type Account = Pick<TestServer, 'issuer' | 'user' | 'password'>
@@ -27,7 +27,7 @@ export const logIn = async (
 ): Promise<LoggedIn> => {
   const agent = new UserAgent({ 'user-agent': browser, ...headers })
   const response = await agent.logIn(account)
-  if (response.status !== 303) throw new Error(`The login was answered with ${response.status}.`)
+  if (response.status !== 303) throw new Error(`The login failed with ${response.status}.`)
   const html = await (await agent.fetch(`${account.issuer}/`)).text()
   const cookie = await agent.jar.getCookieString(`${account.issuer}/`)
   return {

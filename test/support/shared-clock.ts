@@ -18,7 +18,7 @@ export const setClock = (file: string, now: number): void => {
 /** The variable with the number of milliseconds by which the machine clock of a node is ahead. */
 export const skewVariable = 'TEST_CLOCK_SKEW'
 
-/** Sets the clock of this process wrong by the number in the file. */
+/** Moves the clock of this process by the number of milliseconds in the file. */
 export const skewMachineClock = (file: string): void => {
   const right = Date.now
   Date.now = () => right() + Number(readFileSync(file, 'latin1'))

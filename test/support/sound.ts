@@ -20,8 +20,8 @@ export const longLeeway: Readonly<Record<string, string>> = {
 }
 
 /**
- * Checks the guarantees after a fault: no valid token is rejected, no code is redeemed twice, a failed request gets a
- * 503, and no request gets a 503 later than five seconds after the fault.
+ * Checks the guarantees after a fault: no valid token is rejected, no code is redeemed twice, a failed request returns
+ * 503, and no request returns 503 later than five seconds after the fault.
  * @param allowed the failures besides 503 that this fault may cause
  */
 export const expectTolerated = async (

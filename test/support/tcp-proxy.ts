@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './processes.ts'
 
-/** Receives bytes and returns those to forward. */
+/** Receives bytes, and returns the bytes to forward. */
 export type Pass = (bytes: Buffer) => Buffer | undefined
 
 /** Starts a proxy between a client and a server that can drop traffic without closing a connection. */

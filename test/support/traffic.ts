@@ -13,8 +13,8 @@ export interface Sample extends Outcome {
 }
 
 /**
- * Each request uses a new connection. On a keep-alive connection, a request fails if the server closes the idle
- * connection just then, although no node failed.
+ * Each request uses a new connection. On a keep-alive connection, a request can fail because the server closes the idle
+ * connection, although no node has failed.
  */
 const ownConnection = { isAlone: true }
 
@@ -30,7 +30,7 @@ export const recoveryLimit = 5_000
 /** Milliseconds without a failure after which the nodes have recovered. `npm run test:nodes` waits longer. */
 const quietPeriod = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
 
-/** Sends requests of every kind to all nodes in turn, until it is stopped. */
+/** Sends requests of every kind to all nodes, one after the other, until it is stopped. */
 export interface Traffic {
   readonly samples: readonly Sample[]
   /** Continues for the given time in milliseconds. */
@@ -46,7 +46,7 @@ export interface HeldCredentials {
   readonly tokens: readonly string[]
   /** Codes that were redeemed successfully. */
   readonly redeemed: readonly string[]
-  /** Codes whose redemption got a 503 or no response, so that its outcome is unknown. */
+  /** Codes whose redemption returned 503 or no response, so that the outcome is unknown. */
   readonly undecided: readonly string[]
 }
 
@@ -94,7 +94,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     if (status === 200) tokens.add(String(body.access_token))
   }
 
-  /** Refreshes one authorization repeatedly; repeats a request without a known outcome. */
+  /** Refreshes one authorization repeatedly, and retries a request whose outcome is unknown. */
   const refreshing = async () => {
     let pair = await client.tokens(site.node(0), agent)
     tokens.add(String(pair.access_token))
@@ -110,10 +110,10 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   }
 
   const codes = async () => {
-    const { headers: answered } = await ask('authorize', (node) =>
+    const { headers: received } = await ask('authorize', (node) =>
       call({ url: client.authorizeUrl(node), headers, ...ownConnection }),
     )
-    const location = String(answered.location ?? '')
+    const location = String(received.location ?? '')
     const code = URL.canParse(location) ? new URL(location).searchParams.get('code') : null
     if (code === null) return
     const { status, body } = await ask('code', (node) =>

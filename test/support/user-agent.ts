@@ -78,12 +78,13 @@ export class UserAgent {
       const fields = isLogin ? { email: server.user.email, password: server.password } : { confirm }
       const answer = await this.submit(page, fields as Record<string, string>)
       const next = answer.headers.get('location')
-      if (next === null) throw new Error(`The form was answered with ${answer.status}.`)
+      if (next === null)
+        throw new Error(`The form did not redirect, but returned ${answer.status}.`)
       const target = new URL(next, page.address)
       if (target.origin !== new URL(page.address).origin) return target
       page = await this.browse(target)
     }
-    throw new Error('Login and consent lead to no end.')
+    throw new Error('Login and consent did not lead to the final redirect.')
   }
 }
 
@@ -278,7 +279,7 @@ export class TestClient {
   /** Returns the tokens of a new authorization. */
   async tokens(given: Given = {}): Promise<TokenBody> {
     const { status, body } = await this.redeem(await this.code(given))
-    if (status !== 200) throw new Error(`The code was answered with ${JSON.stringify(body)}.`)
+    if (status !== 200) throw new Error(`The code was not redeemed: ${JSON.stringify(body)}`)
     return body
   }
 }

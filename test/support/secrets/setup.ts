@@ -13,7 +13,7 @@ const keep = <T>(response: Response, body: T): T => {
   return body
 }
 // Test files share a process, so do not wrap a module twice.
-const watched = Symbol.for('svc-oauth2server answers are watched')
+const watched = Symbol.for('svc-oauth2server responses are searched for secrets')
 if (!(watched in Response.prototype)) {
   const { json, text } = Response.prototype
   Object.assign(Response.prototype, {
