@@ -71,7 +71,7 @@ export class Memory implements OAuthClientProvider {
   }
 }
 
-/** The protocol version of the client library: a revision before 2026, which starts with a handshake; or a later one. */
+/** The protocol version of the client library: `legacy` for the revisions before 2026, or a later revision. */
 export type Protocol = 'legacy' | { readonly pin: string }
 
 export const newClient = (protocol: Protocol): Client => {
