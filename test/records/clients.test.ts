@@ -158,7 +158,7 @@ describe('client', () => {
         expect(client.checkSecret(wrong, app.now())).toBe(false)
     })
 
-    test('accepts only known grant types and response types as limits of a client, each once', async () => {
+    test('accepts only known grant types and response types as limits of a client, and removes duplicates', async () => {
       await refused({ grantTypes: ['implicit'] }, 'grant_types')
       await refused({ responseTypes: ['id_token'] }, 'response_types')
       await refused({ responseTypes: ['toString'] }, 'response_types')
@@ -219,7 +219,7 @@ describe('client', () => {
       })
     })
 
-    test('accepts at most fifty', async () => {
+    test('accepts at most 50 URIs', async () => {
       const uris = Array.from({ length: 51 }, (_, index) => `https://a.example/${index}`)
       await refused({ redirectUris: uris }, 'redirect_uris')
       expect((await create({ redirectUris: uris.slice(1) })).client.redirectUris).toHaveLength(50)
@@ -247,7 +247,7 @@ describe('client', () => {
   })
 
   describe('default_scopes', () => {
-    test('rule 3: each is a registered scope, duplicates are removed, stored space-separated [T678]', async () => {
+    test('rule 3: scopes are stored space-separated without duplicates [T678]', async () => {
       const { client } = await create({
         defaultScopes: ['notes:write', 'notes:read', 'notes:write'],
       })
@@ -305,7 +305,7 @@ describe('client', () => {
   })
 
   describe('derived attributes', () => {
-    test('client_type [T681]', async () => {
+    test('client_type is confidential or public [T681]', async () => {
       expect((await create()).client.clientType).toBe('confidential')
       expect((await create({ isConfidential: false })).client.clientType).toBe('public')
     })
@@ -320,7 +320,7 @@ describe('client', () => {
       expect([...client.allowedResponseTypes].sort()).toEqual(['code', 'token'])
     })
 
-    test('decision §4.6 … narrowed, never widened, by the limit of the client [T683]', async () => {
+    test('decision §4.6 a client can narrow the allowed grant types and response types, but not widen them [T683]', async () => {
       const { client } = await create({
         grantTypes: ['password', 'refresh_token'],
         responseTypes: ['code'],
@@ -396,7 +396,7 @@ describe('client', () => {
       expect(defaults.scopeCeilingWithoutConsent).toEqual(['notes:read'])
     })
 
-    test('decision §4.5 … else OAUTH2SERVER_DEFAULT_SCOPES', async () => {
+    test('decision §4.5 a client without scopes gets OAUTH2SERVER_DEFAULT_SCOPES as its default and its ceiling', async () => {
       await using open = await startServer({ defaultScopes: ['notes:read'] })
       const { client } = await open.server.clients.create({ name: 'x' })
       expect(client.scopesWhenOmitted).toEqual(['notes:read'])

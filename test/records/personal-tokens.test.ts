@@ -243,7 +243,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('immediately invalidates the value before the previous one, independent of its overlap', async () => {
+    test('immediately invalidates the value before the previous one, even during its overlap', async () => {
       const first = await create()
       const second = await rotate(first.id, 10 * day)
       const third = await rotate(first.id, hour)

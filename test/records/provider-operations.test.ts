@@ -84,7 +84,7 @@ describe('get_client', () => {
 })
 
 describe('get_token', () => {
-  test('is called by token exchange: rejects a subject token that the host denies [T921]', async () => {
+  test('is called by token exchange, and may reject the subject token [T921]', async () => {
     const denied = new Set<string | undefined>()
     await using host = await start({
       tokenExchange: true,

@@ -9,7 +9,7 @@ type Credentials = { clientId: string; clientSecret: string }
 
 const hour = 3_600
 
-describe('a client secret that is reset with an overlap', () => {
+describe('the reset of a client secret', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -45,7 +45,7 @@ describe('a client secret that is reset with an overlap', () => {
   const row = (clientId: string) =>
     query(app.database, 'select * from oauth2server_client where client_id = ?', clientId)[0]
 
-  test('accepts both secrets until the exact end of the overlap, and then only the new one', async () => {
+  test('keeps both secrets valid until the exact end of the overlap, and then only the new secret', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(await accepted(clientId, old, fresh, 'neither')).toEqual([true, true, false])
@@ -55,7 +55,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('accepts the old secret for codes issued before the reset', async () => {
+  test('accepts the old secret for refresh tokens issued before the reset', async () => {
     const basic = await app.client()
     const { accessToken, refreshToken } = await authorizationOf(app, basic.clientId)
     await reset(basic.clientId, hour)
@@ -64,7 +64,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await statusOf(app, accessToken)).toBe(401)
   })
 
-  test('without an overlap immediately rejects the old secret and the secret before it', async () => {
+  test('immediately invalidates the old secret and the secret before it if no overlap is given', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, hour)
     const third = await reset(clientId)
@@ -77,7 +77,7 @@ describe('a client secret that is reset with an overlap', () => {
     expect(await accepted(clientId, third, fourth)).toEqual([false, true])
   })
 
-  test('another reset invalidates the previous secret, independent of its overlap', async () => {
+  test('invalidates the secret before the previous one, even during its overlap', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, 30 * 24 * hour)
     const third = await reset(clientId, 60)
