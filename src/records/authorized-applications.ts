@@ -28,7 +28,7 @@ export interface AuthorizedApplication {
   readonly client: Client
   /** The scopes of the consent, and the scopes of the devices. */
   readonly scopes: readonly string[]
-  /** The time of the consent, in milliseconds since the epoch; null if the user never used the consent page. */
+  /** The time of the consent, in milliseconds since the epoch; null if no consent is stored. */
   readonly grantedAt: number | null
   /** The devices, latest first. */
   readonly devices: readonly Device[]
@@ -96,7 +96,7 @@ export class AuthorizedApplications {
     return store.transaction(async (tx) => {
       const hadConsent = await tx.consents.delete(userId, clientId)
       let count = 0
-      // The number of authorizations is limited by a setting.
+      // A setting limits the number of authorizations, so that this transaction remains short.
       for (let part = revocationBatch; part === revocationBatch; count += part)
         part = await tx.authorizations.revokeOfUser(userId, clientId, clock(), revocationBatch)
       if (!hadConsent && count === 0) return false

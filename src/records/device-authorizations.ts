@@ -36,7 +36,10 @@ const tolerance = 500
 
 const deviceCodeSyntax = /^[A-Za-z0-9]{43}$/
 
-/** Returns until when an expired code is stored, so that polls get `expired_token`. Milliseconds since the epoch. */
+/**
+ * Returns the time until which an expired code is stored, in milliseconds since the epoch. Until then, polls return
+ * `expired_token`.
+ */
 export const keptUntil = ({ expiresAt }: Pick<DeviceAuthorization, 'expiresAt'>): number =>
   expiresAt + deviceCodeExpiresIn * 1000
 

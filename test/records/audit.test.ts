@@ -98,7 +98,7 @@ const tokensOf = async (client: TestClient) => {
   return { code, ...body }
 }
 
-/** Returns the fields of an event that a user causes on the pages for the own account. */
+/** Returns the fields of an event that users cause on the pages of their account. */
 const own = ({ user }: Person): Row => ({
   actor: 'user',
   actor_id: user.id,

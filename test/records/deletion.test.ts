@@ -112,7 +112,7 @@ describe('deletion', () => {
     const client = await app.server.clients.find(clientId)
     if (!client) throw new Error('The client is gone.')
     await app.server.clients.delete(clientId)
-    // Issue a token as a request would that found the client before the deletion.
+    // Issue a token like a request that looked up the client before the deletion.
     const issued = await app.server.tokens.issue({
       type: 'client',
       client,

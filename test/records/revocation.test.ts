@@ -44,7 +44,7 @@ const statusAt = async ({ issuer }: TestServer, { accessToken }: Party): Promise
   (await fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${accessToken}` } }))
     .status
 
-/** Sends requests with a token while it is revoked. @returns the responses to requests that began after that */
+/** Sends requests with a token while it is revoked. @returns the responses to later requests */
 const responsesAfter = async (
   nodes: readonly TestServer[],
   party: Party,

@@ -79,7 +79,7 @@ describe('bounds of tokens', () => {
     expect(authorization?.revoked_at).toBeNull()
   }, 60_000)
 
-  test('rotated refresh tokens are deleted refreshTokenExpiresIn after their rotation', async () => {
+  test('deletes rotated refresh tokens after refreshTokenExpiresIn', async () => {
     await using app = await startServer({ refreshTokenExpiresIn: 3_600 })
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)

@@ -73,7 +73,7 @@ const userOf = async (
 export const field = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
 
-/** Sends requests to the server with a client address. */
+/** Sends requests to the server from a given IP address. */
 export class Visitor {
   readonly #issuer: string
   readonly #headers: Record<string, string>
@@ -199,7 +199,7 @@ export const createTestData = async (
     const response = await visitor.get(path, { cookie: session.cookie })
     const location = new URL(response.headers.get('location') ?? '', issuer)
     const value = location.searchParams.get('code')
-    if (!value) throw new Error(`No code: ${response.status} ${location}`)
+    if (!value) throw new Error(`The response contains no code: ${response.status} ${location}`)
     return value
   }
   const redeem = async (headers: Record<string, string> = {}): Promise<Pair> => {

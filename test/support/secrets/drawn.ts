@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 /**
- * Text that must not be written anywhere. For random bytes, it is the concatenation of every encoding that the server
- * uses, so that it contains the secret.
+ * Text that must not be written anywhere. For random bytes, the text joins all encodings that the server uses, so that
+ * it contains the secret in each of them.
  */
 export interface Secret {
   readonly kind: 'random' | 'whole'
