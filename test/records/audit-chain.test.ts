@@ -74,7 +74,7 @@ const newDatabase = {
 
 const start = Date.UTC(2026, 10, 21)
 
-/** Skips the deletion of other expired rows, for which SQLite would start a thread and pause four times as long. */
+/** Skips the deletion of expired rows in other tables, which would slow down the tests. */
 const auditOnly: AroundStore = async ({ name }, run) =>
   /\.delete(Expired|Unused)$/.test(name) ? (0 as never) : run()
 
@@ -214,7 +214,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       for (let id = 1; id <= 6; id += 1) {
         await run(`delete from ${audit} where id = ${id}`)
         expect((await verify(server)).found).toEqual([`row_removed ${id}`])
-        // The row does not return under another ID.
+        // A row that was moved to another ID is reported as removed.
         await restore()
         await run(`update ${audit} set id = 90 where id = ${id}`)
         expect((await verify(server)).found).toEqual([`row_removed ${id}`])
@@ -241,7 +241,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       }
     })
 
-    test('finds deleted and forged checkpoints, and the deletion of the latest ones by an earlier head [T607]', async () => {
+    test('finds deleted and forged checkpoints, and finds deleted latest checkpoints with an earlier head [T607]', async () => {
       const { server, run, read, restore } = await sixRows()
       const { head } = await verify(server)
       expect((await verify(server, head ?? '')).found).toEqual([])
@@ -254,7 +254,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       await run(`delete from ${audit} where id > 4`)
       expect((await verify(server)).found).toEqual([])
       expect((await verify(server, head ?? '')).found).toEqual(['head_differs 3'])
-      // A new checkpoint at the same position differs.
+      // A new checkpoint with the same number has another digest than the given head.
       await write(server, 1)
       await server.sweep()
       expect(await read(`select number from ${checkpoints}`)).toHaveLength(3)
@@ -266,7 +266,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         `insert into ${checkpoints} (number,${others}) select 4,${others} from ${checkpoints} where number = 3`,
       )
       expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
-      // The server appends after it.
+      // The server's next checkpoint follows the forged checkpoint.
       await write(server, 1)
       await server.sweep()
       expect((await verify(server)).found).toEqual(['checkpoint_changed 4'])
@@ -335,10 +335,10 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect(log).toContainEqual(expect.objectContaining({ event: 'audit.tampered', id: 6 }))
     })
 
-    test('finds a row whose ID is beyond those that a server can reach [T823]', async () => {
+    test('finds a row whose ID is too large for rows of a server [T823]', async () => {
       for (const id of [`${2 ** 44 + 100}`, '9007199254740993', '9223372036854775807']) {
         const { server, run } = await sixRows()
-        // On SQLite no further row could be inserted after it.
+        // Write first, because SQLite cannot insert a row after the greatest possible ID.
         await write(server, 1)
         await run(
           `insert into ${audit} (id,${inserted}) select ${id},${inserted} from ${audit} where id = 2`,
@@ -431,7 +431,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         },
       })
       await sweeping.sweep().catch(() => undefined)
-      // The retention is declared but not carried out.
+      // A checkpoint has declared the removal, but the rows still exist.
       expect(await read(`select id from ${audit}`)).toHaveLength(6)
       expect((await verify(server)).found).toEqual([])
       isAway = false
@@ -467,7 +467,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       const after = await open({ secretKeys: [nextKey] })
       expect(await verify(after, head ?? '')).toMatchObject({ found: [], rows: 7 })
       await run(`update ${audit} set subject = 'another' where id = 3`)
-      // The key that could identify the row no longer exists.
+      // Without the previous key, the server cannot determine which row was changed.
       expect((await verify(after)).found).toEqual(['rows_changed 3-4'])
     })
 

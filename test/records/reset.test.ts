@@ -133,7 +133,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(redeemed.body.error).toBe('invalid_grant')
   })
 
-  test('the combined operation changes both [T691]', async () => {
+  test('resetCredentials() changes the ID and the secret [T691]', async () => {
     const old = await app.client()
     const { accessToken } = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetCredentials(old.clientId)

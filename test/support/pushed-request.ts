@@ -4,7 +4,7 @@ import type { TestClient } from './user-agent.ts'
 
 type Given = Record<string, string | undefined>
 
-/** Returns the parameters of an authorization request; undefined omits one. */
+/** Returns the parameters of an authorization request; undefined omits a parameter. */
 export const requestOf = (client: TestClient, given: Given = {}): Record<string, string> =>
   Object.fromEntries(new URL(client.url(given)).searchParams)
 

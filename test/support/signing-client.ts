@@ -31,7 +31,7 @@ export const newClientKey = async (
 export const jwksOf = (...keys: readonly ClientKey[]): string =>
   JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })
 
-/** Changed claims; undefined omits one. */
+/** Changed claims; undefined omits a claim. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Signs a client assertion. RFC 7523 §3. */

@@ -185,7 +185,7 @@ class Verifier {
     return defects
   }
 
-  // The database assigns IDs from 1.
+  // The database assigns IDs from 1, so a row with a lower ID was not written by a server.
   async #beforeFirst(): Promise<void> {
     for await (const { id } of this.#between(null, 0)) this.#report('row_inserted', id)
   }
