@@ -9,13 +9,13 @@ import type { UserCallbacks, UserTable } from '../model/user-table.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { FindResourceOwner } from '../protocol/session/sessions.ts'
+import { names, type SettingName, type SettingsInput } from '../settings/settings.ts'
 import type { TransientsOpener } from '../store/contract/transients.ts'
 import type { AroundStore, StoreOpener } from '../store/store.ts'
 import type { ProviderOptions } from './provider-operations.ts'
-import type { StartOptions } from './start-up.ts'
 
 /** The options of `createAuthorizationServer`. They include every setting of `SettingsInput`. */
-export interface AuthorizationServerOptions extends StartOptions, ProviderOptions {
+export interface AuthorizationServerOptions extends SettingsInput, ProviderOptions {
   /** The public URL of the application, which is the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
   /** The secret key, at least 32 bytes, followed by earlier keys, which still open the rows that they sealed. */
@@ -58,3 +58,33 @@ export interface AuthorizationServerOptions extends StartOptions, ProviderOption
   /** Runs around every store operation. */
   readonly aroundStore?: AroundStore
 }
+
+// The type requires every option that is not a setting.
+const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName>, true> = {
+  issuer: true,
+  secretKeys: true,
+  store: true,
+  transients: true,
+  scopes: true,
+  applicationRoot: true,
+  extensions: true,
+  views: true,
+  users: true,
+  resourceOwner: true,
+  pages: true,
+  clock: true,
+  random: true,
+  outbound: true,
+  resources: true,
+  registerClient: true,
+  onLeaked: true,
+  log: true,
+  aroundStore: true,
+  getClient: true,
+  getToken: true,
+  getUser: true,
+  saveToken: true,
+}
+
+/** The names of all options of `createAuthorizationServer`. */
+export const optionNames: readonly string[] = [...Object.keys(otherOptions), ...names]

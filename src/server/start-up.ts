@@ -5,28 +5,14 @@ import { loopbackHosts } from '../model/loopback.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
-import type { Extension } from '../protocol/plug-ins.ts'
 import { InvalidSettings } from '../settings/invalid-settings.ts'
+import { unknownName } from '../settings/likely-name.ts'
 import { parseSettings } from '../settings/parse-settings.ts'
-import type { Settings, SettingsInput } from '../settings/settings.ts'
-import type { TransientsOpener } from '../store/contract/transients.ts'
+import type { Settings } from '../settings/settings.ts'
 import { entryPointScopes } from './entry-points.ts'
 import { extensionProblems } from './extension-problems.ts'
 import { importPath } from './import-path.ts'
-
-/** The options that are checked at start-up. */
-export interface StartOptions extends SettingsInput {
-  readonly issuer: string
-  readonly secretKeys: readonly (string | undefined)[]
-  readonly scopes?: readonly Scope[]
-  readonly applicationRoot?: string
-  readonly views?: Readonly<Record<string, string>>
-  readonly resourceOwner?: unknown
-  readonly resources?: readonly ProtectedResource[]
-  readonly transients?: TransientsOpener | undefined
-  readonly registerClient?: unknown
-  readonly extensions?: readonly Extension[]
-}
+import { type AuthorizationServerOptions, optionNames } from './options.ts'
 
 export interface CheckedOptions {
   readonly settings: Settings
@@ -46,7 +32,9 @@ const errorsName = 'svc_oauth2server.errors'
  * Checks every option before the store is opened.
  * @throws InvalidSettings, which lists all problems
  */
-export const checkedOptions = async (options: StartOptions): Promise<CheckedOptions> => {
+export const checkedOptions = async (
+  options: AuthorizationServerOptions,
+): Promise<CheckedOptions> => {
   const problems: string[] = []
   const attempt = <T>(check: () => T): T | undefined => {
     try {
@@ -57,6 +45,8 @@ export const checkedOptions = async (options: StartOptions): Promise<CheckedOpti
       return undefined
     }
   }
+  const unknown = Object.keys(options).filter((name) => !optionNames.includes(name))
+  problems.push(...unknown.map((name) => unknownName(name, 'an option', optionNames)))
   const settings = attempt(() =>
     parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
   )
@@ -139,12 +129,12 @@ const isIdentifier = (resource: unknown): boolean => {
   return isSafe && isNormal && username === '' && password === ''
 }
 
-const defaultCacheType = ({ transients }: StartOptions): Settings['cacheType'] =>
+const defaultCacheType = ({ transients }: AuthorizationServerOptions): Settings['cacheType'] =>
   transients ? 'redis' : 'database'
 
 const cacheProblems = (
   { cacheType }: Settings,
-  { transients }: StartOptions,
+  { transients }: AuthorizationServerOptions,
 ): readonly string[] => {
   if (cacheType === 'redis' && !transients)
     return [
@@ -157,7 +147,9 @@ const cacheProblems = (
   return []
 }
 
-const entryPoints = async ({ applicationRoot }: StartOptions): Promise<readonly Scope[]> =>
+const entryPoints = async ({
+  applicationRoot,
+}: AuthorizationServerOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
 
 // The options and an entry point may register the same Scope object. Two objects with the same ID remain, and are
@@ -248,7 +240,7 @@ const errorView = (
  * @throws InvalidSettings if the function cannot be loaded
  */
 export const loadVerifyJwt = async (
-  { applicationRoot = '.' }: StartOptions,
+  { applicationRoot = '.' }: AuthorizationServerOptions,
   { jwtVeryficationFactory }: Settings,
 ): Promise<VerifyJwt> => {
   if (typeof jwtVeryficationFactory === 'function') return jwtVeryficationFactory

@@ -1,21 +1,24 @@
 import { given } from './given-value.ts'
 import { InvalidSettings } from './invalid-settings.ts'
+import { likelyName, unknownName } from './likely-name.ts'
 import { environmentName, names, type SettingsInput, settings } from './settings.ts'
 
 /**
  * Reads settings from environment variables. The type of each setting decides how its text is parsed.
- * @throws InvalidSettings for an invalid value or an unknown `OAUTH2SERVER_` variable
+ * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a variable whose name is
+ *   similar to `OAUTH2_…` and `TRUSTED_PROXIES` of a setting
  */
 export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): SettingsInput => {
   const problems: string[] = []
   const input: Record<string, unknown> = {}
   const known = new Map(names.map((name) => [environmentName(name), name]))
+  const variables = [...known.keys(), ...otherVariables]
   for (const [variable, text] of Object.entries(env)) {
     if (text === undefined) continue
     const name = known.get(variable)
     if (!name) {
-      if (variable.startsWith('OAUTH2SERVER_'))
-        problems.push(`${variable} is not a setting. Check its spelling.`)
+      if (isMisspelled(variable, variables))
+        problems.push(unknownName(variable, 'a setting', variables))
       continue
     }
     const { fromText, schema, accepts } = settings[name]
@@ -25,4 +28,15 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
   }
   if (problems.length > 0) throw new InvalidSettings(problems)
   return input as SettingsInput
+}
+
+/** Variables of the environment that are not settings, but begin like settings. */
+const otherVariables = ['OAUTH2_CACHE_REDIS_URL']
+
+// Other programs use variables such as OAUTH2_PROXY_CLIENT_ID, so only OAUTH2SERVER_ marks a variable as a setting.
+// A variable with another prefix is an error only if its name is similar to a known variable with that prefix.
+const isMisspelled = (variable: string, variables: readonly string[]): boolean => {
+  if (variables.includes(variable)) return false
+  if (variable.startsWith('OAUTH2SERVER_')) return true
+  return /^(?:OAUTH2_|TRUSTED_PROX)/.test(variable) && likelyName(variable, variables) !== undefined
 }

@@ -177,16 +177,36 @@ describe('values of environment variables', () => {
     expect(others).toEqual([])
   })
 
+  test.each(['OAUTH2SERVER_CLIENT_ID_LEN', 'OAUTH2SERVER_', 'OAUTH2SERVER_PERSONAL_TOKENS'])(
+    'from the unknown variable %s are refused',
+    (env) => {
+      expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
+        `${env} is not a setting. Check its spelling.`,
+      ])
+    },
+  )
+
   test.each([
-    'OAUTH2SERVER_ALLOWED_GRANT_TYPE',
-    'OAUTH2SERVER_CLIENT_ID_LEN',
-    'OAUTH2SERVER_',
-    'OAUTH2SERVER_TOKEN_EXPIRES_IN',
-    'OAUTH2SERVER_TRUSTED_PROXIES',
-  ])('for the unknown variable %s are refused', (env) => {
+    ['OAUTH2SERVER_ALLOWED_GRANT_TYPE', 'OAUTH2SERVER_ALLOWED_GRANT_TYPES'],
+    ['OAUTH2SERVER_ALOWED_GRANT_TYPES', 'OAUTH2SERVER_ALLOWED_GRANT_TYPES'],
+    ['OAUTH2_PROVIDER_TOKEN_EXPIRE_IN', 'OAUTH2_PROVIDER_TOKEN_EXPIRES_IN'],
+    ['OAUTH2_CACHE_TYP', 'OAUTH2_CACHE_TYPE'],
+    ['OAUTH2_CACHE_REDIS_URI', 'OAUTH2_CACHE_REDIS_URL'],
+    ['TRUSTED_PROXYS', 'TRUSTED_PROXIES'],
+    ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+  ])('from the misspelled variable %s are refused, and the error suggests %s', (env, likely) => {
     expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
-      `${env} is not a setting. Check its spelling.`,
+      `${env} is not a setting. Did you mean ${likely}?`,
     ])
+  })
+
+  test.each([
+    'OAUTH2_PROXY_CLIENT_ID',
+    'OAUTH2_CLIENT_ID',
+    'OAUTH2_CACHE_REDIS_URL',
+    'TRUSTED_HOSTS',
+  ])('are not read from %s, which another program may use', (env) => {
+    expect(settingsFrom({ [env]: 'x' })).toEqual({})
   })
 
   test('are rejected with all errors in one message', () => {

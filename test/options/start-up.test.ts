@@ -56,6 +56,27 @@ const accepted = async <T>(
   }
 }
 
+describe('unknown options', () => {
+  test.each([
+    ['tokenExpiresin', 'Did you mean tokenExpiresIn?'],
+    ['user', 'Did you mean users?'],
+    ['secretKey', 'Did you mean secretKeys?'],
+    ['ressources', 'Did you mean resources?'],
+    ['databaseUrl', 'Check its spelling.'],
+    ['constructor', 'Check its spelling.'],
+    ['', 'Check its spelling.'],
+  ])('refuses the unknown option %j at start-up: %s', async (name, advice) => {
+    expect(await problemsOf({ [name]: undefined })).toEqual([`${name} is not an option. ${advice}`])
+  })
+
+  test('lists an unknown option beside the other problems', async () => {
+    expect(await problemsOf({ resource: [], tokenSaltLen: -1 } as never)).toEqual([
+      'resource is not an option. Did you mean resources?',
+      expect.stringContaining('tokenSaltLen'),
+    ])
+  })
+})
+
 describe('resources', () => {
   test.each([
     'https://api.example.org/notes',
