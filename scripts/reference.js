@@ -1,5 +1,6 @@
 /**
- * Writes the pages of docs/reference: settings.md from src/settings/settings.ts, metrics.md and log.md from
+ * Writes the pages of docs/reference and the type of the settings: settings.md and src/settings/settings-input.ts from
+ * src/settings/settings.ts, metrics.md and log.md from
  * src/server/telemetry, and audit.md from src/model/audit-event.ts. Also updates the table of attacks in
  * docs/security.md and the table of neighbours in docs/operations.md.
  *
@@ -13,6 +14,7 @@ import { auditReference } from './audit-reference.js'
 import { logReference } from './log-reference.js'
 import { metricsReference } from './metrics-reference.js'
 import { withNeighbours } from './neighbours-table.js'
+import { settingsInput } from './settings-input.js'
 
 const page = resolve(import.meta.dirname, '../docs/reference/settings.md')
 
@@ -121,6 +123,10 @@ export const settingsReference = () => {
 
 if (import.meta.main) {
   await writeFile(page, settingsReference())
+  await writeFile(
+    resolve(import.meta.dirname, '../src/settings/settings-input.ts'),
+    settingsInput(),
+  )
   await writeFile(resolve(page, '../metrics.md'), metricsReference())
   await writeFile(resolve(page, '../log.md'), logReference())
   const security = resolve(page, '../../security.md')

@@ -1,7 +1,8 @@
 import { given } from './given-value.ts'
 import { InvalidSettings } from './invalid-settings.ts'
 import { likelyName, unknownName } from './likely-name.ts'
-import { environmentName, names, type SettingsInput, settings } from './settings.ts'
+import { environmentName, names, settings } from './settings.ts'
+import type { SettingsInput } from './settings-input.ts'
 
 /**
  * Reads settings from environment variables. The type of each setting decides how its text is parsed.

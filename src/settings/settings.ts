@@ -429,8 +429,8 @@ export const settings = {
 export type Table = typeof settings
 export type SettingName = keyof Table
 
-/** Settings as options in code. All are optional. */
-export type SettingsInput = {
+/** The accepted types of each setting in code. `SettingsInput` adds the descriptions. */
+export type SettingValues = {
   readonly [N in SettingName]?: z.input<Table[N]['schema']> | undefined
 }
 

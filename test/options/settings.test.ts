@@ -13,7 +13,7 @@ const problemsOf = (work: () => unknown): readonly string[] => {
   }
   return []
 }
-const parsed = (env: Record<string, string>) => parseSettings(settingsFrom(env))
+const parsed = (env: Record<string, string>) => parseSettings({ ...settingsFrom(env) })
 
 describe('configuration variables', () => {
   // The table of the specification. Decision §1 defines the cache type.
