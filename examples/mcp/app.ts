@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import express, { type Express, type RequestHandler } from 'express'
 import type { AuthorizationServer } from 'svc-oauth2server'
-import { requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import { authOf, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
 import { may } from '../notes/access.ts'
 import { createApp } from '../notes/app.ts'
 import type { Notes } from '../notes/notes.ts'
@@ -36,7 +36,7 @@ const toMcp = (resource: URL, notes: Notes): RequestHandler => {
   // Create one MCP server per request, so that its tools use the notes of the user who sent the request.
   const mcp = createMcpHandler(({ authInfo }) => notesTools(notes, String(authInfo?.extra?.owner)))
   return (req, res) => {
-    const { user, client, scopes } = req.auth
+    const { user, client, scopes } = authOf(req)
     const authInfo: AuthInfo = {
       // Omit the token, which no tool needs, so that no tool can leak it.
       token: '',

@@ -1,6 +1,7 @@
 import { AbilityBuilder, createMongoAbility, type MongoAbility } from '@casl/ability'
 import type { RequestHandler } from 'express'
 import type { Auth } from 'svc-oauth2server'
+import { authOf } from 'svc-oauth2server/express'
 import type { StoredNote } from './notes.ts'
 
 type Action = 'read' | 'create' | 'delete'
@@ -20,7 +21,7 @@ export const abilityOf = ({ user }: Auth): Ability => {
 /** Refuses callers who may not perform this action on any note. Use it after the guards of a route. */
 export const may =
   (action: Action): RequestHandler =>
-  ({ auth }, res, next) => {
-    if (abilityOf(auth).can(action, 'Note')) return next()
+  (req, res, next) => {
+    if (abilityOf(authOf(req)).can(action, 'Note')) return next()
     res.status(403).json({ status: 403, message: `You may not ${action} notes.` })
   }

@@ -1,6 +1,14 @@
 import express, { type Express } from 'express'
 import type { AuthorizationServer, PageSession } from 'svc-oauth2server'
-import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import {
+  authOf,
+  mount,
+  page,
+  requireApiAuth,
+  requireOauthScopes,
+  rest,
+  signedInUser,
+} from 'svc-oauth2server/express'
 import { abilityOf, may } from './access.ts'
 import { homePage } from './home-page.ts'
 import type { Notes } from './notes.ts'
@@ -48,7 +56,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     (req, res) => {
       const note = notes.find(Number(req.params.id))
       // Return 404 for notes of other users, so that a caller does not learn whether the notes exist.
-      if (!note || abilityOf(req.auth).cannot('delete', note)) {
+      if (!note || abilityOf(authOf(req)).cannot('delete', note)) {
         res.status(404).json({ status: 404, message: 'There is no such note.' })
         return
       }
@@ -57,12 +65,12 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     },
   )
   app.get('/api/me', requireApiAuth(), (req, res) => {
-    const { user, kind, scopes } = req.auth
+    const { user, kind, scopes } = authOf(req)
     const mayShowEmail = scopes === null || scopes.includes('user:email')
     res.json({ id: user?.id ?? null, ...(mayShowEmail && user ? { email: user.email } : {}), kind })
   })
   app.get('/api/public', requireApiAuth({ allowAnonymous: true }), (req, res) => {
-    const { kind, user } = req.auth
+    const { kind, user } = authOf(req)
     res.json({ kind, user: user && { id: user.id } })
   })
   app.use('/api', (_req, res) => {
@@ -73,7 +81,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     res
       .type('html')
       .set('content-security-policy', contentSecurityPolicy)
-      .send(homePage(req.signedInUser, res.locals as PageSession, server))
+      .send(homePage(signedInUser(req), res.locals as PageSession, server))
   })
   host.use(new URL(server.issuer).pathname, app)
   host.use(failures)
@@ -84,7 +92,7 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
 const contentSecurityPolicy =
   "default-src 'none'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-const userId = ({ auth }: express.Request): string => String(auth.user?.id)
+const userId = (req: express.Request): string => String(authOf(req).user?.id)
 
 // Errors of the body parser with a 4xx status are errors of the caller. All other errors are server errors, and are
 // logged.

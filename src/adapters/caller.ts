@@ -1,5 +1,6 @@
 import type { Refusal } from '../http/refusal.ts'
 import type { AuthResult, PresentedCredentials } from '../model/auth.ts'
+import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { LookAhead } from './asked-scopes.ts'
 
@@ -114,6 +115,12 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
 export const mustBeIdentified = (caller: Caller | undefined): Caller => {
   if (!caller) throw new Error('A guard ran before rest(server). Mount rest(server) first.')
   return caller
+}
+
+/** Returns the session that `page(server)` found. @throws Error if `page(server)` did not run */
+export const mustBePage = (session: PageSession | undefined): PageSession => {
+  if (!session) throw new Error('page(server) must run before pageOf(request).')
+  return session
 }
 
 /**

@@ -1,25 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
-import type { Auth } from '../model/auth.ts'
-import type { UserProxy } from '../model/user.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
 import { restStep } from './node-rest.ts'
 
-// Express extends Node's requests and responses, so this adapter adds only types and `locals`.
-
-declare global {
-  // biome-ignore lint/style/noNamespace: Express requires a namespace to extend the type of a request
-  namespace Express {
-    interface Request {
-      /** The authenticated caller; set by `rest(server)`. */
-      auth: Auth
-      /** The signed-in user of a page, or null; set by `page(server)`. */
-      signedInUser: UserProxy | null
-    }
-  }
-}
+// Express extends Node's requests and responses, so this adapter adds only types and `locals`. It does
+// not extend the type of every request: the declaration could contradict one of another package, and would also apply to
+// requests for which `rest(server)` did not run.
 
 /** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
 export const mount = (server: AuthorizationServer): RequestHandler =>
@@ -49,6 +37,15 @@ const handlersOf = ({ method, route }: Routed): readonly unknown[] => {
     .map(({ handle }) => handle)
 }
 
+/** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
+export const authOf: typeof node.authOf = node.authOf
+
+/** Returns the page session. @throws Error if `page(server)` did not run before */
+export const pageOf: typeof node.pageOf = node.pageOf
+
+/** Returns the signed-in user of a page, or null. */
+export const signedInUser: typeof node.signedInUser = node.signedInUser
+
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
 export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler =>
   node.requireApiAuth(options) as RequestHandler
@@ -64,14 +61,17 @@ export const requireOauthScopes = (...scopes: readonly string[]): RequestHandler
 export const requireAnyOauthScope = (...scopes: readonly string[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 
-/** Adds the signed-in user, `jwt()` and `jwtToken()` to `locals` for templates of the application's pages. */
+/**
+ * Adds the signed-in user, `jwt()` and `jwtToken()` to `locals` for templates of the application's pages. Handlers read
+ * them with `pageOf(request)`.
+ */
 export const page = (server: AuthorizationServer): RequestHandler => {
   const step = node.page(server)
   return (request, response, next) => {
     step(request, response, (error) => {
       if (error !== undefined) return next(error)
       const session = node.pageOf(request)
-      request.signedInUser = session.user
+      Object.assign(request, { signedInUser: session.user })
       Object.assign(response.locals, session)
       next()
     })

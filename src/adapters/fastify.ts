@@ -15,6 +15,7 @@ import {
   type Guard,
   identifyAt,
   mustBeIdentified,
+  mustBePage,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
@@ -24,16 +25,10 @@ import {
 } from './caller.ts'
 import { credentialsOf, respond } from './node-http.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The authenticated caller; set by `rest(server)`. */
-    auth: Auth
-    /** The signed-in user, `jwt()` and `jwtToken()`; set by `page(server)`. */
-    pageSession: PageSession
-  }
-}
-
+// Do not extend the type of every request: the declaration could contradict one of another plugin, and would also apply
+// to requests for which `rest(server)` did not run.
 const callers = new WeakMap<FastifyRequest, Caller>()
+const pages = new WeakMap<FastifyRequest, PageSession>()
 
 /** A guard for the option `onRequest` or `preHandler` of a route. */
 export type Hook = onRequestAsyncHookHandler
@@ -94,7 +89,7 @@ export const rest = (server: AuthorizationServer, options?: RestOptions): Fastif
       try {
         const caller = await identify(credentialsOf(request.raw, server, request), ahead)
         callers.set(request, caller)
-        request.auth = caller.result.auth
+        Object.assign(request, { auth: caller.result.auth })
         reply.headers(protectiveHeaders)
       } catch (error) {
         return refuse(error, server, reply)
@@ -116,14 +111,22 @@ export const requireOauthScopes = (...scopes: readonly string[]): Hook => guard(
 export const requireAnyOauthScope = (...scopes: readonly string[]): Hook =>
   guard(oauthScopes(scopes, { any: true }))
 
-/** Sets `request.pageSession` for templates of the application's pages. */
+/** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
+export const authOf = (request: FastifyRequest): Auth =>
+  mustBeIdentified(callers.get(request)).result.auth
+
+/** Returns the page session. @throws Error if `page(server)` did not run before */
+export const pageOf = (request: FastifyRequest): PageSession => mustBePage(pages.get(request))
+
+/** Prepares `pageOf(request)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */
 export const page = (server: AuthorizationServer): Hook => {
   return async (request, reply) => {
     try {
-      request.pageSession = await server.pageSession(credentialsOf(request.raw, server, request))
+      const session = await server.pageSession(credentialsOf(request.raw, server, request))
+      pages.set(request, session)
+      Object.assign(request, { pageSession: session })
       reply.header('cache-control', 'no-store')
-      if (request.pageSession.setCookie !== undefined)
-        reply.header('set-cookie', request.pageSession.setCookie)
+      if (session.setCookie !== undefined) reply.header('set-cookie', session.setCookie)
     } catch (error) {
       return refuse(error, server, reply)
     }

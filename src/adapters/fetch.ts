@@ -85,46 +85,49 @@ export const refusalResponse = (
   return Response.json(refusal.body, { status: refusal.status, headers: refusalHeaders(refusal) })
 }
 
-/** A method that handles a request. */
-export type Handler<This, Rest extends readonly unknown[], HttpResponse> = (
+/** A function or a method that handles a request. Frameworks may pass a subclass of `Request` and more arguments. */
+export type Handler<This, Sent extends Request, Rest extends readonly unknown[], Result> = (
   this: This,
-  request: Request,
+  request: Sent,
   ...rest: Rest
-) => HttpResponse
+) => Result
 
-/** A standard decorator for a handler method. The decorated method returns a promise. */
-export type HandlerDecorator = <This, Rest extends readonly unknown[]>(
-  method: Handler<This, Rest, Response | Promise<Response>>,
-  context: ClassMethodDecoratorContext<This>,
-) => Handler<This, Rest, Promise<Response>>
+/** Wraps a handler function; or decorates a handler method, as a standard decorator. The result returns a promise. */
+export type HandlerGuard = <This, Sent extends Request, Rest extends readonly unknown[]>(
+  handler: Handler<This, Sent, Rest, Response | Promise<Response>>,
+  context?: ClassMethodDecoratorContext<This>,
+) => Handler<This, Sent, Rest, Promise<Response>>
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
-export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerDecorator =>
+export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerGuard =>
   guard(apiAuth(options))
 
 /**
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list
  */
-export const requireOauthScopes = (...scopes: readonly string[]): HandlerDecorator =>
+export const requireOauthScopes = (...scopes: readonly string[]): HandlerGuard =>
   guard(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerDecorator =>
+export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerGuard =>
   guard(oauthScopes(scopes, { any: true }))
 
-const guard = (rule: Guard): HandlerDecorator => {
-  return <This, Rest extends readonly unknown[]>(
-    method: Handler<This, Rest, Response | Promise<Response>>,
+const guard = (rule: Guard): HandlerGuard => {
+  return <This, Sent extends Request, Rest extends readonly unknown[]>(
+    handler: Handler<This, Sent, Rest, Response | Promise<Response>>,
   ) => {
-    // The scopes of the inner decorators.
-    const behind = askedBy([method])
-    const guarded: Handler<This, Rest, Promise<Response>> = async function (request, ...rest) {
+    // The scopes of the inner guards.
+    const behind = askedBy([handler])
+    const guarded: Handler<This, Sent, Rest, Promise<Response>> = async function (
+      request,
+      ...rest
+    ) {
       const caller = mustBeIdentified(callers.get(request))
       const refusal = refusalBy(rule, caller, behind)
       return refusal
         ? refusalResponse(refusal, caller.server)
-        : protect(await method.call(this, request, ...rest))
+        : protect(await handler.call(this, request, ...rest))
     }
     return asking(guarded, [...rule.scopes, ...behind])
   }

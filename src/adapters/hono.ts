@@ -10,6 +10,7 @@ import {
   type Guard,
   identifyAt,
   mustBeIdentified,
+  mustBePage,
   oauthScopes,
   protectiveHeaders,
   type RequireApiAuthOptions,
@@ -19,17 +20,10 @@ import {
 } from './caller.ts'
 import { credentialsOf } from './fetch.ts'
 
-declare module 'hono' {
-  interface ContextVariableMap {
-    /** The authenticated caller; set by `rest(server)`. */
-    auth: Auth
-    /** The signed-in user, `jwt()` and `jwtToken()`; set by `page(server)`. */
-    pageSession: PageSession
-  }
-}
-
-// Use the context as the key, because middleware may replace the request.
+// Use the context as the key, because middleware may replace the request. Do not extend the type of every context: the
+// declaration could contradict one of another package, and would also apply where `rest(server)` did not run.
 const callers = new WeakMap<Context, Caller>()
+const pages = new WeakMap<Context, PageSession>()
 
 /** The options of the Hono adapter. */
 export interface HonoOptions {
@@ -112,7 +106,7 @@ export const rest = (
       const credentials = credentialsOf(context.req.raw, connection, server)
       const caller = await identify(credentials, () => askedBy(stepsOf(context)))
       callers.set(context, caller)
-      context.set('auth', caller.result.auth)
+      setVariable(context, 'auth', caller.result.auth)
     } catch (error) {
       return refuse(error, server, context)
     }
@@ -136,7 +130,13 @@ export const requireOauthScopes = (...scopes: readonly string[]): MiddlewareHand
 export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHandler =>
   guard(oauthScopes(scopes, { any: true }))
 
-/** Sets `c.get('pageSession')` for templates of the application's pages. */
+/** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
+export const authOf = (context: Context): Auth => mustBeIdentified(callers.get(context)).result.auth
+
+/** Returns the page session. @throws Error if `page(server)` did not run before */
+export const pageOf = (context: Context): PageSession => mustBePage(pages.get(context))
+
+/** Prepares `pageOf(c)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */
 export const page = (
   server: AuthorizationServer,
   { remoteAddress = ofNode }: HonoOptions = {},
@@ -149,13 +149,18 @@ export const page = (
     } catch (error) {
       return refuse(error, server, context)
     }
-    context.set('pageSession', session)
+    pages.set(context, session)
+    setVariable(context, 'pageSession', session)
     await next()
     setHeaders(context, { 'cache-control': 'no-store' })
     if (session.setCookie !== undefined)
       context.header('set-cookie', session.setCookie, { append: true })
   }
 }
+
+// The application or another package may declare the variable with its own type.
+const setVariable = (context: Context, name: string, value: unknown): void =>
+  (context.set as (name: string, value: unknown) => void)(name, value)
 
 const guard = (rule: Guard): MiddlewareHandler =>
   asking<MiddlewareHandler>(async (context, next) => {

@@ -9,6 +9,7 @@ import {
   type Caller,
   type Guard,
   mustBeIdentified,
+  mustBePage,
   oauthScopes,
   type RequireApiAuthOptions,
   type RestOptions,
@@ -72,11 +73,7 @@ export const authOf = (request: IncomingMessage): Auth =>
   mustBeIdentified(callerOf(request)).result.auth
 
 /** Returns the page session. @throws Error if `page(server)` did not run before */
-export const pageOf = (request: IncomingMessage): PageSession => {
-  const session = pages.get(request)
-  if (!session) throw new Error('page(server) must run before pageOf(request).')
-  return session
-}
+export const pageOf = (request: IncomingMessage): PageSession => mustBePage(pages.get(request))
 
 /** Returns the signed-in user of a page, or null. */
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user

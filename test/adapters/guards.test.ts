@@ -157,27 +157,26 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
   'fetch, by itself': (server) => {
     const { rest, requireAnyOauthScope, requireApiAuth, requireOauthScopes } = onFetch
     const done = async () => Response.json({})
-    // Applies decorators like the language does for a decorated method.
-    const decorated = (...decorators: onFetch.HandlerDecorator[]) =>
-      decorators.reduceRight(
-        (method, decorator) => decorator(method, {} as ClassMethodDecoratorContext),
-        done as onFetch.Handler<unknown, [], Promise<Response>>,
+    const guarded = (...guards: onFetch.HandlerGuard[]) =>
+      guards.reduceRight(
+        (handler, guard) => guard(handler),
+        done as onFetch.Handler<unknown, Request, [], Promise<Response>>,
       )
     const any = requireAnyOauthScope('notes:read', 'notes:write')
-    const steps = decorated(
+    const steps = guarded(
       requireApiAuth(),
       requireOauthScopes('notes:read'),
       requireOauthScopes('notes:write'),
     )
-    const routes: Record<string, ReturnType<typeof decorated>> = {
-      '/misplaced': decorated(requireApiAuth({ allowAnonymous: true })),
+    const routes: Record<string, ReturnType<typeof guarded>> = {
+      '/misplaced': guarded(requireApiAuth({ allowAnonymous: true })),
       '/steps': steps,
       '/part/steps': steps,
       '/own/steps': steps,
       '/site': steps,
-      '/any': decorated(requireApiAuth(), any),
-      '/all': decorated(requireOauthScopes('notes:read', 'notes:write')),
-      '/alone': decorated(any),
+      '/any': guarded(requireApiAuth(), any),
+      '/all': guarded(requireOauthScopes('notes:read', 'notes:write')),
+      '/alone': guarded(any),
     }
     const answer = async (path: string, request: Request): Promise<Response> => {
       const options = {

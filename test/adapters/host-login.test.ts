@@ -32,7 +32,11 @@ hostLoginContract(
     app.use(onExpress.mount(server))
     app.get('/', onExpress.page(server), (_req, res) => void res.send(res.locals.jwtToken()))
     app.use('/api', onExpress.rest(server))
-    app.get('/api/me', onExpress.requireApiAuth(), ({ auth }, res) => void res.json(me(auth)))
+    app.get(
+      '/api/me',
+      onExpress.requireApiAuth(),
+      (req, res) => void res.json(me(onExpress.authOf(req))),
+    )
     return listening(app.listen(0, '127.0.0.1'))
   },
 )
@@ -47,13 +51,15 @@ hostLoginContract(
       Object.assign(request, { owner: () => ownerIn(request.headers.cookie) })
     })
     app.register(onFastify.mount(server))
-    app.get('/', { onRequest: onFastify.page(server) }, async ({ pageSession }) =>
-      pageSession.jwtToken(),
+    app.get('/', { onRequest: onFastify.page(server) }, async (request) =>
+      onFastify.pageOf(request).jwtToken(),
     )
     app.register(
       async (api) => {
         api.register(onFastify.rest(server))
-        api.get('/me', { onRequest: onFastify.requireApiAuth() }, async ({ auth }) => me(auth))
+        api.get('/me', { onRequest: onFastify.requireApiAuth() }, async (request) =>
+          me(onFastify.authOf(request)),
+        )
       },
       { prefix: '/api' },
     )
@@ -72,9 +78,9 @@ hostLoginContract(
       await next()
     })
     app.use(onHono.mount(server))
-    app.get('/', onHono.page(server), (c) => c.text(c.get('pageSession').jwtToken()))
+    app.get('/', onHono.page(server), (c) => c.text(onHono.pageOf(c).jwtToken()))
     app.use('/api/*', onHono.rest(server))
-    app.get('/api/me', onHono.requireApiAuth(), (c) => c.json(me(c.get('auth'))))
+    app.get('/api/me', onHono.requireApiAuth(), (c) => c.json(me(onHono.authOf(c))))
     return listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server)
   },
 )

@@ -1,6 +1,6 @@
 import express from 'express'
 import { type AuthorizationServer, Scope, ScopeDoesNotExists } from 'svc-oauth2server'
-import { requireApiAuth, rest } from 'svc-oauth2server/express'
+import { authOf, requireApiAuth, rest } from 'svc-oauth2server/express'
 import { actAs, createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listening } from './embed.ts'
@@ -13,8 +13,9 @@ let url: string
 let close: () => Promise<void>
 beforeAll(async () => {
   server = await createTestServer({ scopes: [new Scope('notes:read')], clock: clock.now })
-  const app = express().use(rest(server), requireApiAuth(), ({ auth, headers }, res) => {
-    res.json({ user: auth.user, scopes: auth.scopes, kind: auth.kind, a: headers['x-a'] })
+  const app = express().use(rest(server), requireApiAuth(), (req, res) => {
+    const { user, scopes, kind } = authOf(req)
+    res.json({ user, scopes, kind, a: req.headers['x-a'] })
   })
   const host = await listening(app.listen(0, '127.0.0.1'))
   url = `http://localhost:${host.port}/`

@@ -1,6 +1,6 @@
 import express from 'express'
-import { settingsFrom, UserProxy } from 'svc-oauth2server'
-import { mount, page, requireApiAuth, rest } from 'svc-oauth2server/express'
+import { type Auth, settingsFrom, UserProxy } from 'svc-oauth2server'
+import { authOf, mount, page, requireApiAuth, rest, signedInUser } from 'svc-oauth2server/express'
 import * as scopesModule from 'svc-oauth2server/scopes'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { count, query } from '../support/database.ts'
@@ -54,11 +54,11 @@ test('user-proxy-5 the current user of a resource and of a page is a user proxy 
   const seen: unknown[] = []
   const host = express()
   host.get('/api/me', rest(app.server), requireApiAuth(), (req, res) => {
-    seen.push(req.auth.user)
+    seen.push(authOf(req).user)
     res.end()
   })
   host.get('/', page(app.server), (req, res) => {
-    seen.push(req.signedInUser)
+    seen.push(signedInUser(req))
     res.end()
   })
   await using other = await serve(host)
@@ -96,7 +96,8 @@ test('endpoints-5 the hook of the REST extension sets the current user; with onl
   host.use(mount(app.server))
   host.use('/api', rest(app.server))
   host.get(['/api/who', '/who'], (req, res) => {
-    res.json({ kind: req.auth?.kind ?? 'not looked at', id: req.auth?.user?.id ?? null })
+    const { auth } = req as unknown as { readonly auth?: Auth }
+    res.json({ kind: auth?.kind ?? 'not looked at', id: auth?.user?.id ?? null })
   })
   await using other = await serve(host)
   const ask = async (path: string, headers = {}) =>

@@ -1,5 +1,5 @@
 import express from 'express'
-import { requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import { authOf, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type RawRequest, rawHttp } from '../support/raw-http.ts'
 import { serve } from '../support/rest-app.ts'
@@ -334,7 +334,7 @@ describe('RFC 6750 §3.1 the error insufficient_scope', () => {
     host.use('/api', rest(app.server))
     for (const [path, ...guards] of routes) {
       host.all(path, ...guards, (req, res) => {
-        res.json({ kind: req.auth.kind })
+        res.json({ kind: authOf(req).kind })
       })
     }
     return serve(host)

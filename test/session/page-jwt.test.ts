@@ -10,7 +10,7 @@ import {
   JWTExpiredToken,
   type VerifyJwt,
 } from 'svc-oauth2server'
-import { requireApiAuth, rest } from 'svc-oauth2server/hono'
+import { authOf, requireApiAuth, rest } from 'svc-oauth2server/hono'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { jwtVerifyToken } from 'svc-oauth2server/utils'
 import { describe, expect, test, vi } from 'vitest'
@@ -31,7 +31,7 @@ const jwtOf = async (server: AuthorizationServer): Promise<string> =>
 
 const ask = async (server: AuthorizationServer, headers: Record<string, string>) => {
   const app = new Hono()
-  app.get('/', rest(server), requireApiAuth(), (c) => c.json(c.get('auth').kind))
+  app.get('/', rest(server), requireApiAuth(), (c) => c.json(authOf(c).kind))
   const response = await app.request('/', { headers })
   return [response.status, await response.text()]
 }

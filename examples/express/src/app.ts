@@ -1,7 +1,14 @@
 import { join } from 'node:path'
 import express, { type Express } from 'express'
 import type { AuthorizationServer } from 'svc-oauth2server'
-import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/express'
+import {
+  authOf,
+  mount,
+  page,
+  requireApiAuth,
+  requireOauthScopes,
+  rest,
+} from 'svc-oauth2server/express'
 
 interface Note {
   readonly id: number
@@ -19,23 +26,25 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = expre
 
   notes.use('/api', rest(server), express.json())
 
-  notes.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), ({ auth }, res) => {
-    res.json(notesOf(auth.user?.id))
+  notes.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (req, res) => {
+    res.json(notesOf(authOf(req).user?.id))
   })
   notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), (req, res) => {
-    const ownNotes = notesOf(req.auth.user?.id)
+    const ownNotes = notesOf(authOf(req).user?.id)
     const text = String(req.body?.text ?? '')
     const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
-    stored.set(req.auth.user?.id, [...ownNotes, note])
+    stored.set(authOf(req).user?.id, [...ownNotes, note])
     res.status(201).json(note)
   })
-  notes.get('/api/me', requireApiAuth(), ({ auth: { user, kind, scopes } }, res) => {
+  notes.get('/api/me', requireApiAuth(), (req, res) => {
+    const { user, kind, scopes } = authOf(req)
     // Scopes do not limit a session, so they are null.
     const showsEmail = scopes === null || scopes.includes('user:email')
     res.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
   })
-  notes.get('/api/public', requireApiAuth({ allowAnonymous: true }), ({ auth }, res) => {
-    res.json({ kind: auth.kind, user: auth.user && { id: auth.user.id } })
+  notes.get('/api/public', requireApiAuth({ allowAnonymous: true }), (req, res) => {
+    const { user, kind } = authOf(req)
+    res.json({ kind, user: user && { id: user.id } })
   })
 
   notes.get('/', page(server), (_req, res) => res.render('home'))

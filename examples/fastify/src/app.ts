@@ -3,7 +3,15 @@ import view from '@fastify/view'
 import { Eta } from 'eta'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { AuthorizationServer } from 'svc-oauth2server'
-import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/fastify'
+import {
+  authOf,
+  mount,
+  page,
+  pageOf,
+  requireApiAuth,
+  requireOauthScopes,
+  rest,
+} from 'svc-oauth2server/fastify'
 
 interface Note {
   readonly id: number
@@ -28,32 +36,35 @@ export const createApp = (
     await notes.register(rest(server))
 
     const reads = [requireApiAuth(), requireOauthScopes('notes:read')]
-    notes.get('/notes', { onRequest: reads }, async ({ auth }) => notesOf(auth.user?.id))
+    notes.get('/notes', { onRequest: reads }, async (request) => notesOf(authOf(request).user?.id))
 
     const writes = [requireApiAuth(), requireOauthScopes('notes:write')]
-    notes.post('/notes', { onRequest: writes }, async ({ auth, body }, reply) => {
-      const ownNotes = notesOf(auth.user?.id)
-      const text = String((body as { text?: unknown } | undefined)?.text ?? '')
+    notes.post('/notes', { onRequest: writes }, async (request, reply) => {
+      const { user } = authOf(request)
+      const ownNotes = notesOf(user?.id)
+      const text = String((request.body as { text?: unknown } | undefined)?.text ?? '')
       const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
-      stored.set(auth.user?.id, [...ownNotes, note])
+      stored.set(user?.id, [...ownNotes, note])
       return reply.code(201).send(note)
     })
 
-    notes.get('/me', { onRequest: requireApiAuth() }, async ({ auth: { user, kind, scopes } }) => {
+    notes.get('/me', { onRequest: requireApiAuth() }, async (request) => {
+      const { user, kind, scopes } = authOf(request)
       // Scopes do not limit a session, so they are null.
       const showsEmail = scopes === null || scopes.includes('user:email')
       return { id: user?.id, email: showsEmail ? user?.email : undefined, kind }
     })
 
     const anybody = requireApiAuth({ allowAnonymous: true })
-    notes.get('/public', { onRequest: anybody }, async ({ auth: { user, kind } }) => {
+    notes.get('/public', { onRequest: anybody }, async (request) => {
+      const { user, kind } = authOf(request)
       return { kind, user: user && { id: user.id } }
     })
   }
   app.register(api, { prefix: `${prefix}/api` })
 
   app.get(`${prefix}/`, { onRequest: page(server) }, (request, reply) =>
-    reply.viewAsync('home.eta', request.pageSession),
+    reply.viewAsync('home.eta', pageOf(request)),
   )
   return app
 }

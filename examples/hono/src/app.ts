@@ -1,6 +1,14 @@
 import { Hono } from 'hono'
 import type { AuthorizationServer } from 'svc-oauth2server'
-import { mount, page, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2server/hono'
+import {
+  authOf,
+  mount,
+  page,
+  pageOf,
+  requireApiAuth,
+  requireOauthScopes,
+  rest,
+} from 'svc-oauth2server/hono'
 import { homePage } from './home-page.ts'
 
 interface Note {
@@ -20,10 +28,10 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = new H
   notes.use('/api/*', rest(server))
 
   notes.get('/api/notes', requireApiAuth(), requireOauthScopes('notes:read'), (c) =>
-    c.json(notesOf(c.get('auth').user?.id)),
+    c.json(notesOf(authOf(c).user?.id)),
   )
   notes.post('/api/notes', requireApiAuth(), requireOauthScopes('notes:write'), async (c) => {
-    const { user } = c.get('auth')
+    const { user } = authOf(c)
     const text = String((await c.req.json()).text ?? '')
     const ownNotes = notesOf(user?.id)
     const note = { id: ownNotes.length + 1, text, created_at: new Date().toISOString() }
@@ -31,17 +39,17 @@ export const createApp = (server: AuthorizationServer, prefix = '/', app = new H
     return c.json(note, 201)
   })
   notes.get('/api/me', requireApiAuth(), (c) => {
-    const { user, kind, scopes } = c.get('auth')
+    const { user, kind, scopes } = authOf(c)
     // Scopes do not limit a session, so they are null.
     const showsEmail = scopes === null || scopes.includes('user:email')
     return c.json({ id: user?.id, email: showsEmail ? user?.email : undefined, kind })
   })
   notes.get('/api/public', requireApiAuth({ allowAnonymous: true }), (c) => {
-    const { user, kind } = c.get('auth')
+    const { user, kind } = authOf(c)
     return c.json({ kind, user: user && { id: user.id } })
   })
 
-  notes.get('/', page(server), (c) => c.html(homePage(c.get('pageSession'))))
+  notes.get('/', page(server), (c) => c.html(homePage(pageOf(c))))
 
   app.use(mount(server))
   app.route(prefix, notes)

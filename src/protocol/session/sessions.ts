@@ -39,8 +39,14 @@ export type ResourceOwner =
   | null
   | undefined
 
-/** Returns the user whom the application has logged in, for a request of the framework. */
-export type FindResourceOwner = (request: never) => ResourceOwner | Promise<ResourceOwner>
+/**
+ * Returns the user whom the application has logged in.
+ * @typeParam Sent the type of a request in the framework of the application
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the adapter determines the type, and `unknown` would require a check
+export type FindResourceOwner<Sent = any> = (
+  request: Sent,
+) => ResourceOwner | Promise<ResourceOwner>
 
 /** Returns the milliseconds between two updates of `lastSeenAt`: a tenth of the idle time, at most a minute. */
 const touchInterval = (idleSeconds: number): number => Math.min(60_000, idleSeconds * 100)
@@ -130,8 +136,7 @@ export class Sessions implements SessionCheck {
   /** Returns the signed-in user, or undefined if the session ended, is invalid, or belongs to another browser. */
   async signedIn(browser: BrowserCredentials): Promise<SignedIn | undefined> {
     const { store, clock, settings, keys } = this.#context
-    if (this.#resourceOwner)
-      return this.#ownerSignedIn(await this.#resourceOwner(browser.raw as never))
+    if (this.#resourceOwner) return this.#ownerSignedIn(await this.#resourceOwner(browser.raw))
     const identifier = this.#identifier(browser.cookie)
     if (identifier === undefined) return undefined
     const found = await store.sessions.find(digestOf('session', identifier))
