@@ -179,6 +179,24 @@ describe('installed in an empty folder', () => {
     expect(await compileAndRun(folder.path)).toEqual(expected)
   })
 
+  test('compiles and runs with the lowest version of each runtime dependency', async () => {
+    const { dependencies } = await json(join(root, 'package.json'))
+    const lowest = Object.entries(dependencies as Record<string, string>).map(
+      ([name, range]) => `${name}@${range.replace('^', '')}`,
+    )
+    await using old = await temporaryFolder()
+    await writeFile(join(old.path, 'package.json'), JSON.stringify({ private: true }))
+    const tools = ['express', 'typescript', '@types/express', '@types/node']
+    const packages = [tarball, ...lowest, ...(await Promise.all(tools.map(versionOf)))]
+    await run('npm', ['install', ...quiet, '--save-exact', ...packages], { cwd: old.path })
+    const hono = await json(join(old.path, 'node_modules/hono/package.json'))
+    expect(`hono@${hono.version}`).toBe(lowest.find((name) => name.startsWith('hono@')))
+    await expect(
+      stat(join(old.path, 'node_modules/svc-oauth2server/node_modules')),
+    ).rejects.toThrow('ENOENT')
+    expect(await compileAndRun(old.path)).toEqual(expected)
+  })
+
   test('require() loads every export of the package', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
     // Skip exports that need Nest or a driver. The tests of the examples and how-to pages install these and load the
