@@ -2,10 +2,10 @@
 // Don't import statically, because an older Node could not load the modules.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
-// Node 24.7 added argon2.
-if (major < 24 || (major === 24 && minor < 7)) {
+// Node 22.13 added node:sqlite.
+if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(
-    `error: svc-oauth2server needs Node 24.7 or newer; this is Node ${process.versions.node}.\n`,
+    `error: svc-oauth2server needs Node 22.13 or newer; this is Node ${process.versions.node}.\n`,
   )
   process.exitCode = 1
 } else {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { requireArgon2 } from '../crypto/passwords/argon2.ts'
 import { checksumLength } from '../crypto/personal-token-value.ts'
 import { weaknessOf } from '../crypto/weak-secret.ts'
 import { loopbackHosts } from '../model/loopback.ts'
@@ -50,6 +51,9 @@ export const checkedOptions = async (
   const settings = attempt(() =>
     parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
   )
+  // Applications with their own users check the passwords themselves.
+  if (options.users === undefined)
+    await requireArgon2().catch((error: Error) => problems.push(error.message))
   const issuer = attempt(() => checkedIssuer(options.issuer))
   const secrets = attempt(() => checkedSecrets(options.secretKeys))
   const declared = await entryPoints(options).catch((error: Error) => {

@@ -47,6 +47,6 @@ test('rejects an older version of Node in one line, before any import', async ()
   const older = 'Object.defineProperty(process, "versions", { value: { node: "22.9.1" } })'
   const nodeOptions = ['--import', `data:text/javascript,${older}`]
   expect(await place.runWith({ nodeOptions }, '--help')).toEqual(
-    refused('svc-oauth2server needs Node 24.7 or newer; this is Node 22.9.1.'),
+    refused('svc-oauth2server needs Node 22.13 or newer; this is Node 22.9.1.'),
   )
 })

@@ -173,10 +173,19 @@ describe('installed in an empty folder', () => {
     proxy: true,
   }
 
+  let compiled: Promise<Record<string, unknown>> | undefined
+  /** Compiles `out/host.mjs` once, and returns what it printed. */
+  const compiledHost = (): Promise<Record<string, unknown>> => {
+    compiled ??= (async () => {
+      const names = ['express', 'typescript', '@types/express', '@types/node']
+      await add(...(await Promise.all(names.map(versionOf))))
+      return compileAndRun(folder.path)
+    })()
+    return compiled
+  }
+
   test('compiles and runs a strict TypeScript program on the public API', async () => {
-    const names = ['express', 'typescript', '@types/express', '@types/node']
-    await add(...(await Promise.all(names.map(versionOf))))
-    expect(await compileAndRun(folder.path)).toEqual(expected)
+    expect(await compiledHost()).toEqual(expected)
   })
 
   test('compiles and runs with the lowest version of each runtime dependency', async () => {
@@ -195,6 +204,37 @@ describe('installed in an empty folder', () => {
       stat(join(old.path, 'node_modules/svc-oauth2server/node_modules')),
     ).rejects.toThrow('ENOENT')
     expect(await compileAndRun(old.path)).toEqual(expected)
+  })
+
+  // The file of each runtime, its arguments, and the name that its package has here.
+  test.each([
+    [
+      'Node 22',
+      'node22',
+      'npm:node@22',
+      ['node22/bin/node', '--disable-warning=ExperimentalWarning'],
+    ],
+    ['Node 26', 'node26', 'npm:node@26', ['node26/bin/node']],
+    ['Deno', 'deno', 'deno@2', ['.bin/deno', 'run', '--allow-all']],
+    ['Bun', 'bun', 'bun@1', ['.bin/bun']],
+  ] as const)('the program runs on %s', async (_, name, source, [command, ...args]) => {
+    await using own = await temporaryFolder()
+    const allowScripts = { node: true, node22: true, node26: true, deno: true, bun: true }
+    await writeFile(
+      join(own.path, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', allowScripts }),
+    )
+    const noble = await versionOf('@noble/hashes')
+    const express = await versionOf('express')
+    const runtime = source.startsWith('npm:') ? `${name}@${source}` : source
+    await run('npm', ['install', ...quiet, tarball, express, noble, runtime], { cwd: own.path })
+    await compiledHost()
+    await copyFile(inFolder('out/host.mjs'), join(own.path, 'host.mjs'))
+    const program = [...args, 'host.mjs']
+    const { stdout } = await run(join(own.path, 'node_modules', command), program, {
+      cwd: own.path,
+    })
+    expect(JSON.parse(stdout)).toEqual(expected)
   })
 
   test('require() loads every export of the package', async () => {

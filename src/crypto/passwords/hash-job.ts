@@ -1,4 +1,4 @@
-import type { Argon2Parameters } from 'node:crypto'
+import type { Argon2Parameters } from './argon2.ts'
 
 /** A hash job for the worker thread. */
 export interface HashJob {

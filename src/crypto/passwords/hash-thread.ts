@@ -1,6 +1,5 @@
-import { type Argon2Parameters, argon2 } from 'node:crypto'
-import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { type Argon2Parameters, argon2id } from './argon2.ts'
 import type { HashJob, HashResponse } from './hash-job.ts'
 
 interface Waiting {
@@ -9,11 +8,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-const inThreadPool = promisify(argon2)
-
 /**
  * Computes argon2id hashes in a worker thread with low priority, which starts at the first hash. If the worker cannot
- * start, for example because Node's permissions forbid workers, Node's thread pool computes the hashes.
+ * start, for example because Node's permissions forbid workers, this thread computes the hashes without blocking.
  */
 export class HashThread {
   readonly #waiting = new Map<number, Waiting>()
@@ -23,7 +20,7 @@ export class HashThread {
 
   run(parameters: Argon2Parameters): Promise<Uint8Array> {
     const worker = this.#started()
-    if (!worker) return inThreadPool('argon2id', parameters)
+    if (!worker) return argon2id(parameters)
     return new Promise((resolve, reject) => {
       this.#lastId += 1
       const job: HashJob = { id: this.#lastId, parameters }
@@ -63,7 +60,6 @@ export class HashThread {
     this.#isImpossible = true
     const all = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const { parameters, resolve, reject } of all)
-      inThreadPool('argon2id', parameters).then(resolve, reject)
+    for (const { parameters, resolve, reject } of all) argon2id(parameters).then(resolve, reject)
   }
 }

@@ -1,7 +1,7 @@
-import { argon2Sync } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { argon2idBlocking } from './argon2.ts'
 import type { HashJob, HashResponse } from './hash-job.ts'
 
 // The worker thread, which computes one hash at a time.
@@ -18,12 +18,12 @@ const yieldToRequests = (): void => {
 
 yieldToRequests()
 
-const responseTo = ({ id, parameters }: HashJob): HashResponse => {
+const responseTo = async ({ id, parameters }: HashJob): Promise<HashResponse> => {
   try {
-    return { id, tag: argon2Sync('argon2id', parameters) }
+    return { id, tag: await argon2idBlocking(parameters) }
   } catch (error) {
     return { id, error: error instanceof Error ? error.message : String(error) }
   }
 }
 
-parentPort?.on('message', (job: HashJob) => parentPort?.postMessage(responseTo(job)))
+parentPort?.on('message', async (job: HashJob) => parentPort?.postMessage(await responseTo(job)))
