@@ -5,7 +5,8 @@ import type { TestServer } from '../support/server.ts'
 import { type AttackServer, startAttackServer, type Tokens } from './support/attack-server.ts'
 import { audit } from './support/auditor.ts'
 
-// Each test breaks an invariant by direct SQL on a copy of the database, and expects that the auditor reports it.
+// The auditor checks the invariants I1 to I6 after each test of this directory. Each test of this file copies the
+// database, breaks an invariant in the copy by SQL, and expects that the auditor reports the broken invariant.
 
 let attack: AttackServer
 let tokens: Tokens
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** The server with a copy of its database, which a test may corrupt. */
+/** The server with a copy of its database. Each test corrupts the copy. */
 let broken: TestServer
 beforeEach(() => {
   copies += 1
@@ -52,7 +53,7 @@ test('reports nothing for an intact database', async () => {
   expect(await findings()).toEqual([])
 })
 
-describe('I1 one token family per code at most', () => {
+describe('I1 a code has at most one authorization with tokens', () => {
   test('reports a second authorization for the same code', async () => {
     sql(
       // A copied table has no unique index, so it accepts the duplicate.
@@ -238,7 +239,7 @@ describe('I6 only the settings page changes a personal token', () => {
   })
 })
 
-test('runs when the server is closed', async () => {
+test('checks the invariants when the server is closed, and reports a deleted token', async () => {
   const own = await startAttackServer()
   await own.grant()
   execute(own.server.database, `delete from ${token} where authorization_id is not null`)

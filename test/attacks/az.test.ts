@@ -29,7 +29,10 @@ const conf = (): AttackClient => attack.clients.conf
 const client = (input: Partial<ClientInput>): Promise<AttackClient> =>
   attack.client({ name: 'Another', ...input })
 
-/** Sends the request by GET for a logged-in user and by POST for an anonymous user. Expects LOCAL400 and no new row. */
+/**
+ * Sends the request by GET for a logged-in user and by POST for an anonymous user. Expects a local error page with
+ * status 400, and no change of the database.
+ */
 const refusedEverywhere = (over: Over, append = ''): Promise<void> =>
   expectNoChange(attack, async () => {
     for (const [as, method] of [
@@ -215,7 +218,7 @@ describe('AZ-05 Path confusion', () => {
   ]
 
   test.each(suffixes)('rejects the registered URI with the suffix %s', async (suffix) => {
-    // Send the suffix encoded, so that the server decodes it to this text, and then also as it is.
+    // The first request percent-encodes the suffix. The second request contains the suffix without further encoding.
     await refusedEverywhere({ redirect_uri: `${cb}${suffix}` })
     const append = `&redirect_uri=${encodeURIComponent(cb)}${suffix}`
     await refusedEverywhere({ redirect_uri: undefined }, append)
@@ -421,7 +424,7 @@ describe('AZ-12 Duplicate and array-shaped parameters', () => {
     expect((await attack.token({ code: response.query.code })).body.scope).toBe('r')
   })
 
-  test('reads only the body of a POST', async () => {
+  test('ignores parameters in the query of a POST request', async () => {
     const { agent } = await attack.browser('a')
     const query = formOf({
       client_id: attack.clients.evil.clientId,
@@ -581,7 +584,7 @@ describe('AZ-14 Implicit flow by tampering [T541]', () => {
     expect((await attack.ping(response.fragment.access_token ?? '')).status).toBe(200)
   })
 
-  test('rejects the flow if the server disables it', async () => {
+  test('rejects the implicit flow if it is disabled on the server', async () => {
     await using own = await startAttackServer({ allowedResponseTypes: ['code'] })
     const { redirectUri } = own.clients.imp
     const response = await own.authorize({ response_type: 'token' }, { client: 'imp' })
@@ -630,7 +633,7 @@ describe('AZ-15 Opaque state', () => {
     expect((await ask('', {}, 'no')).query).not.toHaveProperty('state')
   })
 
-  test('rejects a too long state without returning it', async () => {
+  test('rejects a state of 8 KiB without returning it', async () => {
     expectRedirect(await ask(`&state=${kilobytes(8)}`), 'invalid_request', { state: null })
     expectJson(await attack.push({ state: kilobytes(8) }), 400, 'invalid_request')
   })
@@ -707,7 +710,7 @@ describe('AZ-16 Errors of an anonymous visitor’s request', () => {
     expectRedirect(response, 'invalid_scope', { redirectUri: evilCb })
   })
 
-  test('treats an ended session as anonymous', async () => {
+  test('shows the login to a user whose session has expired', async () => {
     const { agent } = await attack.newBrowser('b')
     attack.server.advance(15 * 86_400)
     const response = await attack.authorize({ scope: 'bogus' }, { client: 'evil', agent })
@@ -740,7 +743,7 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     }
   })
 
-  test('does not pass on the password in redirects after the login', async () => {
+  test('does not include the password in redirects after the login', async () => {
     const agent = new UserAgent()
     const login = await attack.authorize({}, { agent })
     const { email, password } = attack.users.b
@@ -751,7 +754,7 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     expect(wrong.status).toBe(200)
   })
 
-  test('does not add posted fields to the redirect', async () => {
+  test('does not add fields of the consent form to the redirect', async () => {
     const { csrfToken, agent } = await attack.browser('a')
     const page = await attack.authorize({ prompt: 'consent' }, { submit: null })
     const response = await attack.submit(page, agent, { confirm: 'yes', client_secret: 'x' })
@@ -781,7 +784,7 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
     ['token', 'query', 'invalid_request'],
     ['token', 'form_post', 'invalid_request'],
   ])(
-    'handles response_type %s with response_mode %s (error: %s)',
+    'handles an authorization request with response_type %s and response_mode %s (expected error: %s)',
     async (response_type, response_mode, error) => {
       const { redirectUri } = attack.clients.imp
       const response = await attack.authorize({ response_type, response_mode }, { client: 'imp' })

@@ -12,8 +12,9 @@ import {
   startAttackServer,
 } from './support/attack-server.ts'
 
-/** Endpoints of the application and the server that require a credential. `open` allows anonymous callers. */
+/** Endpoints of the application and the server that require a credential. */
 const guarded = ['/api/me', '/oauth/ping', '/oauth/info'] as const
+/** An endpoint that allows anonymous callers. */
 const open = '/api/public'
 
 let attack: AttackServer
@@ -227,33 +228,33 @@ describe('BR-06 Syntax of the Authorization header', () => {
   test.each<[string, (value: string) => string]>([
     ['the scheme in lower case', (value) => `bearer ${value}`],
     ['the scheme in upper case', (value) => `BEARER ${value}`],
-    ['two spaces', (value) => `Bearer  ${value}`],
+    ['two spaces after the scheme', (value) => `Bearer  ${value}`],
     // Whitespace around a header value is not part of the value (RFC 9110 §5.5).
-    ['a trailing space', (value) => `Bearer ${value} `],
-  ])('accepts %s', async (_, header) => {
+    ['a trailing space after the token', (value) => `Bearer ${value} `],
+  ])('accepts a header with %s', async (_, header) => {
     for (const path of guarded) {
       expect((await raw(path, [`Authorization: ${header(token)}`])).status).toBe(200)
     }
   })
 
   test.each<[string, (value: string) => string]>([
-    ['a tab', (value) => `Bearer\t${value}`],
-    ['a header without a space after the scheme', (value) => `Bearer${value}`],
-    ['a scheme without a token', () => 'Bearer'],
-    ['a token without a scheme', (value) => value],
-    ['an empty header', () => ''],
-    ['a trailing word', (value) => `Bearer ${value} extra`],
-    ['a parameter', (value) => `Bearer token=${value}`],
+    ['a tab after the scheme', (value) => `Bearer\t${value}`],
+    ['no space after the scheme', (value) => `Bearer${value}`],
+    ['a scheme but no token', () => 'Bearer'],
+    ['a token but no scheme', (value) => value],
+    ['an empty value', () => ''],
+    ['a word after the token', (value) => `Bearer ${value} extra`],
+    ['a parameter instead of a token', (value) => `Bearer token=${value}`],
     ['a quoted token', (value) => `Bearer "${value}"`],
     ['two credentials', (value) => `Bearer ${value},Bearer ${value}`],
     ['the scheme twice', (value) => `Bearer Bearer ${value}`],
     ['the scheme DPoP', (value) => `DPoP ${value}`],
-    ['Bearer:', (value) => `Bearer: ${value}`],
+    ['a colon after the scheme', (value) => `Bearer: ${value}`],
     ['an 8-bit character', (value) => `Bearer ${value}\xE9`],
-    ['a trailing colon', (value) => `Bearer ${value}:`],
-    ['a token in the other case', (value) => `Bearer ${flipped(value)}`],
-    ['%00', (value) => `Bearer ${value}%00`],
-    ['an additional equals sign', (value) => `Bearer ${value}=`],
+    ['a colon after the token', (value) => `Bearer ${value}:`],
+    ['a token whose upper and lower case are swapped', (value) => `Bearer ${flipped(value)}`],
+    ['the characters %00 after the token', (value) => `Bearer ${value}%00`],
+    ['an equals sign after the token', (value) => `Bearer ${value}=`],
     ['a token with an additional letter', (value) => `Bearer ${value}A`],
     ['a token without its last letter', (value) => `Bearer ${value.slice(0, -1)}`],
     ['the first half of the token', (value) => `Bearer ${value.slice(0, value.length / 2)}`],
@@ -262,7 +263,7 @@ describe('BR-06 Syntax of the Authorization header', () => {
       (value) => `Bearer ${value.slice(0, -1)}_`,
     ],
     ['a token of 10 kB', () => `Bearer ${'A'.repeat(10_000)}`],
-  ])('rejects %s', async (_, header) => {
+  ])('rejects a header with %s', async (_, header) => {
     for (const path of [...guarded, open]) {
       const { status, headers, text } = await raw(path, [`Authorization: ${header(token)}`])
       const { error } = JSON.parse(text) as { error?: string }
@@ -275,7 +276,7 @@ describe('BR-06 Syntax of the Authorization header', () => {
     ['Token', (value) => `Token ${value}`],
     ['Basic', (value) => `Basic ${value}`],
   ])(
-    'never authenticates a token in the scheme %s, which counts as no credential',
+    'treats a request with a token in the scheme %s as a request without a credential',
     async (_, header) => {
       const line = `Authorization: ${header(token)}`
       for (const path of guarded) {
@@ -319,7 +320,7 @@ describe('BR-07 Client IDs that equal a user ID [T545]', () => {
     })
   }
 
-  test('reports the owner as the user of a machine token, or no user without an owner', async () => {
+  test('reports the owner of the client as the user of a client_credentials token, or no user if the client has no owner', async () => {
     const machine = { grant_type: 'client_credentials' }
     const own = String((await attack.token(machine, { client: 'm2m' })).body.access_token)
     const { id } = attack.users.a.user
@@ -399,7 +400,7 @@ describe('BR-08 Anonymous callers, HEAD and OPTIONS', () => {
     expect(unfit.status).toBe(403)
   })
 
-  test('does not reveal data or the validity of a token by OPTIONS', async () => {
+  test('reveals neither data nor the validity of a token in responses to OPTIONS', async () => {
     for (const path of [...guarded, open, '/api/notes']) {
       const [nobody, somebody] = [
         await raw(path, ['Origin: https://evil.example'], 'OPTIONS'),

@@ -84,7 +84,7 @@ describe('CA-01 Wrong secret', () => {
     const [known = 0, unknown = 0] = Object.values(times).map(
       (samples) => samples.sort((one, other) => one - other)[50] ?? 0,
     )
-    // If only one request hashed a secret slowly, it would take a hundred times as long.
+    // If the server hashed a secret in only one of the two cases, this case would take a hundred times as long.
     expect(Math.max(known, unknown) / Math.min(known, unknown)).toBeLessThan(2)
   })
 
@@ -281,29 +281,35 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
 
   test.each<[string, Over, Redeeming, number, string]>([
     [
-      'client_credentials of a public client',
+      'a client_credentials request of a public client',
       machine,
       { client: 'pub' },
       400,
       'unauthorized_client',
     ],
-    ['client_credentials of a client without this grant', machine, {}, 400, 'unauthorized_client'],
     [
-      'authorization_code of a client without this grant',
+      'a client_credentials request of a client without this grant',
+      machine,
+      {},
+      400,
+      'unauthorized_client',
+    ],
+    [
+      'an authorization_code request of a client without this grant',
       { code: 'x' },
       { client: 'm2m' },
       400,
       'unauthorized_client',
     ],
     [
-      'refresh_token of a client without this grant',
+      'a refresh_token request of a client without this grant',
       { grant_type: 'refresh_token', refresh_token: 'x' },
       { client: 'm2m' },
       400,
       'unauthorized_client',
     ],
     [
-      'password while the grant is disabled',
+      'a password request if the password grant is disabled',
       {
         grant_type: 'password',
         username: 'user-a@example.org',
@@ -352,7 +358,7 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
       'invalid_request',
     ],
     [
-      'grant_type[] instead of grant_type',
+      'the parameter grant_type[] instead of grant_type',
       { grant_type: undefined, 'grant_type[]': 'client_credentials' },
       { client: 'm2m' },
       400,
@@ -371,14 +377,14 @@ describe('CA-06 Registered authentication method, grant and client type [T040]',
     })
   })
 
-  test('neither issues nor accepts a refresh token of a client without the refresh grant', async () => {
+  test('neither issues a refresh token to a client without the refresh grant nor accepts one from it', async () => {
     const own = await attack.client({
       redirectUris: ['https://client.example/cb'],
       grantTypes: ['authorization_code'],
     })
     const { response } = await attack.grant({}, { client: own })
     expect(response.body).not.toHaveProperty('refresh_token')
-    // The client also cannot use a refresh token from the time before it lost the grant.
+    // A client that lost the grant can no longer use its refresh token.
     const other = await attack.client({ redirectUris: ['https://client.example/cb'] })
     const { refreshToken } = await attack.grant({}, { client: other })
     const { clients } = attack.server.server

@@ -74,7 +74,8 @@ describe('CD-02 Sequential replay by the client of the code [T549]', () => {
     attack.server.advance(seconds)
     expectJson(await attack.token({ code }), 400, 'invalid_grant')
     for (const tokens of [first, second]) await attack.expectDead(tokens)
-    // Other tokens of the user and the client remain valid. Use refresh tokens: access tokens expire within an hour.
+    // Other tokens of the user and the client remain valid. The access tokens may have expired, so check the refresh
+    // tokens.
     for (const { refreshToken } of [other, others])
       expect((await attack.refresh(refreshToken)).status).toBe(200)
     await attack.server.server.sweep()
@@ -98,7 +99,7 @@ describe('CD-02 Sequential replay by the client of the code [T549]', () => {
     ['by another client', {}, { client: 'conf2' }],
     ['by a public client', {}, { client: 'spa' }],
     ['by its client without authentication', {}, { auth: 'none' }],
-  ])('P-6 does not revoke tokens for a replay %s', async (_, over, redeeming) => {
+  ])('does not revoke tokens for a replay %s', async (_, over, redeeming) => {
     const code = await attack.code()
     const tokens = attack.tokensIn(await attack.token({ code }))
     await expectNoChange(attack, async () => {
@@ -125,14 +126,14 @@ describe('CD-04 Binding to the client and the user [T551]', () => {
       ['a missing client', { code, client_id: undefined }, { auth: 'none' }, 401, 'invalid_client'],
       ['an empty client_id', { code, client_id: '' }, { auth: 'none' }, 401, 'invalid_client'],
       [
-        'Basic of another client with the client_id of this client',
+        'Basic credentials of another client with the client_id of this client',
         { code, client_id: conf.clientId },
         { auth: 'none', headers: of(conf2) },
         400,
         'invalid_request',
       ],
       [
-        'Basic of this client with the client_id of a public client',
+        'Basic credentials of this client with the client_id of a public client',
         { code, client_id: pub.clientId },
         {},
         400,
@@ -142,7 +143,7 @@ describe('CD-04 Binding to the client and the user [T551]', () => {
     ]
   }
 
-  test('redeems a code only for its client, even after other clients tried [T059]', async () => {
+  test('redeems a code for its client after other clients failed to redeem it [T059]', async () => {
     const code = await attack.code()
     await expectNoChange(attack, async () => {
       for (const [name, over, redeeming, status, error] of attempts(code)) {
@@ -354,7 +355,7 @@ describe('CD-10 Changes of the user or the client before the redemption', () => 
       ({ clients }, { clientId }) => clients.update(clientId, { isConfidential: false }),
       'invalid_client',
     ],
-  ])('rejects the code after %s', async (_, change, error) => {
+  ])('rejects the code if %s before the redemption', async (_, change, error) => {
     const [person, owner] = [await attack.newPerson(), await attack.newPerson()]
     const own = await attack.client({
       userId: owner.id,

@@ -24,8 +24,10 @@ import {
   storeNames,
 } from './support/database-writer.ts'
 
-// Changes, clears, copies and swaps each column of each sealed table, alone and together with other columns. The server
-// must reject the rows. Exceptions are listed with the reason: columns that may change, and tables without a seal.
+// Each row of most tables has a seal, which binds the values of the row to the secret key. The tests change, clear,
+// copy and swap each column of these tables, alone and together with other columns. The server must reject the changed
+// rows. The exceptions are listed with their reasons: tables without a seal, and columns that the seal does not
+// protect.
 
 const unsealed: Readonly<Record<string, string>> = {
   oauth2server_audit: '`audit verify` detects changes: test/records/audit-chain.test.ts',
@@ -413,7 +415,7 @@ describe.each(storeNames)('on %s', (name) => {
     }
   }
 
-  test('DB-05 tests or exempts every table of the schema [T604]', () => {
+  test('DB-05 tests every table of the schema, or lists it as an exception [T604]', () => {
     const covered = [...kinds.values()].map(({ table }) => `oauth2server_${table}`)
     const listed = [...new Set([...covered, ...Object.keys(unsealed)])]
     expect(listed.filter((table) => schema.has(table)).sort()).toEqual([...schema.keys()].sort())
@@ -462,7 +464,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await accepts(kind, kind), 'restored rows').toBe(true)
     })
 
-    test('DB-05 rejects several columns of another row together', async () => {
+    test('DB-05 rejects a row with several columns of another row', async () => {
       const kind = kindOf(of)
       const [one, other] = kind.rows
       const differing = columnsOf(kind)

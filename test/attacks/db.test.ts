@@ -139,7 +139,7 @@ describe.each(storeNames)('on %s', (name) => {
   })
 
   describe('DB-03 Additional rights of a token', () => {
-    test('DB-03 does not open a forged token row in the forms of personal tokens [T601]', async () => {
+    test('DB-03 returns 404 for a forged token row in the forms of personal tokens [T601]', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, {
         name: 'Laptop',
@@ -164,7 +164,7 @@ describe.each(storeNames)('on %s', (name) => {
       expect(await statusOf(it.app, value ?? '')).toBe(200)
     })
 
-    test('DB-03 does not open a personal token whose scopes were changed in the row', async () => {
+    test('DB-03 returns 404 for a personal token whose scopes were changed in the row', async () => {
       const script = await Script.logIn(it.app)
       const { body } = await script.post(`${applications}/tokens/new/`, { name: 'Phone' })
       const { id } = body as Record<string, string>

@@ -67,8 +67,8 @@ describe('DP-01 Validation of proofs', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
   const bad: Record<string, Make> = {
-    'a text that is not a JWT': () => 'x',
-    'a JWT with two parts': () => 'e30.e30',
+    'the value x, which is not a JWT': () => 'x',
+    'two parts instead of three': () => 'e30.e30',
     'a missing typ': header({ typ: undefined }),
     'the typ of an access token': header({ typ: 'at+jwt' }),
     'a missing jwk': header({ jwk: undefined }),
@@ -87,10 +87,14 @@ describe('DP-01 Validation of proofs', () => {
     },
     'a missing jti': claims({ jti: undefined }),
     'a missing htm': claims({ htm: undefined }),
-    'another method': claims({ htm: 'PATCH' }),
+    'the htm of another method': claims({ htm: 'PATCH' }),
     'a missing htu': claims({ htu: undefined }),
-    'another path': changed((at) => ({ claims: { htu: `${at.app.issuer}/oauth/other` } })),
-    'another host': changed((at) => ({ claims: { htu: `https://evil.example${at.path}` } })),
+    'the htu of another path': changed((at) => ({
+      claims: { htu: `${at.app.issuer}/oauth/other` },
+    })),
+    'the htu of another host': changed((at) => ({
+      claims: { htu: `https://evil.example${at.path}` },
+    })),
     'a missing iat': claims({ iat: undefined }),
     'an iat of an hour ago': changed(() => ({ claims: { iat: seconds() - 3_600 } })),
     'an iat in an hour': changed(() => ({ claims: { iat: seconds() + 3_600 } })),
@@ -103,13 +107,13 @@ describe('DP-01 Validation of proofs', () => {
     'a query and a fragment in htu': changed((at) => ({
       claims: { htu: `${at.app.issuer}${at.path}?a=b#c` },
     })),
-    'scheme and host in upper case': changed((at) => ({
+    'a scheme and a host in upper case': changed((at) => ({
       claims: { htu: `${at.app.issuer.toUpperCase()}${at.path}` },
     })),
     'an iat of 10 seconds ago': changed(() => ({ claims: { iat: seconds() - 10 } })),
     'an iat in 10 seconds': changed(() => ({ claims: { iat: seconds() + 10 } })),
     'unknown claims': claims({ sub: 'x', custom: { a: [1] } }),
-    'valid nbf and exp': changed(() => ({
+    'a valid nbf and a valid exp': changed(() => ({
       claims: { nbf: seconds() - 1, exp: seconds() + 60 },
     })),
   }
@@ -126,7 +130,7 @@ describe('DP-01 Validation of proofs', () => {
       headers: { authorization: `${scheme} ${accessToken}`, dpop },
     })
 
-  test.each(Object.keys(bad))('rejects %s', async (name) => {
+  test.each(Object.keys(bad))('rejects a proof with %s', async (name) => {
     const make = bad[name] ?? (() => '')
     expect(refusal(await askToken(conf, machine, { dpop: await make(atToken()) }))).toBe(
       '400 invalid_dpop_proof',
@@ -138,7 +142,7 @@ describe('DP-01 Validation of proofs', () => {
     expect((await withKey(key, accessToken, { app })).status).toBe(200)
   })
 
-  test.each(Object.keys(good))('accepts %s', async (name) => {
+  test.each(Object.keys(good))('accepts a proof with %s', async (name) => {
     const make = good[name] ?? (() => '')
     expect((await askToken(conf, machine, { dpop: await make(atToken()) })).status).toBe(200)
     const accessToken = await boundToken()
@@ -165,7 +169,7 @@ describe('DP-01 Validation of proofs', () => {
     expect(asBearer.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
-  test('rejects two DPoP headers, and accepts one header with any case', async () => {
+  test('rejects two DPoP headers, and accepts one header whose name has any case', async () => {
     const { authorization } = basicOf(conf)
     const ask = async (...proofs: readonly string[]) => {
       const answer = await rawHttp(app, {

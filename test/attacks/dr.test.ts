@@ -163,7 +163,7 @@ describe('DR-02 Metadata that claims privileges', () => {
   })
 
   test.each([undefined, 'client_secret_basic', 'client_secret_post'])(
-    'requires the issued secret at the token endpoint (%s)',
+    'requires the issued secret at the token endpoint from a client with the authentication method %s',
     async (method) => {
       const information = await registered(
         it.server,
@@ -190,20 +190,20 @@ describe('DR-02 Metadata that claims privileges', () => {
 
   test.each<[string, Record<string, unknown>]>([
     ['an internal scope', { scope: 'test:scope' }],
-    ['an internal scope among others', { scope: 'notes:read test:scope' }],
+    ['an internal and a public scope', { scope: 'notes:read test:scope' }],
     ['an unknown scope', { scope: 'bogus' }],
     ['the scope __proto__', { scope: '__proto__' }],
     ['the password grant', { grant_types: ['password'] }],
     ['the client_credentials grant', { grant_types: ['client_credentials'] }],
     [
-      'client_credentials of a public client',
+      'the client_credentials grant for a public client',
       { token_endpoint_auth_method: 'none', grant_types: ['client_credentials'] },
     ],
     ['the grant type constructor', { grant_types: ['constructor'] }],
     ['the authentication method toString', { token_endpoint_auth_method: 'toString' }],
     ['an unknown response type', { response_types: ['__proto__'] }],
     ['a software statement', { software_statement: 'e30.e30.' }],
-  ])('rejects %s', async (_what, metadata) => {
+  ])('rejects metadata with %s', async (_what, metadata) => {
     expect(await refused({ redirect_uris: [redirectUri], ...metadata })).toMatch(
       /^400 (?:invalid_client_metadata|unapproved_software_statement)$/,
     )
@@ -412,7 +412,7 @@ describe('DR-06 Management tokens', () => {
       ...metadata,
     })
 
-  test('returns the same error for every client that a token does not manage', async () => {
+  test('returns the same error for every client to which the registration token does not belong', async () => {
     const mine = await registered(it.server)
     const theirs = await registered(it.server)
     const before = await rowOf(theirs.client_id)

@@ -11,7 +11,7 @@ import { startAttackServer } from './support/attack-server.ts'
 const timeout = 240_000
 
 describe('DS-01 Oversized and slow requests', () => {
-  // `listen` of svc-oauth2server/environment limits the time of a request. Node checks these limits every 30 s.
+  // `listen` of svc-oauth2server/environment limits the time of a request. Node.js checks this limit every 30 s.
   test('disconnects a sender of one byte a second without delaying others', {
     timeout,
   }, async () => {

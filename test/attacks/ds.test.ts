@@ -37,7 +37,7 @@ const asConf = () => {
   return `Authorization: ${basic(clientId, clientSecret)}`
 }
 
-/** The endpoints that read a body, and the content type. */
+/** The endpoints that read a body, with the content type of the body. */
 const posts: readonly (readonly [string, string])[] = [
   ['/oauth/token', urlencoded],
   ['/oauth/revoke', urlencoded],
@@ -51,7 +51,7 @@ const posts: readonly (readonly [string, string])[] = [
   ['/logout', urlencoded],
 ]
 
-// Ignores the operations of limits and sessions, which run before the body is read.
+// Returns false for the operations of limits and sessions, which run before the body is read.
 const isFurtherCheck = (name: string): boolean =>
   !/^transients\.|^sessions\.|^transaction$/.test(name)
 
@@ -281,7 +281,8 @@ describe('DS-03 State of unauthenticated requests', () => {
     const tables = await it.server.query("select name from sqlite_master where type = 'table'")
     const counts: Record<string, number> = {}
     for (const { name } of tables) {
-      // Ignore events that are written late (routine events), and failed logins, which are combined.
+      // Ignore routine events, because they are written later, and failed logins, because several are combined into
+      // one.
       const which =
         name === 'oauth2server_audit' ? "where is_routine = 0 and event <> 'login.failed'" : ''
       const [row] = await it.server.query(`select count(*) as n from "${name}" ${which}`)
@@ -299,25 +300,25 @@ describe('DS-03 State of unauthenticated requests', () => {
       }),
     'authorization requests of unknown clients': (index) =>
       it.request(it.authorizeUrl({ client_id: `client-${index}` })),
-    'login pages': (index) => it.request(`/login?next=/${index}`),
+    'requests for the login page': (index) => it.request(`/login?next=/${index}`),
     'failed logins': (index) => {
       const body = new URLSearchParams({ email: `nobody-${index}@example.org`, password: 'x' })
       return it.request('/login', { method: 'POST', body })
     },
-    'wrong codes': (index) => it.token({ code: `code-${index}` }),
-    'wrong refresh tokens': (index) => it.refresh(`token-${index}`),
-    'unknown clients': (index) => {
+    'token requests with wrong codes': (index) => it.token({ code: `code-${index}` }),
+    'token requests with wrong refresh tokens': (index) => it.refresh(`token-${index}`),
+    'token requests of unknown clients': (index) => {
       const client = { ...it.clients.conf, clientId: `client-${index}` }
       return it.token({ code: 'x' }, { client })
     },
-    'wrong tokens': (index) => it.ping(`token-${index}`),
-    'forged Host headers': (index) =>
+    'requests with wrong tokens': (index) => it.ping(`token-${index}`),
+    'requests with forged Host headers': (index) =>
       send({ target: '/login', headers: [`Host: host-${index}.example`] }),
-    'forged sessions': (index) =>
+    'requests with forged sessions': (index) =>
       new UserAgent({ 'user-agent': browser }).fetch(`${it.issuer}/`, {
         headers: { cookie: `oauth2server_session=${'A'.repeat(42)}${index % 10}` },
       }),
-    'DPoP proofs of an unauthenticated client': async (index) => {
+    'requests with DPoP proofs of an unauthenticated client': async (index) => {
       const dpop = await proofBy(await key, { app: it.server }, { claims: { jti: `jti-${index}` } })
       const client = { ...it.clients.conf, clientSecret: 'wrong' }
       return it.token({ grant_type: 'client_credentials' }, { client, headers: { dpop } })
@@ -332,16 +333,16 @@ describe('DS-03 State of unauthenticated requests', () => {
         method: 'POST',
         body: new URLSearchParams({ client_id: `client-${index}` }),
       }),
-    'unknown paths': (index) => it.request(`/oauth/nothing/${index}`),
+    'requests for unknown paths': (index) => it.request(`/oauth/nothing/${index}`),
   }
 
-  test.each(Object.keys(anonymous))('%s store no rows except one counter', async (name) => {
+  test.each(Object.keys(anonymous))('60 %s add at most one row to the database', async (name) => {
     const work = anonymous[name] ?? (async () => undefined)
     await work(0)
     const before = await rowsOf()
     for (let index = 1; index <= many; index += 1) await work(index)
     const after = await rowsOf()
-    // One counter exists per address and minute, for any number of requests.
+    // The row is a counter of the address and the minute.
     const { oauth2server_transient: counters = 0, ...rest } = after
     const { oauth2server_transient: were = 0, ...then } = before
     expect(rest).toEqual(then)
@@ -518,7 +519,7 @@ describe('DS-06 Prototype pollution', () => {
     expect(Object.prototype.hasOwnProperty).toBeTypeOf('function')
   }
 
-  test('ignores unknown parameters with these names, even repeated', async () => {
+  test('ignores unknown parameters with names such as __proto__, even if they are repeated', async () => {
     for (const target of ['/login', '/oauth/errors', '/oauth/authorize', '/oauth/ping', '/'])
       expect((await send({ target: `${target}?${nasty}` })).status).toBeLessThan(500)
     for (const [target] of posts) {
@@ -533,7 +534,7 @@ describe('DS-06 Prototype pollution', () => {
     isUntouched()
   })
 
-  test('ignores members with these names in JSON', async () => {
+  test('ignores the JSON members __proto__ and constructor', async () => {
     const body = `{"__proto__":{"scope":"w","isAdmin":true},"constructor":{"prototype":{"x":1}},"redirect_uris":["https://client.example/cb"]}`
     const registered = await send({
       method: 'POST',
@@ -547,35 +548,38 @@ describe('DS-06 Prototype pollution', () => {
     isUntouched()
   })
 
-  test.each(names)('treats the value %s as unknown', async (name) => {
-    expect((await it.authorize({ scope: name })).query.error).toBe('invalid_scope')
-    expect((await it.authorize({ response_type: name })).query.error).toBe(
-      'unsupported_response_type',
-    )
-    expect((await it.authorize({ code_challenge_method: name })).query.error).toBe(
-      'invalid_request',
-    )
-    expect((await it.authorize({ response_mode: name })).query.error).toBe('invalid_request')
-    expect((await it.authorize({ client_id: name })).status).toBe(400)
-    expectJson(await it.token({ grant_type: name }), 400, 'unsupported_grant_type')
-    const scope = { grant_type: 'client_credentials', scope: name }
-    expectJson(await it.token(scope, { client: 'm2m' }), 400, 'invalid_scope')
-    const client = { ...it.clients.conf, clientId: name }
-    expectJson(await it.token({ code: 'x' }, { client }), 401, 'invalid_client')
-    expect((await it.ping(name)).status).toBe(401)
-    const lang = await send({ target: '/login', headers: [`Accept-Language: ${name}`] })
-    expect(lang.status).toBe(200)
-    const cookie = await send({
-      target: '/',
-      headers: [`Cookie: ${name}=x; oauth2server_session=${name}`],
-    })
-    expect(cookie.text).toContain('Nobody is logged in')
-    const page = await it.request(`/oauth/${name}`)
-    expect(page.status).toBe(404)
-    isUntouched()
-  })
+  test.each(names)(
+    'rejects %s as an unknown value of parameters, headers and cookies',
+    async (name) => {
+      expect((await it.authorize({ scope: name })).query.error).toBe('invalid_scope')
+      expect((await it.authorize({ response_type: name })).query.error).toBe(
+        'unsupported_response_type',
+      )
+      expect((await it.authorize({ code_challenge_method: name })).query.error).toBe(
+        'invalid_request',
+      )
+      expect((await it.authorize({ response_mode: name })).query.error).toBe('invalid_request')
+      expect((await it.authorize({ client_id: name })).status).toBe(400)
+      expectJson(await it.token({ grant_type: name }), 400, 'unsupported_grant_type')
+      const scope = { grant_type: 'client_credentials', scope: name }
+      expectJson(await it.token(scope, { client: 'm2m' }), 400, 'invalid_scope')
+      const client = { ...it.clients.conf, clientId: name }
+      expectJson(await it.token({ code: 'x' }, { client }), 401, 'invalid_client')
+      expect((await it.ping(name)).status).toBe(401)
+      const lang = await send({ target: '/login', headers: [`Accept-Language: ${name}`] })
+      expect(lang.status).toBe(200)
+      const cookie = await send({
+        target: '/',
+        headers: [`Cookie: ${name}=x; oauth2server_session=${name}`],
+      })
+      expect(cookie.text).toContain('Nobody is logged in')
+      const page = await it.request(`/oauth/${name}`)
+      expect(page.status).toBe(404)
+      isUntouched()
+    },
+  )
 
-  test('accepts these names as the name of a client', async () => {
+  test('accepts __proto__ and similar words as the name of a client', async () => {
     for (const name of names) {
       const client = await it.client({ name })
       const page = await it.authorize({}, { client, submit: null })

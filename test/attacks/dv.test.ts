@@ -135,7 +135,7 @@ describe('DV-01 Polling', () => {
 describe('DV-02 Guessed user codes', () => {
   const wrong = ['BBBB-BBBB', 'CCCC-CCCC', 'DDDD-DDDD', 'FFFF-FFFF', 'GGGG-GGGG']
 
-  test('allows five wrong codes per user, across sessions, addresses and correct codes', async () => {
+  test('allows five wrong codes per user, even if the user changes the session or address or enters correct codes', async () => {
     const ada = await somebody(app)
     for (const code of wrong) {
       expect((await enterCode(app, ada, code)).status).toBe(400)
@@ -156,7 +156,7 @@ describe('DV-02 Guessed user codes', () => {
     expect((await enterCode(app, later, fresh)).status).toBe(200)
   })
 
-  test('allows five wrong codes per address, across users', async () => {
+  test('allows five wrong codes per address, even if they are sent by different users', async () => {
     const from = address()
     for (const code of wrong)
       expect((await enterCode(app, await somebody(app, { from }), code)).status).toBe(400)
@@ -273,7 +273,7 @@ describe('DV-04 Binding and phishing', () => {
     }
   })
 
-  test('requires the user’s decision even for the complete URI', async () => {
+  test('requires the user’s decision even if the URI contains the user code', async () => {
     const codes = await pub.codes()
     const { search } = new URL(codes.verification_uri_complete)
     for (const query of [
@@ -479,7 +479,7 @@ describe('DV-06 Flood', () => {
     const refused = await device.ask({}, from(flooding))
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    // The server ignores the entry on the left of the address that the proxy appends.
+    // The proxy appends the address of the sender on the right. The server ignores the forged address on the left.
     expect((await device.ask({}, from(`${other}, ${flooding}`))).status).toBe(429)
     expect((await device.ask({}, from(other))).status).toBe(200)
     server.advance(60)

@@ -31,12 +31,12 @@ import { figures, isPostponed, settle, startTraffic, succeeded } from '../suppor
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** The timeout of a test in milliseconds: a test restarts processes dozens of times, possibly on a busy machine. */
+/** The timeout of a test in milliseconds. A test restarts processes dozens of times, possibly on a busy machine. */
 const timeout = 300_000
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** Settings for the nodes: refresh tokens can be retried, and codes are valid, for longer than an outage lasts. */
+/** Settings of the nodes: an outage lasts less than the leeway of refresh tokens and the lifetime of codes. */
 const patient = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
@@ -54,7 +54,7 @@ const sendUntilServed = async (form: Form): Promise<HttpResponse> => {
 const received = (sent: Promise<HttpResponse>): Promise<HttpResponse | undefined> =>
   sent.catch(() => undefined)
 
-/** The database of the nodes. */
+/** The database of the nodes, and the options that start a node on it. */
 interface Kept extends AsyncDisposable {
   readonly cluster: Cluster
   ask(sql: string): Promise<Rows>
@@ -714,7 +714,7 @@ describe('FT-09 Shutdown', () => {
     expect(row).toEqual({ n: tokens.length })
   })
 
-  test('responds to others and shuts down in time despite clients that never read', {
+  test('responds to other clients and shuts down in time despite clients that never read responses', {
     timeout,
   }, async () => {
     await using it = await furnished()

@@ -109,7 +109,7 @@ describe('FT-07 Two nodes', () => {
     })
     expect(refreshed.status).toBe(200)
     expect(await pingAt(it, it.issuer, issued.body.access_token)).toBe(401)
-    // The other node knows the consent, so it redirects without a consent page.
+    // The other node reads the stored consent, so it redirects without a consent page.
     const again = await agent.fetch(toB(it.authorizeUrl({ scope }, { client })))
     expect(again.headers.get('location')).toContain('code=')
     await it.request('/oauth/revoke', {
@@ -137,7 +137,7 @@ describe('FT-07 Two nodes', () => {
     expect(late.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('redeems a code once at two nodes concurrently, and revokes its tokens because of the replays', async () => {
+  test('redeems a code only once if two nodes receive it concurrently, and revokes its tokens because of the replays', async () => {
     for (let round = 0; round < 3; round += 1) {
       const code = await it.code({ scope }, { client })
       const responses = await Promise.all(

@@ -568,7 +568,7 @@ describe('HT-06 CORS [T548]', () => {
     },
   )
 
-  test('never returns the origin of a request in the REST application', async () => {
+  test('never returns the origin of a request in a CORS header of the REST application', async () => {
     const { accessToken } = await it.grant()
     for (const path of ['/', '/api/public', '/api/me'])
       for (const origin of origins()) {

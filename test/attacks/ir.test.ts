@@ -115,12 +115,12 @@ describe('IR-01 Authentication of introspection requests', () => {
       (token) => introspect(token, { ...attack.clients.conf, clientId: 'nope' }),
     ],
     [
-      'the holder of a token',
+      'a request with a Bearer token',
       (token) =>
         send('/oauth/introspect', { token }, { headers: { authorization: `Bearer ${token}` } }),
     ],
     [
-      'a signed-in user',
+      'a request of a logged-in user',
       async (token) => {
         const { agent } = await attack.browser('a')
         return attack.request('/oauth/introspect', {
@@ -368,7 +368,7 @@ describe('IR-03 Revocation by the client of the token', () => {
         await expectLives(accessToken, false)
         expectJson(await attack.refresh(refreshToken), 400, 'invalid_grant')
       }
-      // P-8: other authorizations remain valid.
+      // Other authorizations remain valid.
       await expectLives(other.accessToken)
     },
   )
@@ -385,7 +385,7 @@ describe('IR-03 Revocation by the client of the token', () => {
     expectBearer(await alone.ping(String(refreshed.body.access_token)), 'invalid_token')
   })
 
-  test('returns the same response for unknown, repeated, concurrent and rotated tokens', async () => {
+  test('returns 200 with the same body for unknown, rotated and already revoked tokens, and for concurrent requests', async () => {
     const { accessToken, refreshToken } = await attack.grant()
     for (const token of ['unknown', await attack.code(), "' or 1=1 --", 'a.b.c'])
       expectDone(await revoke(token))
@@ -549,7 +549,7 @@ describe('IR-04 Storage errors during a revocation or introspection', () => {
     const before = await failed.state()
     expectOutage(await whileFailing({ at: 'authorizations.revoke', when: 'after' }, accessToken))
     const after = await failed.state()
-    // The failed operation is either rolled back or was complete.
+    // The failed transaction was either rolled back or committed.
     const isDone = (await failed.ping(accessToken)).status === 401
     if (!isDone) expect(after).toEqual(before)
     expectDone(await send('/oauth/revoke', { token: refreshToken }, by()))

@@ -398,13 +398,13 @@ describe('JW-07 Header format [T142]', () => {
     ['an empty header', () => '', 'missing'],
     ['a header with only Bearer', () => 'Bearer', 'missing'],
     ['the JWT without a scheme', () => session.jwt, 'missing'],
-    ['another scheme', () => `Token ${session.jwt}`, 'missing'],
+    ['the scheme Token', () => `Token ${session.jwt}`, 'missing'],
     ['Bearer a.b', () => 'Bearer a.b', 'format'],
     ['Bearer a.b.c.d.e', () => 'Bearer a.b.c.d.e', 'format'],
     ['Bearer ...', () => 'Bearer ...', 'format'],
     ['Bearer ..', () => 'Bearer ..', 'format'],
     ['Bearer .', () => 'Bearer .', 'format'],
-    ['a trailing word', () => `Bearer ${session.jwt} x`, 'format'],
+    ['a word after the JWT', () => `Bearer ${session.jwt} x`, 'format'],
     ['the scheme twice', () => `Bearer Bearer ${session.jwt}`, 'format'],
     ['invalid base64url', () => `Bearer ${session.jwt.replace(/\./, '.*')}`, 'format'],
     ['padding at the end', () => `Bearer ${session.jwt}=`, 'format'],
@@ -434,7 +434,7 @@ describe('JW-07 Header format [T142]', () => {
     },
   )
 
-  test('returns 431 for a JWT beyond the header limit', async () => {
+  test('returns 431 for a JWT that exceeds the maximum length of headers', async () => {
     expect((await raw(`Bearer ${jws(ours, claims({ x: 'x'.repeat(1_000_000) }))}`)).status).toBe(
       431,
     )

@@ -16,7 +16,7 @@ afterAll(async () => {
   await based.close()
 })
 
-/** Returns the redirects of the login for `next`: for a logged-in user, and after the form was submitted. */
+/** Returns every URL to which the login redirects for `next`, and the value of `next` in the login form. */
 const ledTo = async (
   next: readonly string[],
   server: AttackServer = attack,
@@ -196,7 +196,7 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
     // URL parsers encode an apostrophe in a query (URL Standard).
     ['an apostrophe', "it's", 'it%27s'],
   ])(
-    'returns an authorization request unchanged after the login: state with %s',
+    'redirects to the unchanged authorization request after the login if the state contains %s',
     async (_, state, back = state) => {
       const { clientId } = attack.clients.imp
       const redirectUri = encodeURIComponent('https://imp.example/cb')

@@ -247,7 +247,7 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     expect('dpop_signing_alg_values_supported' in metadata).toBe(options.dpop !== 'off')
   })
 
-  test('lists the endpoints and scopes of a complete flow', async () => {
+  test('lists endpoints and scopes with which a complete flow succeeds', async () => {
     const { body } = await attack.request(wellKnown)
     const { agent } = await attack.browser('a')
     const asked = new URL(attack.authorizeUrl())
@@ -267,7 +267,7 @@ describe('MX-04 Content and URL of the metadata [T544]', () => {
     expect(body.scopes_supported).not.toContain('sys:internal')
   })
 
-  test('lists and enforces the requirement of pushed authorization requests', async () => {
+  test('states in the metadata that pushed authorization requests are required, and enforces it', async () => {
     await using own = await startAttackServer({
       securityProfile: 'oauth2.1',
       pushedAuthorizationRequests: 'required',

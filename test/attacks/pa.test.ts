@@ -33,7 +33,7 @@ interface Pushing {
   readonly headers?: Record<string, string>
 }
 
-/** Pushes the authorization request AZ of the catalogue. */
+/** Sends a pushed authorization request. */
 const push = (
   over: Over = {},
   { client: given, auth, headers = {} }: Pushing = {},
@@ -60,7 +60,7 @@ const pushed = async (...given: Parameters<typeof push>): Promise<string> => {
   return String(body.request_uri)
 }
 
-/** Opens an authorization request with these parameters in the browser, and consents. */
+/** Opens an authorization request with the parameters `over` in the browser, and consents. */
 const refer = async (over: Over, at: AttackServer = it): Promise<HttpResponse> => {
   const { agent } = await at.browser('a')
   const url = `${at.issuer}/oauth/authorize?${formOf(over)}`
@@ -133,7 +133,7 @@ describe('PA-01 Endpoint rules', () => {
     },
   )
 
-  test('rejects a too long body, a JSON body and parameters in the query', async () => {
+  test('rejects a body that is too long, a JSON body, and parameters in the query', async () => {
     await unchanged(async () => {
       // Use a shorter body behind the proxy: the proxy fails if the server closes the connection while it sends.
       const long = 'x'.repeat(isOnNodes ? 70_000 : 1_000_000)
@@ -204,7 +204,7 @@ describe('PA-01 Endpoint rules', () => {
     await unchanged(async () => expectJson(await push(over), 400, error))
   })
 
-  test('rejects a public client without a challenge like the authorization endpoint', async () => {
+  test('rejects a request of a public client without a challenge', async () => {
     const without = { code_challenge: undefined, code_challenge_method: undefined }
     await unchanged(async () =>
       expectJson(await push(without, { client: it.clients.spa }), 400, 'invalid_request'),

@@ -59,7 +59,9 @@ const ofClient = (id: string): readonly Sent[] => [
   [at.reset(id), {}],
 ]
 
-/** Sends each request like a page and like a script. Expects the same 404 response as for an unknown ID. */
+/**
+ * Sends each request as a browser page does and as a script does. Expects the same 404 response as for an unknown ID.
+ */
 const expectNotFound = async (who: Person, sent: readonly Sent[]): Promise<void> => {
   const script = new Script(attack.server, who.session)
   const before = await attack.state()
@@ -173,7 +175,7 @@ describe('PT-03 Tokens on pages and at the registration', () => {
   }
 
   test.each(Object.entries(powers))(
-    'redirects requests with %s to the login, and changes nothing',
+    'redirects a page request with %s to the login, and changes nothing',
     async (_, make) => {
       const token = await make()
       const { id } = await attack.personalToken('a')

@@ -101,7 +101,7 @@ describe('RF-01 Rotation and reuse detection [T542]', () => {
     await attack.expectAlive(r1)
   })
 
-  test('P-6 does not revoke tokens if another or an unauthenticated client reuses a refresh token', async () => {
+  test('does not revoke tokens if another or an unauthenticated client reuses a refresh token', async () => {
     const [, r1, r2] = await rotatedTwice(attack)
     await expectNoChange(attack, async () => {
       for (const redeeming of [{ client: 'conf2' }, { client: 'spa' }, { auth: 'none' }] as const) {
@@ -177,18 +177,18 @@ describe('RF-05 50 concurrent refreshes on one and two nodes', () => {
       ({ status, body }) => status === 400 && body.error === 'invalid_grant',
     )
     expect(refused).toHaveLength(many - 1)
-    // The other requests reused the refresh token, so the family is revoked.
+    // The other requests reused the refresh token, so the authorization is revoked.
     await server.expectDead({
       accessToken: String(won?.body.access_token),
       refreshToken: String(won?.body.refresh_token),
     } as Tokens)
   }
 
-  test('returns the same successor to all requests with a leeway', async () => {
+  test('returns the same new refresh token to all requests if there is a leeway', async () => {
     await expectSame(attack)
   })
 
-  test('returns a successor to only one request without a leeway, and revokes the family because of the reuse', async () => {
+  test('returns a new refresh token to only one request without a leeway, and revokes its authorization because of the reuse', async () => {
     await expectOne(strict)
   })
 
@@ -342,7 +342,7 @@ describe('RF-08 Expiry and changes of users and clients [T561]', () => {
 })
 
 describe('RF-09 Grants without a refresh token, and other credentials', () => {
-  test('issues no refresh token with implicit, client_credentials and personal tokens, or without the refresh grant', async () => {
+  test('issues no refresh token with implicit, client_credentials and personal tokens, or to a client without the refresh grant', async () => {
     const implicit = await attack.authorize({ response_type: 'token' }, { client: 'imp' })
     expect(implicit.fragment).toHaveProperty('access_token')
     expect(implicit.fragment).not.toHaveProperty('refresh_token')

@@ -86,7 +86,7 @@ describe('RV-13 Outages during a device decision', () => {
       server,
       person,
       device,
-      /** Makes store operations fail from now on; undefined ends the outage. */
+      /** Makes the matching store operations fail. The value undefined ends the outage. */
       breaks(name: string | RegExp | undefined) {
         broken = name
       },
@@ -155,7 +155,7 @@ describe('RV-13 Outages during a device decision', () => {
 
 describe('RV-14 Concurrent and prefetched uses of a pushed request', () => {
   test.each(['token', 'code'])(
-    'issues one response of type %s to six concurrent tabs',
+    'issues one response of type %s to six tabs that open the same pushed request concurrently',
     async (response_type) => {
       let waiting: (() => void)[] | undefined
       // Continue only when all tabs have read the request, so that they consume it concurrently.

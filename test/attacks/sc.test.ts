@@ -55,7 +55,7 @@ const shown = ({ text }: Pick<HttpResponse, 'text'>): readonly string[] =>
     ([, id = '']) => id,
   )
 
-/** Scopes that no client may request. */
+/** Values of the parameter `scope` that the server rejects for every client. */
 const beyond = {
   'an unknown scope': 'r bogus',
   'an internal scope': 'sys:internal',
@@ -280,7 +280,7 @@ describe('SC-06 Resources of tokens [T554]', () => {
     const code = await attack.code()
     const before = await attack.state()
     expectRedirect(await attack.authorize({ resource }), 'invalid_target')
-    // An additional valid resource does not change the result.
+    // The server also rejects the request if it contains an additional valid resource.
     expectRedirect(await attack.authorize({ resource: [notes, resource] }), 'invalid_target')
     expectJson(await pushed({ resource }), 400, 'invalid_target')
     const machine = { grant_type: 'client_credentials', resource }
@@ -306,7 +306,7 @@ describe('SC-06 Resources of tokens [T554]', () => {
     expectBearer(await attack.ping(String(narrowed.body.access_token)), 'invalid_token')
   })
 
-  test('ignores the parameter if RFC 8707 is disabled', async () => {
+  test('ignores the parameter resource if RFC 8707 is disabled', async () => {
     await using off = await startAttackServer({ resourceIndicators: false })
     for (const resource of [notes, '/relative', [notes, mail]] as const) {
       const { accessToken } = await off.grant({ resource })

@@ -53,7 +53,7 @@ const isSignedIn = async (
   { email }: { readonly email: string } = attack.users.a.user,
 ): Promise<boolean> => (await attack.request('/', { agent })).text.includes(email)
 
-/** The headers of requests from another site. */
+/** The headers of requests from another site: each entry belongs to one request. */
 const foreign: readonly Record<string, string>[] = [
   { origin: 'https://evil.example' },
   { origin: 'http://localhost:1' },
@@ -521,16 +521,16 @@ describe('SS-09 Binding to the IP address and the browser', () => {
     ['another user agent', { ...from(owner), 'user-agent': `${browser} x` }],
     ['an empty user agent', { ...from(owner), 'user-agent': '' }],
     ['another address and another user agent', { ...from('203.0.113.9'), 'user-agent': 'curl/8' }],
-    ['a forged owner address at the start of X-Forwarded-For', from(`${owner}, 203.0.113.9`)],
+    ['the owner’s address forged at the start of X-Forwarded-For', from(`${owner}, 203.0.113.9`)],
     [
-      'a forged owner address at the start of X-Forwarded-For, behind two proxies',
+      'the owner’s address forged at the start of X-Forwarded-For behind two proxies',
       from(`${owner}, 203.0.113.9, 10.0.0.1`),
     ],
     ['the address of the proxy', {}],
     ['an IPv6 address', from('2001:db8::7')],
     ['an invalid forwarded address', from(`${owner}, junk`)],
     [
-      'a forged address in other headers',
+      'the owner’s address forged in other headers',
       { ...from('203.0.113.9'), 'x-real-ip': owner, forwarded: `for=${owner}` },
     ],
   ])(
@@ -611,24 +611,28 @@ describe('SS-10 End of sessions', () => {
   type End = (sessions: readonly [LoggedIn, LoggedIn], user: Pick<User, 'id'>) => Promise<unknown>
   test.each<[string, End, boolean]>([
     [
-      'a logout',
+      'logging out',
       ([one]) => post('/logout', { csrf_token: one.csrfToken }, { agent: one.agent }),
       true,
     ],
     [
-      'a logout of all other sessions from another browser',
+      'ending all other sessions from another browser',
       ([, other]) =>
         post(at.sessions, { csrf_token: other.csrfToken, others: 'yes' }, { agent: other.agent }),
       true,
     ],
     [
-      'a password change',
+      'changing the password',
       (_, { id }) => attack.server.server.users.setPassword(id, 'another good password'),
       false,
     ],
-    ['a deactivation', (_, { id }) => attack.server.server.users.setActive(id, false), false],
-    ['a deletion', (_, { id }) => attack.server.server.users.delete(id), false],
-  ])('ends a session by %s immediately on every node', async (what, end, otherLives) => {
+    [
+      'deactivating the user',
+      (_, { id }) => attack.server.server.users.setActive(id, false),
+      false,
+    ],
+    ['deleting the user', (_, { id }) => attack.server.server.users.delete(id), false],
+  ])('ends a session immediately on every node by %s', async (what, end, otherLives) => {
     const { password } = attack.users.a
     const email = `${what.replaceAll(' ', '-')}@example.org`
     const user = await attack.server.server.users.create({ email, password })

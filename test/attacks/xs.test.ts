@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => attack.close())
 
-/** Expects the same markup as for a harmless text. The page must contain the payload as text. */
+/** Expects that a page contains the payload as text, and has the same markup as the page with a harmless text. */
 const expectShown = (html: string, text: string, likeThis: string): void => {
   expect(skeleton(html)).toEqual(skeleton(likeThis))
   expect(unescaped(html)).toContain(text)

@@ -357,7 +357,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
     ['invalid_request', 'response_mode fragment for a code', { response_mode: 'fragment' }],
     ['invalid_request', 'response_mode form_post', { response_mode: 'form_post' }],
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
-    ['invalid_request', 'a control character', { response_type: 'code\u0000' }],
+    ['invalid_request', 'a control character in response_type', { response_type: 'code\u0000' }],
   ]
 
   test.each(cases)('RFC 6749 returns %s for %s [T026]', async (error, _why, given, client = '') => {
@@ -496,7 +496,7 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
     ['2 KiB of letters', 'x'.repeat(2048), 'x'.repeat(2048)],
     ['2 KiB of encoded bytes', percentHeavy, '%'.repeat(2048)],
   ]
-  test.each(states)('returns the state unchanged: %s [T052]', async (_what, sent, received) => {
+  test.each(states)('returns the decoded state: %s [T052]', async (_what, sent, received) => {
     const url = `${conf.url({ state: undefined })}&state=${sent}`
     const known = await agent.authorize(app, url)
     expect(responseTo(conf, known).state).toBe(received)
@@ -504,7 +504,7 @@ describe('RFC 6749 §4.1.2 the opaque state parameter', () => {
   })
 
   test.each(states)(
-    'returns the state unchanged after a login: %s',
+    'returns the decoded state after a login: %s',
     async (_what, sent, received) => {
       const url = `${conf.url({ state: undefined })}&state=${sent}`
       const visitor = await new UserAgent().authorize(app, url)
@@ -872,7 +872,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
   })
 
   test.each(['consents.insert', 'transients.put'])(
-    'returns temporarily_unavailable to the client if the store fails at %s after the decision was consumed',
+    'returns temporarily_unavailable to the client if the store operation %s fails after the decision was consumed',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({
@@ -1094,7 +1094,7 @@ describe('decision §4.3 client_secret in an authorization request', () => {
 
 describe('RFC 6749 §4.2 the implicit grant', () => {
   test.each([true, false])(
-    'returns the access token only in the fragment (confidential client: %s) [T061]',
+    'returns the access token only in the fragment (the client is confidential: %s) [T061]',
     async (isConfidential) => {
       const client = await register({ isConfidential })
       const page = await agent.browse(client.url({ response_type: 'token', state: 'a b' }))
@@ -1155,7 +1155,7 @@ describe('RFC 6749 §4.2 the implicit grant', () => {
 })
 
 describe('decision §4.6 grant types and response types of a client', () => {
-  test('allows all configured types by default, or only the registered types', async () => {
+  test('allows a client all configured types by default, or only the types that it registered', async () => {
     const open = await app.server.clients.find(conf.clientId)
     expect(open?.allowedGrantTypes).toEqual(app.server.settings.allowedGrantTypes)
     expect(open?.allowedResponseTypes).toEqual(app.server.settings.allowedResponseTypes)
@@ -1166,7 +1166,7 @@ describe('decision §4.6 grant types and response types of a client', () => {
     await limited.code()
   })
 
-  test('does not allow a registered type that is not configured', async () => {
+  test('does not allow a client a registered type that the settings disable', async () => {
     const client = await register({ grantTypes: ['password', 'authorization_code'] })
     const found = await app.server.clients.find(client.clientId)
     expect(found?.allowedGrantTypes).toEqual(['authorization_code'])

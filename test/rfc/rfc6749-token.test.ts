@@ -116,7 +116,7 @@ describe('decision §5.1 token response', () => {
   })
 
   test.each([true, false])(
-    'returns the e-mail address and user.email_verified (%s) for the scope user:email',
+    'returns user.email and user.email_verified (%s) for the scope user:email',
     async (emailVerified) => {
       const email = `verified-${emailVerified}@example.org`
       const user = await app.newUser({ email, emailVerified })
@@ -186,7 +186,7 @@ describe('decision §5.2 client authentication', () => {
     ['a wrong secret', () => basic(base64(`${conf.clientId}:wrong`)).authorization],
     ['an empty secret', () => basic(base64(`${conf.clientId}:`)).authorization],
     ['an unknown client', () => basic(base64(`nobody:${conf.clientSecret}`)).authorization],
-    ['an empty client', () => basic(base64(`:${conf.clientSecret}`)).authorization],
+    ['an empty client ID', () => basic(base64(`:${conf.clientSecret}`)).authorization],
     [
       "another client's secret",
       () => basic(base64(`${conf2.clientId}:${conf.clientSecret}`)).authorization,
@@ -212,11 +212,11 @@ describe('decision §5.2 client authentication', () => {
     ['missing credentials', () => 'Basic'],
     ['an empty value', () => basic('').authorization],
     ['a value that is not base64', () => basic(secretOf(conf)).authorization],
-    ['the scheme Bearer instead', () => `Bearer ${canonical()}`],
+    ['the scheme Bearer', () => `Bearer ${canonical()}`],
     ['the same credentials twice', () => `Basic ${canonical()}, Basic ${canonical()}`],
     ['a secret of 6 kB', () => `Basic ${base64(`${conf.clientId}:${'x'.repeat(6_000)}`)}`],
   ])(
-    'RFC 6749 §5.2 returns 401 invalid_client and a challenge for a Basic header with %s [T067]',
+    'RFC 6749 §5.2 returns 401 invalid_client and a challenge for an Authorization header with %s [T067]',
     async (_what, authorization) => {
       const answer = await post({ authorization: authorization() }, machine)
       expect(refusal(answer)).toBe('401 invalid_client')
@@ -402,7 +402,7 @@ describe('decision §5.2 client authentication', () => {
     ['client_secret_basic', 'basic', 'post'],
     ['client_secret_post', 'post', 'basic'],
   ] as const)(
-    'decision §4.6 rejects other methods for a client that registered %s [T015]',
+    'decision §4.6 accepts only the method %s from a client that registered it [T015]',
     async (tokenEndpointAuthMethod, own, other) => {
       const client = await TestClient.register(app, agent, { tokenEndpointAuthMethod }, own)
       expect(refusal(await client.token(machine, other))).toBe('401 invalid_client')
@@ -609,7 +609,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     ['an encoded letter', 'https://client.example/%63b'],
     ['an extra slash', `${redirectUri}/`],
     ['an extra query', `${redirectUri}?`],
-    ['another case', 'https://CLIENT.example/cb'],
+    ['a host in upper case', 'https://CLIENT.example/cb'],
   ])(
     'decision §4.8 rejects a different redirect URI without consuming the code: %s [T051]',
     async (_what, uri) => {
@@ -644,7 +644,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
     expect((await conf.redeem(a)).body.user).toEqual({ id: app.user.id })
   })
 
-  test('attacks S-9 does not accept a code as a token, or a token as a code', async () => {
+  test('does not accept a code as a token, or a token as a code', async () => {
     const code = await conf.code()
     expect(await ping(app, code)).toBe(401)
     expect(refusal(await conf.refresh(code))).toBe('400 invalid_grant')
@@ -859,12 +859,12 @@ describe('RFC 6749 §4.4 the client_credentials grant', () => {
       },
     ],
     [
-      'to no scopes if both are missing',
+      'to no scopes if allowed_scopes and default_scopes are missing',
       {},
       { '': '', 'notes:read': 'invalid_scope', 'user:email': 'invalid_scope' },
     ],
     [
-      'to scopes that are not internal',
+      'to the public scopes of allowed_scopes',
       { allowedScopes: ['test:scope', 'notes:read'], defaultScopes: ['test:scope', 'notes:read'] },
       { '': 'notes:read', 'test:scope': 'invalid_scope' },
     ],
@@ -873,7 +873,7 @@ describe('RFC 6749 §4.4 the client_credentials grant', () => {
       { allowedScopes: [], defaultScopes: ['notes:read'] },
       { '': '', 'notes:read': 'invalid_scope' },
     ],
-  ])('decision §4.5 limits the scopes %s', async (_what, input, expected) => {
+  ])('decision §4.5 limits the granted scopes %s', async (_what, input, expected) => {
     const client = await TestClient.register(app, agent, input)
     for (const [scope, granted] of Object.entries(expected)) {
       const { body } = await client.token({ ...machine, scope })
@@ -1131,7 +1131,7 @@ describe('methods, content types and limits of the token endpoint', () => {
   })
 
   test.each(['clients.find', 'transients.get', 'authorizations.insertOnce', 'tokens.insert'])(
-    'decision §6.4 returns 503 with Retry-After and does not consume the code if the store fails at %s',
+    'decision §6.4 returns 503 with Retry-After and does not consume the code if the store operation %s fails',
     async (operationName) => {
       let fails = false
       await using failing = await startServer({

@@ -219,7 +219,7 @@ describe('RFC 7009 §2.1 the tokens that a request revokes', () => {
     expect(await ping(app, token)).toBe(401)
   })
 
-  test('P-8 does not revoke other authorizations of the same user and client [T127]', async () => {
+  test('does not revoke other authorizations of the same user and client [T127]', async () => {
     const [one, other] = [await conf.tokens(), await conf.tokens()]
     await revoke(conf, one.refresh_token)
     expect(await ping(app, other.access_token)).toBe(200)

@@ -206,7 +206,7 @@ describe('RFC 7591 §3.2.1 the registration response', () => {
       expect(new Set(many.map((one) => one[member])).size).toBe(20)
   })
 
-  test('I5 does not store or log the secret and the registration access token in plain text [T241]', async () => {
+  test('does not store or log the secret and the registration access token in plain text [T241]', async () => {
     const body = await registered(app)
     const rows = JSON.stringify(await app.query('select * from oauth2server_client'))
     for (const text of [rows, JSON.stringify(app.log)]) {
@@ -302,7 +302,7 @@ describe('RFC 7591 §2 client metadata', () => {
   })
 
   test.each<[string, unknown]>([
-    ['a missing value', undefined],
+    ['missing', undefined],
     ['null', null],
     ['a string', redirectUri],
     ['an empty array', []],

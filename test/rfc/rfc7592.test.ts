@@ -397,7 +397,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     }
   })
 
-  test('stores all members of one of 20 concurrent updates', async () => {
+  test('stores exactly one of 20 concurrent updates, with all its members', async () => {
     const information = await registered(app)
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>

@@ -46,7 +46,7 @@ describe('decision §4.9 the setting OAUTH2SERVER_REQUIRE_PKCE', () => {
     ['always', 'invalid_request', 'invalid_request'],
     ['never', 200, 200],
   ] as const)(
-    'with the value %s and without a challenge, returns %s to public and %s to confidential clients [T252]',
+    'with the value %s, the result without a challenge is %s for a public and %s for a confidential client [T252]',
     async (requirePkce, open, secret) => {
       await using other = await startServer({ requirePkce })
       const browser = new UserAgent()
@@ -89,14 +89,14 @@ describe('decision §4.9 the setting OAUTH2SERVER_REQUIRE_PKCE', () => {
 
 describe('RFC 7636 §4.3 the code challenge', () => {
   test.each<[string, string | undefined]>([
-    ['plain', 'plain'],
-    ['that is missing, which would mean plain', undefined],
-    ['that is empty', ''],
-    ['s256', 's256'],
-    ['S512', 'S512'],
-    ['S256 with a trailing space', 'S256 '],
-    ['S256 with a trailing NUL', 'S256\0'],
-  ])('rejects a code_challenge_method %s [T244]', async (_what, code_challenge_method) => {
+    ['the code_challenge_method plain', 'plain'],
+    ['a missing code_challenge_method, which would mean plain', undefined],
+    ['an empty code_challenge_method', ''],
+    ['the code_challenge_method s256', 's256'],
+    ['the code_challenge_method S512', 'S512'],
+    ['the code_challenge_method S256 with a trailing space', 'S256 '],
+    ['the code_challenge_method S256 with a trailing NUL', 'S256\0'],
+  ])('rejects %s [T244]', async (_what, code_challenge_method) => {
     for (const client of [conf, pub])
       expect(await errorOf(client, { code_challenge_method })).toBe('invalid_request')
   })

@@ -83,7 +83,7 @@ describe('RFC 8252 §7.3 loopback redirect URIs of public clients', () => {
     await isRefusedHere(native, redirect_uri)
   })
 
-  test('attacks P-2 accepts any port of localhost, but not of other host names [T282]', async () => {
+  test('accepts any port of localhost, but not of other host names [T282]', async () => {
     const client = await TestClient.register(app, agent, {
       isConfidential: false,
       redirectUris: ['http://localhost:8080/cb', 'https://client.example/cb'],
@@ -116,7 +116,7 @@ describe('RFC 8252 §7.3 loopback redirect URIs of public clients', () => {
 test('RFC 8252 §7.2 treats the client of a claimed https URI as public, and compares the port [T277]', async () => {
   const redirectUris = ['https://app.example.com/oauth2redirect/example-provider']
   const client = await TestClient.register(app, agent, { isConfidential: false, redirectUris })
-  // As for every public client, the code requires a verifier, and consent is not remembered.
+  // The client must send the verifier, and the user must consent again, because the client is public.
   const code = await client.code()
   expect(refusal(await client.redeem(code, { code_verifier: undefined }))).toBe('400 invalid_grant')
   expect((await client.redeem(code)).status).toBe(200)

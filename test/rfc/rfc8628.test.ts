@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Requests codes for a device, and lets the user decide about it. */
+/** Requests codes for a device, and submits the decision of the user. */
 const decided = async (
   device: Device,
   confirm: 'yes' | 'no' = 'yes',
@@ -175,7 +175,8 @@ describe('RFC 8628 §3.2 the device authorization response', () => {
       expect(rows).not.toContain(user_code)
       const letters = user_code.replace('-', '')
       expect(rows).not.toContain(letters)
-      // A plain digest is not sufficient: an attacker with the database could try all codes within a minute.
+      // The database must not contain a plain digest of the user code either: an attacker could try all codes within a
+      // minute.
       for (const text of [letters, user_code])
         expect(rows).not.toContain(digestOf('user_code', text))
     }
@@ -459,7 +460,7 @@ describe('RFC 8628 §3.4 the token request of the device', () => {
     expect(refusal(await pub.poll({ device_code: '' }, given))).toBe(expected)
   })
 
-  test('§3.4 rejects a repeated device code, and the keys of other stored values as device codes', async () => {
+  test('§3.4 rejects a repeated device code, and a device code with a suffix of an internal store key', async () => {
     const codes = await decided(pub)
     const form = new URLSearchParams({
       grant_type: deviceGrant,

@@ -84,6 +84,7 @@ const me = async (token: string, { issuer } = app) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
+// In this file, a child is a token that an exchange issues, and its parent is the exchanged token.
 describe('RFC 8693 §2.1 the exchange of a personal token', () => {
   test('§2.2.1 returns exactly the expected members, without a refresh token [T327]', async () => {
     const token = await app.personalToken(['notes:read', 'notes:write'])
@@ -292,11 +293,14 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     ['of a JWT', { subject_token_type: 'urn:ietf:params:oauth:token-type:jwt' }],
     ['of an unknown type', { subject_token_type: 'token' }],
     [
-      'for a refresh token',
+      'that requests a refresh token',
       { requested_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
     ],
-    ['for a SAML assertion', { requested_token_type: 'urn:ietf:params:oauth:token-type:saml2' }],
-    ['with an actor', { actor_token: 'x', actor_token_type: accessTokenType }],
+    [
+      'that requests a SAML assertion',
+      { requested_token_type: 'urn:ietf:params:oauth:token-type:saml2' },
+    ],
+    ['with an actor_token', { actor_token: 'x', actor_token_type: accessTokenType }],
     ['with actor_token_type only', { actor_token_type: accessTokenType }],
   ])('§2.1 returns invalid_request for an exchange %s [T329]', async (_what, given) => {
     const token = await app.personalToken()
@@ -370,7 +374,7 @@ describe('RFC 8693 §2.2.2 rejected requests', () => {
     expect((await exchange(personal, {}, other)).status).toBe(200)
   })
 
-  test('rejects the exchange of an exchanged token [T338]', async () => {
+  test('rejects the exchange of a child [T338]', async () => {
     const child = childOf(await exchange(await app.personalToken()))
     expect(refused(await exchange(child))).toBe('400 invalid_request')
     const { access_token } = await conf.tokens()
@@ -582,7 +586,7 @@ describe('the validity of a child when its parent changes', () => {
     expect(await app.query(ids)).toEqual([])
   })
 
-  test('sweeps an expired child without its parent', async () => {
+  test('deletes an expired child, but not its parent', async () => {
     await using other = await start()
     const token = await other.personalToken()
     const child = childOf(await exchange(token, { expires_in: '60' }, other))
@@ -594,7 +598,7 @@ describe('the validity of a child when its parent changes', () => {
   })
 })
 
-test('does not list an exchanged token as a personal token or device, or count it as a user', async () => {
+test('does not list a child as a personal token, and counts it neither as a device nor as a user of the client', async () => {
   await using other = await start()
   const { tokens, personalTokens, clients, authorizedApplications } = other.server
   const personal = await tokens.createPersonal('Test', other.user.id)
@@ -612,7 +616,7 @@ test('does not list an exchanged token as a personal token or device, or count i
   expect(await (await clients.find(client.clientId))?.getUsers()).toBe(1)
 })
 
-test('does not find or rotate an exchanged token as a personal token', async () => {
+test('does not find or rotate a child as a personal token', async () => {
   const personal = await app.server.tokens.createPersonal('Test', app.user.id)
   const child = await app.server.tokens.find({
     accessToken: childOf(await exchange(personal.accessToken)),
@@ -757,7 +761,7 @@ describe.each([
       where: string,
       make: () => Promise<IssuedToken>,
       end: () => Promise<unknown>,
-      // The deletion of a user locks many rows, so a deadlock may cause StoreUnavailable.
+      // Deleting a user locks many rows, so a deadlock may cause StoreUnavailable.
       { mayCollide = false } = {},
     ): Promise<IssuedToken | undefined> => {
       const { paused, release } = pair.brake.arm(where)
@@ -789,7 +793,7 @@ describe.each([
     test
       .skipIf(isMissing)
       .each(Object.keys(ways).flatMap((way) => moments.map((where) => [way, where] as const)))(
-      'accepts no child of a personal token that %s %s',
+      'accepts no child if its personal token %s while the exchange pauses %s',
       async (way, where) => {
         const user = await newUser()
         const personal = await pair.fast.tokens.createPersonal('Test', user.id, { scopes })
@@ -815,37 +819,40 @@ describe.each([
           ['is refreshed', where] as const,
           ['is revoked', where] as const,
         ]),
-      )('accepts no child of an access token that %s %s', async (way, where) => {
-      const user = await newUser()
-      const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
-      const issued = await pair.fast.tokens.issue({
-        type: 'user',
-        client,
-        subject: user,
-        scopes,
-        refreshable: true,
-      })
-      const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
-      const refreshToken = issued.refreshToken ?? ''
-      const found = await pair.fast.tokens.find({ refreshToken })
-      if (!parent || !found) throw new Error('The parent token does not exist.')
-      const made = await race(
-        where,
-        async () =>
-          pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
-        () =>
-          way === 'is revoked'
-            ? pair.fast.tokens.revoke(issued.token)
-            : pair.fast.tokens.issue({
-                type: 'refresh',
-                client,
-                presented: refreshToken,
-                parameters: '',
-                current: { found, scopes },
-              }),
-      )
-      const remaining = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
-      expect(remaining).toBeUndefined()
-    })
+      )(
+      'accepts no child if its access token %s while the exchange pauses %s',
+      async (way, where) => {
+        const user = await newUser()
+        const { client } = await pair.fast.clients.create({ name: 'Client', userId: user.id })
+        const issued = await pair.fast.tokens.issue({
+          type: 'user',
+          client,
+          subject: user,
+          scopes,
+          refreshable: true,
+        })
+        const parent = await pair.slow.tokens.find({ accessToken: issued.accessToken })
+        const refreshToken = issued.refreshToken ?? ''
+        const found = await pair.fast.tokens.find({ refreshToken })
+        if (!parent || !found) throw new Error('The parent token does not exist.')
+        const made = await race(
+          where,
+          async () =>
+            pair.slow.tokens.issue({ type: 'narrowing', client, parent, scopes, expiresIn: 60 }),
+          () =>
+            way === 'is revoked'
+              ? pair.fast.tokens.revoke(issued.token)
+              : pair.fast.tokens.issue({
+                  type: 'refresh',
+                  client,
+                  presented: refreshToken,
+                  parameters: '',
+                  current: { found, scopes },
+                }),
+        )
+        const remaining = made && (await pair.fast.tokens.find({ accessToken: made.accessToken }))
+        expect(remaining).toBeUndefined()
+      },
+    )
   },
 )

@@ -479,16 +479,16 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
       expect(await shows(browser, url)).toBe('login')
     })
 
-    test('asks again if the user returns from the login page without a login', async () => {
+    test('asks for a login again if the user returns from the login page without a login', async () => {
       const { browser, url } = await asked()
       const next = await nextOf(browser, url)
       expect(await shows(browser, next)).toBe('login')
-      // The return URL of another browser is not sufficient, because this browser has not logged in since.
+      // The return URL of another browser does not replace the login of this browser.
       app.advance(1)
       expect(await shows(browser, await nextOf(new UserAgent(), url))).toBe('login')
     })
 
-    test('asks again if the login was for another request, or the mark of the login is invalid', async () => {
+    test('asks for a login again if the parameter login_again is invalid or belongs to another request', async () => {
       const { browser, url } = await asked()
       const login = await browser.browse((await asked()).url)
       const back = await browser.submit(login, { email: app.user.email, password: app.password })

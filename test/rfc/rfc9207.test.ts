@@ -28,7 +28,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     })
   })
 
-  // `answerTo` asserts that no parameter is repeated.
+  // `responseTo` also asserts that no parameter is repeated.
   test.each<[string, Record<string, string | undefined>, 'yes' | 'no']>([
     ['a code', {}, 'yes'],
     ['access_denied', {}, 'no'],
@@ -68,7 +68,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(responseTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('attacks P-1 returns the configured issuer as iss despite other forwarded headers [T396]', async () => {
+  test('returns the configured issuer as iss despite other forwarded headers [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {

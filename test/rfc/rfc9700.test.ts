@@ -92,19 +92,16 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
       (client, code) =>
         client.token({ grant_type: 'authorization_code', code, client_id: 'nobody' }, 'none'),
     ],
-  ])(
-    'attacks P-6 rejects a second use of a code %s without revoking tokens [T523]',
-    async (_how, replay) => {
-      for (const late of [false, true]) {
-        const code = await conf.code()
-        const { body } = await conf.redeem(code)
-        if (late) app.advance(60)
-        expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
-        expect(await isAlive(conf, body.access_token)).toBe(true)
-        expect((await conf.refresh(body.refresh_token)).status).toBe(200)
-      }
-    },
-  )
+  ])('rejects a second use of a code %s without revoking tokens [T523]', async (_how, replay) => {
+    for (const late of [false, true]) {
+      const code = await conf.code()
+      const { body } = await conf.redeem(code)
+      if (late) app.advance(60)
+      expect((await replay(conf, code)).status).toBeGreaterThanOrEqual(400)
+      expect(await isAlive(conf, body.access_token)).toBe(true)
+      expect((await conf.refresh(body.refresh_token)).status).toBe(200)
+    }
+  })
 
   test('decision §4.8 revokes the tokens after a second use of the code even if the session has ended', async () => {
     const email = 'replay-logout@example.org'
@@ -131,7 +128,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     expect(await ping(app, access_token)).toBe(401)
   })
 
-  test('attacks CD-06 accepts one of 50 concurrent redemptions, and revokes its tokens because of the others', async () => {
+  test('attacks CD-06 accepts one of 50 concurrent redemptions, and revokes its tokens because of the other requests', async () => {
     for (const client of [conf, pub]) {
       const code = await client.code()
       const responses = await concurrently(50, () => client.redeem(code))
@@ -444,7 +441,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     expect(await isAlive(client, two.access_token)).toBe(true)
   })
 
-  test('attacks P-7 RF-08 rejects refresh tokens after the absolute lifetime of the authorization', async () => {
+  test('attacks RF-08 rejects refresh tokens after the absolute lifetime of the authorization', async () => {
     await using own = await startServer({ authorizationExpiresIn: 7_200 })
     const client = await TestClient.register(own, new UserAgent())
     let { refresh_token } = await client.tokens()
@@ -549,7 +546,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       expect(await isAlive(conf, given[0]?.body.access_token ?? '')).toBe(true)
     })
 
-    test('without a leeway (0), accepts one of 50 concurrent requests, and revokes its tokens because of the others', async () => {
+    test('without a leeway (0), accepts one of 50 concurrent requests, and revokes its tokens because of the other requests', async () => {
       await using strict = await startServer({ refreshTokenLeeway: 0 })
       const client = await TestClient.register(strict, new UserAgent())
       const other = await client.tokens()
@@ -651,8 +648,8 @@ describe('decision §5.3 inactive users and owners', () => {
   })
 })
 
-describe('attacks §A invariants of the stored tokens after the tests above', () => {
-  test('I1, I4 stores only tokens of valid authorizations, with scopes that the user granted', async () => {
+describe('invariants of the stored tokens after the tests above', () => {
+  test('stores only tokens of valid authorizations, with scopes that the user granted', async () => {
     await conf.tokens()
     const rows = await app.query(
       `select t.scopes, a.scopes as granted, a.revoked_at, c.scopes as consented

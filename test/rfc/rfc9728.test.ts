@@ -176,7 +176,7 @@ describe('RFC 9728 §2 the content of the metadata', () => {
     expect(JSON.stringify(metadata)).not.toContain('test:scope')
   })
 
-  test('attacks P-1 returns the configured issuer despite other forwarded headers', async () => {
+  test('returns the configured issuer despite other forwarded headers', async () => {
     const expected = await at(wellKnown)
     const response = await fetch(`${origin}${wellKnown}`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },

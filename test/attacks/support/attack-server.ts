@@ -11,7 +11,7 @@ import { audit, remember } from './auditor.ts'
 export const isOnNodes: boolean = process.env.TEST_SERVER === 'nodes'
 
 /**
- * The scopes of the catalogue. In the project `nodes`, the processes have the scopes of the notes application instead.
+ * The scopes that the tests request. In the project `nodes`, the processes have the scopes of the notes application.
  * The client `conf` may not request `rwAll`.
  */
 export const scopes = isOnNodes
@@ -110,7 +110,7 @@ export interface Redeeming {
   readonly at?: Pick<TestServer, 'issuer'>
 }
 
-/** A listening server with the fixtures of the catalogue. Closing it runs the auditor. */
+/** A listening server with users and clients for attacks. Closing the server runs the auditor. */
 export interface AttackServer {
   readonly server: TestServer
   readonly issuer: string
@@ -123,10 +123,10 @@ export interface AttackServer {
   browser(name: UserName): Promise<LoggedIn>
   /** Logs in the user with another browser. */
   newBrowser(name: UserName): Promise<LoggedIn>
-  /** Returns the URL of an authorization request (called AZ in the catalogue). */
+  /** Returns the URL of an authorization request with valid parameters, changed by `over`. */
   authorizeUrl(over?: Over, asking?: Pick<Asking, 'client' | 'append'>): string
   /**
-   * Sends an authorization request (AZ), follows redirects within the server, and submits the consent form. Returns the
+   * Sends an authorization request, follows redirects within the server, and submits the consent form. Returns the
    * redirect to the client, or the last page.
    */
   authorize(over?: Over, asking?: Asking): Promise<HttpResponse>
@@ -134,21 +134,21 @@ export interface AttackServer {
   follow(answer: HttpResponse, agent: UserAgent): Promise<HttpResponse>
   /** Submits the first form of a page with its hidden fields, and follows redirects within the server. */
   submit(page: HttpResponse, agent: UserAgent, fields: Over): Promise<HttpResponse>
-  /** Runs AZ and returns the code. */
+  /** Sends an authorization request with consent, and returns the code. */
   code(over?: Over, asking?: Asking): Promise<string>
-  /** Sends a token request (TK). Adds the required parameters if the grant is an authorization code. */
+  /** Sends a token request. Adds the required parameters if the grant is an authorization code. */
   token(over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
-  /** Pushes the parameters of AZ (RFC 9126). */
+  /** Sends a pushed authorization request (RFC 9126). */
   push(over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
-  /** Sends TK with a refresh token. */
+  /** Sends a token request with a refresh token. */
   refresh(refreshToken: string, over?: Over, redeeming?: Redeeming): Promise<HttpResponse>
-  /** Runs AZ and TK and returns the tokens. `over` applies to AZ. */
+  /** Runs the code flow and returns the tokens. `over` changes parameters of the authorization request. */
   grant(over?: Over, asking?: Asking): Promise<Tokens>
-  /** Requests /oauth/ping with a token (PING). */
+  /** Requests /oauth/ping with an access token. */
   ping(token: string, at?: Pick<TestServer, 'issuer'>): Promise<HttpResponse>
-  /** Expects that PING with the access token and a refresh are rejected. */
+  /** Expects that /oauth/ping rejects the access token, and that a refresh is rejected. */
   expectDead(tokens: Tokens, redeeming?: Redeeming): Promise<void>
-  /** Expects that PING with the access token succeeds. */
+  /** Expects that /oauth/ping accepts the access token. */
   expectAlive(tokens: Pick<Tokens, 'accessToken'>): Promise<void>
   /** Sends any request, without following redirects. */
   request(path: string, init?: RequestInit & { readonly agent?: UserAgent }): Promise<HttpResponse>
@@ -171,7 +171,7 @@ export interface AttackServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The options of the catalogue's server. Another node uses them too: `startServer({ beside, ...attackOptions })`. */
+/** The options of the server. A test starts another node with them: `startServer({ beside, ...attackOptions })`. */
 export const attackOptions: TestOptions = {
   ...(isOnNodes ? {} : { scopes: registeredScopes }),
   allowPrivateUseRedirectUris: true,
@@ -573,7 +573,7 @@ const stateOf = async (server: TestServer): Promise<Record<string, readonly unkn
   return state
 }
 
-/** Expects LOCAL400: a page of this server with status 400, and no previous redirect to another site. */
+/** Expects a page of this server with status 400, without a previous redirect to another site. */
 export const expectLocal400 = (answer: HttpResponse): void => {
   const { origin } = new URL(answer.issuer)
   for (const location of answer.locations) {
@@ -587,7 +587,7 @@ export const expectLocal400 = (answer: HttpResponse): void => {
 }
 
 /**
- * Expects REDIR: a redirect to the registered URI with one error, state and issuer, and without a code.
+ * Expects a redirect to the registered URI with one error, state and issuer, and without a code.
  * @param redirectUri the expected redirect URI; by default, the redirect URI of the client `conf`
  * @param state the expected state, or null if the redirect must not contain a state
  */
@@ -615,7 +615,7 @@ export const expectRedirect = (
   expect(location).not.toContain('access_token')
 }
 
-/** Expects J400 or J401: an uncached JSON error (RFC 6749 §5.2), with a challenge if the request used Basic. */
+/** Expects an uncached JSON error (RFC 6749 §5.2), with a challenge if the request used Basic. */
 export const expectJson = (
   answer: HttpResponse,
   status: number,
@@ -636,7 +636,7 @@ export const expectJson = (
   }
 }
 
-/** Expects B401: a Bearer challenge with this error, or without an error. */
+/** Expects status 401 and a Bearer challenge with this error, or without an error. */
 export const expectBearer = (answer: HttpResponse, error?: string): void => {
   expect(answer.status, answer.text).toBe(401)
   const challenge = answer.headers.get('www-authenticate') ?? ''

@@ -20,7 +20,7 @@ interface Known {
   readonly personal: Map<number, string>
 }
 
-// The collected data by issuer.
+// The data that was collected for each issuer.
 const known = new Map<string, Known>()
 
 const knownOf = ({ issuer }: Pick<TestServer, 'issuer'>): Known =>
@@ -46,7 +46,7 @@ export const remember = (server: TestServer): Memory => {
 }
 
 /**
- * Checks the invariants of the catalogue in the database and the log of a server.
+ * Checks the invariants I1 to I6 in the database and the log of a server.
  * @throws Error that lists the broken invariants
  */
 export const audit = async (server: TestServer): Promise<void> => {
@@ -99,7 +99,7 @@ const sameSet = (one: readonly string[], other: readonly string[]): boolean =>
 const tokensOf = ({ tokens }: Rows, { id }: Row): readonly Row[] =>
   tokens.filter(({ authorization_id }) => number(authorization_id) === number(id))
 
-/** I1: a code has at most one token family. */
+/** I1: a code has at most one authorization, and the authorization at most one pair of tokens. */
 const oneFamilyPerCode = (rows: Rows): readonly string[] => {
   const live = rows.authorizations.filter(({ revoked_at }) => revoked_at === null)
   const digests = live.flatMap(({ code_digest }) => code_digest ?? [])
