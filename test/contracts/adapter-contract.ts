@@ -9,8 +9,8 @@ import { describeTokens } from './adapter/tokens.ts'
 import { World } from './adapter/world.ts'
 
 /**
- * The tests of every application that embeds the server, for any adapter. The application has `GET` and `POST
- * /api/notes`, `/api/me`, `/api/public` and the page `/` of the notes application.
+ * Defines the tests that every application with the server must pass, with any adapter. The application serves `GET`
+ * and `POST /api/notes`, `/api/me`, `/api/public` and the page `/` of the notes application.
  */
 export const adapterContract = (title: string, embed: () => Promise<Embedded>): void => {
   describe(title, () => {

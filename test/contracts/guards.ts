@@ -2,14 +2,14 @@ import { type AuthorizationServer, Scope } from 'svc-oauth2server'
 import { actAs, createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-/** A part of the application, with an address of its own. */
+/** A resource that is a part of the application, with its own URL. */
 export const part = 'https://api.example/notes'
 /** A resource that is not part of the application. */
 const other = 'https://api.example/mail'
 const metadataOfPart = 'https://api.example/.well-known/oauth-protected-resource/notes'
 const metadataOfAll = 'http://localhost/.well-known/oauth-protected-resource'
 
-/** The CORS header that the application sets itself, at `/site`. */
+/** The value of the CORS header that the application itself sets at `/site`. */
 export const site = 'https://spa.example'
 
 export type Ask = (
@@ -18,20 +18,24 @@ export type Ask = (
   method?: 'GET' | 'HEAD',
 ) => Promise<{ readonly status: number; readonly headers: Headers }>
 
-/** An application with guards of every kind. */
+/** An application with all types of guards. */
 export interface Guarded {
   readonly ask: Ask
-  /** Whether the REST extension sees the guards on the route, so that it names their scopes itself. */
+  /** Whether the REST extension knows the guards of a route, so that its own challenges contain their scopes. */
   readonly restLooksAhead: boolean
   close?(): Promise<void>
 }
 
 /**
- * Tests of operations that several guards protect. The application has `/steps`, which requires a caller, the scope
- * `notes:read` and the scope `notes:write` one by one; `/part/steps`, the same for the resource `part`; `/own/steps`,
- * the same for `part` with tokens issued for it only; `/site`, the same after the application set
- * `Access-Control-Allow-Origin` to `site`; `/any` for a caller with any of the two; `/all` and `/alone`, with one
- * scope guard for both or for any of them, and no other guard; and `/misplaced`, a guard without the REST extension.
+ * Defines tests of routes with several guards. The application has these routes:
+ * - `/steps` has three guards, which require a caller, the scope `notes:read` and the scope `notes:write`.
+ * - `/part/steps` has the guards of `/steps`, and belongs to the resource `part`.
+ * - `/own/steps` has the guards of `/steps`, and accepts only tokens that were issued for `part`.
+ * - `/site` has the guards of `/steps`, but the application sets `Access-Control-Allow-Origin` to `site` before.
+ * - `/any` requires a caller with `notes:read` or `notes:write`.
+ * - `/all` has only one guard, which requires both scopes.
+ * - `/alone` has only one guard, which requires one of the scopes.
+ * - `/misplaced` has a guard, but no REST extension.
  */
 export const guardsContract = (
   title: string,
@@ -41,7 +45,7 @@ export const guardsContract = (
     let server: AuthorizationServer
     let app: Guarded
     beforeAll(async () => {
-      // A misplaced guard is an error of the application, which frameworks print there.
+      // Silence the console, on which frameworks print the error of a misplaced guard.
       vi.spyOn(console, 'error').mockReturnValue()
       const scopes = ['notes:read', 'notes:write', 'notes:share'].map((id) => new Scope(id))
       const resources = [{ resource: part }, { resource: other }]
@@ -80,12 +84,12 @@ export const guardsContract = (
     const invalid = 'error="invalid_token", error_description="The access token is not valid.", '
 
     describe('the challenge', () => {
-      test('names every required scope without a credential', async () => {
+      test('contains every required scope if the request has no credential', async () => {
         expect(await challenge('/steps')).toEqual([401, bearer('', both)])
         expect(await challenge('/any')).toEqual([401, bearer('', both)])
       })
 
-      test('names all of them to a token that lacks one', async () => {
+      test('contains every required scope if the token lacks one of them', async () => {
         for (const scopes of [[], ['notes:share'], ['notes:read'], ['notes:write']])
           expect(await challenge('/steps', await token(scopes))).toEqual([
             403,
@@ -96,7 +100,7 @@ export const guardsContract = (
         expect(await challenge('/any', await token(['notes:write']))).toEqual([200, null])
       })
 
-      test('names the scopes that are known to an invalid token', async () => {
+      test('contains the scopes for an invalid token if the REST extension knows the guards', async () => {
         const expected = bearer(invalid, app.restLooksAhead ? both : '')
         const headers = { authorization: `Bearer ${'A'.repeat(60)}` }
         expect(await challenge('/steps', headers)).toEqual([401, expected])
@@ -118,21 +122,21 @@ export const guardsContract = (
         return Promise.all(paths.map(async (path) => (await app.ask(path, headers)).status))
       }
 
-      test('any of the scopes is sufficient, or all are required [T636]', async () => {
+      test('a guard accepts any of its scopes, or requires all of its scopes [T636]', async () => {
         expect(await statuses(['notes:read', 'notes:write'])).toEqual([200, 200, 200])
         expect(await statuses(['notes:write'])).toEqual([200, 403, 200])
         expect(await statuses(['notes:share'])).toEqual([403, 403, 403])
         expect(await statuses([])).toEqual([403, 403, 403])
       })
 
-      test('their guard rejects unauthenticated requests', async () => {
+      test('a scope guard without another guard rejects unauthenticated requests', async () => {
         for (const path of ['/all', '/alone'])
           expect(await challenge(path)).toEqual([401, bearer('', both)])
       })
     })
 
     describe('RFC 8707 §2 a part of the application', () => {
-      test('accepts tokens for it, and unrestricted ones', async () => {
+      test('accepts tokens for the part, and tokens without a resource', async () => {
         for (const resources of [[], [part], [other, part]])
           expect(await challenge('/part/steps', await token(both.split(' '), resources))).toEqual([
             200,
@@ -140,7 +144,7 @@ export const guardsContract = (
           ])
       })
 
-      test('RFC 9068 §4 accepts a token for the whole application, whether that was requested or not', async () => {
+      test('RFC 9068 §4 accepts a token for the whole application, with or without a requested resource', async () => {
         for (const resources of [[], ['http://localhost'], ['http://localhost', other]])
           for (const path of ['/steps', '/part/steps'])
             expect(await challenge(path, await token(both.split(' '), resources))).toEqual([
@@ -149,7 +153,7 @@ export const guardsContract = (
             ])
       })
 
-      test('RFC 9068 §4 where it requires its audience, rejects tokens that were not issued for it', async () => {
+      test('RFC 9068 §4 with requireAudience, rejects tokens that were not issued for the part', async () => {
         const scopes = both.split(' ')
         for (const resources of [[part], ['http://localhost', part]])
           expect(await challenge('/own/steps', await token(scopes, resources))).toEqual([200, null])
@@ -162,7 +166,7 @@ export const guardsContract = (
         expect(await challenge('/part/steps', headers)).toEqual([200, null])
       })
 
-      test('§5.1 of RFC 9728: names its own metadata in challenges', async () => {
+      test('RFC 9728 §5.1 returns the metadata URL of the part in challenges', async () => {
         expect(await challenge('/part/steps')).toEqual([401, bearer('', both, metadataOfPart)])
         expect(await challenge('/part/steps', await token(['notes:read'], [part]))).toEqual([
           403,
@@ -170,7 +174,7 @@ export const guardsContract = (
         ])
       })
 
-      test('rejects a token for another resource only; a token for the part is rejected elsewhere', async () => {
+      test('rejects a token for another resource at the part, and a token for the part at other routes', async () => {
         const [, there] = await challenge('/part/steps', await token([], [other]))
         expect(there).toContain(invalid)
         expect(there).toContain(`resource_metadata="${metadataOfPart}"`)
@@ -181,7 +185,7 @@ export const guardsContract = (
       })
     })
 
-    describe('RFC 9728 §5.1 scripts of other sites', () => {
+    describe('RFC 9728 §5.1 CORS headers for scripts of other sites', () => {
       const said = async (path: string, headers?: Readonly<Record<string, string>>) => {
         const response = await app.ask(path, { origin: 'https://evil.example', ...headers })
         return [
@@ -191,7 +195,7 @@ export const guardsContract = (
         ]
       }
 
-      test('may read a challenge, without credentials of the browser', async () => {
+      test('allow any site to read a challenge, without browser credentials', async () => {
         const forged = { authorization: 'Bearer bad' }
         expect(await said('/steps')).toEqual([401, '*', null])
         expect(await said('/steps', forged)).toEqual([401, '*', null])
@@ -202,13 +206,13 @@ export const guardsContract = (
         )
       })
 
-      test('keep the CORS headers that the application has set', async () => {
+      test('do not replace the header that the application has set', async () => {
         expect(await said('/site')).toEqual([401, site, null])
         expect(await said('/site', { authorization: 'Bearer bad' })).toEqual([401, site, null])
         expect(await said('/site', await token([]))).toEqual([403, site, null])
       })
 
-      test('get the CORS headers of the application for successful requests', async () => {
+      test('are not added to a successful response', async () => {
         expect(await said('/steps', await token(both.split(' ')))).toEqual([200, null, null])
       })
     })

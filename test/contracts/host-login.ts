@@ -3,23 +3,23 @@ import { createTestServer } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-/** An application with its own login. It has `GET /api/me`, and at `/` the page's JWT as text. */
+/** Starts an application with its own login. It serves `GET /api/me`, and at `/` the JWT of the page as text. */
 export type HostWithLogin = (
   server: AuthorizationServer,
 ) => Promise<{ readonly port: number; close(): Promise<void> }>
 
 export type Owner = { readonly id: number; readonly sessionId: string } | null
 
-/** The user of the application's own cookie, as its session middleware would find it. */
+/** Returns the user of the application's session cookie, like a session middleware. */
 export const ownerIn = (cookie: string | null | undefined): Owner => {
   const [, id, sessionId] = /\bhost=(\d+)\.(\w+)/.exec(cookie ?? '') ?? []
-  if (id === '500') throw new Error('The session store of the application is out.')
+  if (id === '500') throw new Error('The session store of the application is unavailable.')
   return id === undefined || sessionId === undefined ? null : { id: Number(id), sessionId }
 }
 
 const redirectUri = 'https://client.example/cb'
 
-/** Tests of the application's own session, in every framework. */
+/** Defines tests of an application with its own login and sessions, for every framework. */
 export const hostLoginContract = (
   title: string,
   resourceOwner: FindResourceOwner,
@@ -47,7 +47,7 @@ export const hostLoginContract = (
       await server.close()
     })
 
-    /** A browser in which the application has logged the user in. */
+    /** Returns a browser in which the application has logged the user in. */
     const loggedIn = (session = 'one') => {
       const agent = new UserAgent()
       agent.jar.setCookieSync(`host=${user}.${session}`, url)
@@ -66,7 +66,7 @@ export const hostLoginContract = (
       return { clientId: client.clientId, clientSecret }
     }
 
-    test("the application's login, then consent, code, token and resource", async () => {
+    test('completes the code flow with the login of the application', async () => {
       const registered = await client()
       const { verifier, challenge } = newPkce()
       const request = authorizeUrl(url, {
@@ -107,7 +107,7 @@ export const hostLoginContract = (
       })
     })
 
-    test('the page has a JWT, and an API request without it is rejected', async () => {
+    test('provides a JWT on the page, and rejects an API request without this JWT', async () => {
       const agent = loggedIn()
       const jwt = await jwtOf(agent)
       expect(await me(agent, jwt)).toEqual({ status: 200, body: { id: user, kind: 'session' } })
@@ -118,7 +118,7 @@ export const hostLoginContract = (
       expect(await jwtOf(new UserAgent())).toBe('')
     })
 
-    test('an endpoint for tokens only ignores the session', async () => {
+    test('does not accept the session at an endpoint for access tokens', async () => {
       const agent = loggedIn()
       const authorization = `Bearer ${await jwtOf(agent)}`
       expect((await agent.fetch(`${url}/oauth/ping`)).status).toBe(400)
@@ -126,7 +126,7 @@ export const hostLoginContract = (
       expect(ping.status).toBe(401)
     })
 
-    test('a user whom the application deactivated is logged out immediately', async () => {
+    test('rejects the session of a deactivated user until reactivation', async () => {
       const agent = loggedIn()
       const jwt = await jwtOf(agent)
       await server.users.setActive(user, false)
@@ -138,12 +138,12 @@ export const hostLoginContract = (
       expect((await me(agent, jwt)).status).toBe(200)
     })
 
-    test('the server has no login and no logout', async () => {
+    test('returns 404 at /login and /logout', async () => {
       for (const path of ['/login', '/logout'])
         expect((await fetch(`${url}${path}`)).status).toBe(404)
     })
 
-    test('a failing session look-up is an error of the application, and no verdict', async () => {
+    test('returns 500 if the application cannot look up the session', async () => {
       const agent = new UserAgent()
       agent.jar.setCookieSync('host=500.x', url)
       for (const path of ['/api/me', '/', '/oauth/ping'])

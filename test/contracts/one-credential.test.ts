@@ -3,7 +3,7 @@ import { rawHttp } from '../support/raw-http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { browser, claimsOf, forgedJwt, type LoggedIn, logIn } from '../support/session.ts'
 
-/** The credentials of a request. A header is given by its value; cookies and the query by name. */
+/** The credentials of a request: the values of its `Authorization` and `Cookie` headers, and its query. */
 interface Presented {
   readonly authorization?: string | readonly string[]
   readonly cookie?: string | readonly string[]
@@ -12,7 +12,7 @@ interface Presented {
 
 interface HttpResponse {
   readonly status: number
-  /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
+  /** The parameters of the `WWW-Authenticate` header; `none` without a header, `bare` without an error parameter. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
   readonly body: unknown
 }
@@ -21,14 +21,14 @@ interface World {
   readonly app: TestServer
   /** The browser of the user. */
   readonly session: LoggedIn
-  /** The same user in a second browser, and another user. */
+  /** A second browser of the user, and the browser of another user. */
   readonly second: LoggedIn
   readonly other: LoggedIn
   readonly token: string
   readonly expired: string
   readonly revoked: string
   readonly ofInactive: string
-  /** Claims of the session's JWT with changes; undefined removes one. */
+  /** Returns the claims of the session's JWT with changes. The value undefined removes a claim. */
   readonly claims: (changed?: Record<string, unknown>) => Record<string, unknown>
 }
 
@@ -133,7 +133,7 @@ const missingHeader = jwtError(400, 'Missing required header argument.')
 const anonymous = identified({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented
-/** The responses of the two routes; `both` if they are equal. */
+/** The expected responses of the two routes, or one response for both routes. */
 type Expected = { readonly both: HttpResponse } | Record<keyof typeof routes, HttpResponse>
 
 const check = async (present: Present, expected: Expected): Promise<void> => {
@@ -154,16 +154,19 @@ describe('decision §3 two credentials', () => {
       ({ token }) => ({ authorization: [`Bearer ${token}`, `Bearer ${token}`] }),
     ],
     [
-      'two headers, junk first',
+      'an invalid header before a valid header',
       ({ token }) => ({ authorization: ['Bearer junk', `Bearer ${token}`] }),
     ],
     [
-      'two headers, junk last',
+      'a valid header before an invalid header',
       ({ token }) => ({ authorization: [`Bearer ${token}`, 'Bearer junk'] }),
     ],
-    ['two headers, one of them empty', ({ token }) => ({ authorization: [`Bearer ${token}`, ''] })],
     [
-      'a JWT and a token, two headers',
+      'a valid header before an empty header',
+      ({ token }) => ({ authorization: [`Bearer ${token}`, ''] }),
+    ],
+    [
+      'a header with a JWT and a header with a token',
       ({ token, session }) => ({
         authorization: [`Bearer ${session.jwt}`, `Bearer ${token}`],
         cookie: session.cookie,
@@ -174,15 +177,15 @@ describe('decision §3 two credentials', () => {
       ({ token }) => ({ authorization: `Bearer ${token},Bearer ${token}` }),
     ],
     [
-      'header and query, the same',
+      'the same token in the header and in the query',
       ({ token }) => ({ authorization: `Bearer ${token}`, query: `?access_token=${token}` }),
     ],
     [
-      'header and query, junk in the query',
+      'a token in the header and an invalid token in the query',
       ({ token }) => ({ authorization: `Bearer ${token}`, query: '?access_token=junk' }),
     ],
     [
-      'header and an empty query token',
+      'a token in the header and an empty token in the query',
       ({ token }) => ({ authorization: `Bearer ${token}`, query: '?access_token=' }),
     ],
     [
@@ -198,10 +201,10 @@ describe('decision §3 two credentials', () => {
       ({ token }) => ({ query: `?access_token=${token}&access_token=${token}` }),
     ],
     [
-      'two tokens in the query, one name encoded',
+      'two tokens in the query, one with an encoded parameter name',
       ({ token }) => ({ query: `?access_token=${token}&%61ccess_token=${token}` }),
     ],
-  ])('%s: returns 400 invalid_request [T529]', (_, present) =>
+  ])('returns 400 invalid_request for %s [T529]', (_, present) =>
     check(present, { both: twoCredentials }),
   )
 })
@@ -212,7 +215,7 @@ describe('decision §3 an opaque token', () => {
     anonymous: identified({ kind: 'personal_token', user: { id: world.app.user.id } }),
   })
 
-  test('in the query, with a header of another scheme: authenticates its user', () =>
+  test('authenticates its user if it is in the query and the header has another scheme', () =>
     check(
       ({ token }) => ({ authorization: 'Basic YTpi', query: `?access_token=${token}` }),
       holder(),
@@ -222,35 +225,35 @@ describe('decision §3 an opaque token', () => {
     ['in the header', ({ token }) => ({ authorization: `Bearer ${token}` })],
     ['in the query', ({ token }) => ({ query: `?access_token=${token}` })],
     [
-      'with a live session, whose cookie is ignored',
+      'in the header of a request with a session of another user',
       ({ token, other }) => ({ authorization: `Bearer ${token}`, cookie: other.cookie }),
     ],
     [
-      'in the query with a live session',
+      'in the query of a request with a session of another user',
       ({ token, other }) => ({ query: `?access_token=${token}`, cookie: other.cookie }),
     ],
-  ])('valid, %s: authenticates its user [T641]', (_, present) => check(present, holder()))
+  ])('authenticates its user: a token %s [T641]', (_, present) => check(present, holder()))
 
   test.each<[string, (world: World) => string]>([
-    ['unknown', () => 'A'.repeat(60)],
-    ['short', () => 'bad'],
-    ['expired', ({ expired }) => expired],
-    ['revoked', ({ revoked }) => revoked],
-    ["an inactive user's", ({ ofInactive }) => ofInactive],
+    ['an unknown token', () => 'A'.repeat(60)],
+    ['a short token', () => 'bad'],
+    ['an expired token', ({ expired }) => expired],
+    ['a revoked token', ({ revoked }) => revoked],
+    ['a token of an inactive user', ({ ofInactive }) => ofInactive],
     [
-      'with its case flipped',
+      'a token whose first letter is in the other case',
       ({ token }) =>
         token.replace(/[a-z]/i, (c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())),
     ],
-    ['the first half of a valid one', ({ token }) => token.slice(0, 30)],
-    ['a valid one and more', ({ token }) => `${token}=`],
+    ['the first half of a valid token', ({ token }) => token.slice(0, 30)],
+    ['a valid token with an additional character', ({ token }) => `${token}=`],
     ['a JWT of typ at+jwt', ({ claims }) => forgedJwt(claims(), { header: { typ: 'at+jwt' } })],
     [
       'a JWT of typ application/AT+JWT',
       ({ claims }) => forgedJwt(claims(), { header: { typ: 'application/AT+JWT' } }),
     ],
   ])(
-    '%s: returns 401 invalid_token, also where anonymous is allowed, and never uses the cookie [T755]',
+    'returns 401 invalid_token for %s, even with a session or if the resource allows anonymous callers [T755]',
     async (_, value) => {
       const token = value(world)
       const { cookie } = world.session
@@ -263,7 +266,7 @@ describe('decision §3 an opaque token', () => {
     },
   )
 
-  test('without a required scope: returns 403 insufficient_scope with the scope [T645]', async () => {
+  test('returns 403 insufficient_scope with the required scope for a token without the scope [T645]', async () => {
     const { app, token } = world
     const response = await rawHttp(app, {
       method: 'DELETE',
@@ -278,23 +281,26 @@ describe('decision §3 an opaque token', () => {
   })
 })
 
-describe('decision §3 a value with dots', () => {
+describe('decision §3 a token with dots, such as a JWT', () => {
   const noSession: readonly [string, (world: World) => Presented['cookie']][] = [
     ['a missing cookie', () => []],
-    ['a dead cookie', () => `oauth2server_session=${'A'.repeat(43)}`],
-    ['a cookie that is none of ours', () => 'oauth2server_session=x; __proto__=x'],
+    ['an unknown session cookie', () => `oauth2server_session=${'A'.repeat(43)}`],
+    ['a malformed session cookie', () => 'oauth2server_session=x; __proto__=x'],
     [
       'two session cookies in one header',
       ({ session, other }) => `${session.cookie}; ${other.cookie}`,
     ],
     ['two session cookies in two headers', ({ session }) => [session.cookie, session.cookie]],
   ]
-  test.each(noSession)('and %s: returns 401 with a bare challenge [T751]', async (_, cookie) => {
-    for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
-      const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
-      await check(() => presented, { both: bare })
-    }
-  })
+  test.each(noSession)(
+    'returns 401 and a challenge without an error for %s [T751]',
+    async (_, cookie) => {
+      for (const value of [world.session.jwt, 'a.b.c', 'a.b', '.', jwt({}).slice(7)]) {
+        const presented = { authorization: `Bearer ${value}`, cookie: cookie(world) ?? [] }
+        await check(() => presented, { both: bare })
+      }
+    },
+  )
 
   const ofSession = (authorization: string): Presented => ({
     authorization,
@@ -305,15 +311,15 @@ describe('decision §3 a value with dots', () => {
   test.each<[string, (world: World) => string]>([
     ['two parts', () => 'Bearer a.b'],
     ['five parts', () => 'Bearer a.b.c.d.e'],
-    ['dots only', () => 'Bearer ..'],
-    ['more words', ({ session }) => `Bearer ${session.jwt} extra`],
-    ['bad base64', ({ session }) => `Bearer ${session.jwt.replace('.', '.~')}`],
+    ['three empty parts', () => 'Bearer ..'],
+    ['a word after the JWT', ({ session }) => `Bearer ${session.jwt} extra`],
+    ['invalid base64url', ({ session }) => `Bearer ${session.jwt.replace('.', '.~')}`],
     ['a header that is not JSON', ({ claims }) => jwt(claims(), {}).replace(/ [^.]+/, ' e30x')],
     ['a payload that is not JSON', () => jwt('{')],
     ['a payload that is not an object', () => jwt([1])],
     ['a payload that is a text', () => jwt('"x"')],
-    ['a byte order mark before it', ({ session }) => `Bearer \xEF\xBB\xBF${session.jwt}`],
-    ['an 8-bit character in it', ({ session }) => `Bearer ${session.jwt}\xE9`],
+    ['a byte order mark before the JWT', ({ session }) => `Bearer \xEF\xBB\xBF${session.jwt}`],
+    ['an 8-bit character after the JWT', ({ session }) => `Bearer ${session.jwt}\xE9`],
     ['an empty signature', ({ session }) => `Bearer ${session.jwt.replace(/[^.]+$/, '')}`],
     [
       'the signature of another JWT',
@@ -321,15 +327,15 @@ describe('decision §3 a value with dots', () => {
         `Bearer ${session.jwt.replace(/[^.]+$/, '')}${other.jwt.split('.')[2]}`,
     ],
     [
-      "another payload under the session's signature",
+      "another payload and the signature of the session's JWT",
       ({ session, other }) =>
         `Bearer ${session.jwt.replace(/\.[^.]+\./, `.${other.jwt.split('.')[1]}.`)}`,
     ],
-    ['a foreign key', ({ claims }) => jwt(claims(), { key })],
-    ['an empty key', ({ claims }) => jwt(claims(), { key: '' })],
-    ['the key "secret"', ({ claims }) => jwt(claims(), { key: 'secret' })],
+    ['a signature with another key', ({ claims }) => jwt(claims(), { key })],
+    ['a signature with an empty key', ({ claims }) => jwt(claims(), { key: '' })],
+    ['a signature with the key "secret"', ({ claims }) => jwt(claims(), { key: 'secret' })],
     [
-      'the secret key itself instead of the one derived for sessions',
+      'a signature with the secret key instead of the key that is derived for sessions',
       ({ claims }) => jwt(claims(), { key: 'a test secret key of more than 32 bytes' }),
     ],
     ...['none', 'None', 'nOnE', undefined, null, [], { a: 1 }, 'RS256', 'HS256 '].map(
@@ -343,27 +349,33 @@ describe('decision §3 a value with dots', () => {
       ({ claims }) => jwt(claims(), { header: { alg: 'none' } }).replace(/[^.]+$/, ''),
     ],
     [
-      'HS384 under the right key',
+      'alg HS384 and a signature with the right key',
       ({ claims }) => jwt(claims(), { header: { alg: 'HS384' }, hash: 'sha384' }),
     ],
     [
-      'HS512 under the right key',
+      'alg HS512 and a signature with the right key',
       ({ claims }) => jwt(claims(), { header: { alg: 'HS512' }, hash: 'sha512' }),
     ],
     [
-      'kid that names a file, and its content as key',
+      'a path as kid and a signature with the content of the file as key',
       ({ claims }) => jwt(claims(), { header: { kid: '../../../dev/null' }, key: '' }),
     ],
-    ['kid that is SQL', ({ claims }) => jwt(claims(), { header: { kid: "' or 1=1 --" }, key })],
+    ['SQL as kid', ({ claims }) => jwt(claims(), { header: { kid: "' or 1=1 --" }, key })],
     [
-      'a key of its own in jwk',
+      'the key of an attacker as jwk',
       ({ claims }) =>
         jwt(claims(), { header: { jwk: { kty: 'oct', k: key.toString('base64url') } }, key }),
     ],
-    ['crit', ({ claims }) => jwt(claims(), { header: { crit: ['x'], x: true } })],
-    ['b64 false', ({ claims }) => jwt(claims(), { header: { crit: ['b64'], b64: false } })],
     [
-      'an encrypted JWT',
+      'an unknown extension in crit',
+      ({ claims }) => jwt(claims(), { header: { crit: ['x'], x: true } }),
+    ],
+    [
+      'b64 with the value false',
+      ({ claims }) => jwt(claims(), { header: { crit: ['b64'], b64: false } }),
+    ],
+    [
+      'encrypted content',
       () => `Bearer ${Buffer.from('{"alg":"dir","enc":"A256GCM"}').toString('base64url')}..a.b.c`,
     ],
     [
@@ -373,73 +385,76 @@ describe('decision §3 a value with dots', () => {
         return `Bearer {"protected":"${h}"."payload":"${p}"."signature":"${s}"}`
       },
     ],
-  ])('with a session, %s: returns 400 JWTDecodeError [T141]', (_, value) =>
+  ])('returns 400 JWTDecodeError in a session for a JWT with %s [T141]', (_, value) =>
     check((world) => ofSession(value(world)), { both: decodeError }),
   )
 
   test.each<[string, () => Record<string, unknown>]>([
-    ['exp now', () => ({ exp: seconds() })],
-    ['exp long past', () => ({ exp: 1 })],
-    ['negative exp', () => ({ exp: -1 })],
+    ['the current time as exp', () => ({ exp: seconds() })],
+    ['an exp in 1970', () => ({ exp: 1 })],
+    ['a negative exp', () => ({ exp: -1 })],
     [
-      'iat a whole lifetime ago, with any exp',
+      'an iat at the maximum age and a future exp',
       () => ({ iat: seconds() - 86_400, exp: seconds() + 9_999 }),
     ],
-  ])('with a session, expired (%s): returns 403 JWTExpiredToken [T137]', (_, changed) =>
+  ])('returns 403 JWTExpiredToken in a session for a JWT with %s [T137]', (_, changed) =>
     check(({ claims }) => ofSession(jwt(claims(changed()))), { both: expiredToken }),
   )
 
   test.each<[string, (world: World) => string]>([
-    ["another user's", ({ other }) => `Bearer ${other.jwt}`],
-    ["another session's of the same user", ({ second }) => `Bearer ${second.jwt}`],
+    ['the JWT of another user', ({ other }) => `Bearer ${other.jwt}`],
+    ['the JWT of another session of the user', ({ second }) => `Bearer ${second.jwt}`],
     [
-      'this session, another user',
+      'a JWT with the sub of another user',
       ({ claims, other }) => jwt(claims({ sub: claimsOf(other.jwt).sub })),
     ],
     [
-      'this user, another session',
+      'a JWT with the sid of another session of the user',
       ({ claims, second }) => jwt(claims({ sid: claimsOf(second.jwt).sid })),
     ],
-    ['a longer user ID', ({ claims }) => jwt(claims({ sub: `${claims().sub}0` }))],
+    ['a JWT with a longer user ID', ({ claims }) => jwt(claims({ sub: `${claims().sub}0` }))],
     [
-      'the identifier in the cookie instead of the name of the session',
+      'a JWT with the identifier in the cookie as sid',
       ({ claims, session }) => jwt(claims({ sid: session.identifier })),
     ],
-  ])('with a session, %s: returns 403 JWTInvalidIssuer [T147]', (_, value) =>
+  ])('returns 403 JWTInvalidIssuer in a session for %s [T147]', (_, value) =>
     check((world) => ofSession(value(world)), { both: invalidIssuer }),
   )
 
   test.each<[string, (world: World) => string]>([
     ['a missing typ', ({ claims }) => jwt(claims(), { header: { typ: undefined } })],
-    ['typ JWT', ({ claims }) => jwt(claims(), { header: { typ: 'JWT' } })],
-    ['typ of a logout token', ({ claims }) => jwt(claims(), { header: { typ: 'logout+jwt' } })],
+    ['the typ JWT', ({ claims }) => jwt(claims(), { header: { typ: 'JWT' } })],
+    ['the typ of a logout token', ({ claims }) => jwt(claims(), { header: { typ: 'logout+jwt' } })],
     ['another aud', ({ claims }) => jwt(claims({ aud: 'https://other.example' }))],
-    ['aud of a path below', ({ claims }) => jwt(claims({ aud: `${world.app.issuer}/x` }))],
+    [
+      'an aud below the path of the issuer',
+      ({ claims }) => jwt(claims({ aud: `${world.app.issuer}/x` })),
+    ],
     ...['sub', 'iat', 'exp', 'jti', 'aud', 'sid'].map(
       (name): [string, (world: World) => string] => [
-        `no ${name}`,
+        `a missing ${name}`,
         ({ claims }) => jwt(claims({ [name]: undefined })),
       ],
     ),
-    ['a life longer than configured', ({ claims }) => jwt(claims({ exp: seconds() + 86_401 }))],
-    ['exp in milliseconds', ({ claims }) => jwt(claims({ exp: (seconds() + 60) * 1000 }))],
+    ['a longer lifetime than configured', ({ claims }) => jwt(claims({ exp: seconds() + 86_401 }))],
+    ['an exp in milliseconds', ({ claims }) => jwt(claims({ exp: (seconds() + 60) * 1000 }))],
     [
       'an infinite exp',
       ({ claims }) => jwt(JSON.stringify(claims({ exp: 0 })).replace('"exp":0', '"exp":1e400')),
     ],
-    ['exp as a text', ({ claims }) => jwt(claims({ exp: '9999999999' }))],
-    ['iat as a text', ({ claims }) => jwt(claims({ iat: '1' }))],
+    ['a text as exp', ({ claims }) => jwt(claims({ exp: '9999999999' }))],
+    ['a text as iat', ({ claims }) => jwt(claims({ iat: '1' }))],
     [
-      'iat tomorrow',
+      'an iat of tomorrow',
       ({ claims }) => jwt(claims({ iat: seconds() + 86_400, exp: seconds() + 90_000 })),
     ],
-    ['nbf tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
-  ])('with a session, %s: returns 400 JWTNoAuthorizationError [T136]', (_, value) =>
+    ['an nbf of tomorrow', ({ claims }) => jwt(claims({ nbf: seconds() + 86_400 }))],
+  ])('returns 400 JWTNoAuthorizationError in a session for a JWT with %s [T136]', (_, value) =>
     check((world) => ofSession(value(world)), { both: noAuthorization }),
   )
 })
 
-/** `Authorization` headers with a scheme that this server does not use, such as a proxy in front of it requires. */
+/** `Authorization` headers with schemes that this server does not use, but that a proxy before it may require. */
 const foreign = [
   'Basic YTpi',
   'Basic a.b',
@@ -451,59 +466,56 @@ const foreign = [
 
 describe('decision §3 a session', () => {
   test.each<[string, string]>([
-    ['Bearer', 'Bearer'],
+    ['the scheme Bearer', 'Bearer'],
     ['the scheme in lower case', 'bearer'],
-    ['two spaces', 'Bearer '],
-  ])('with the JWT of its page (%s): authenticates its user [T639]', (_, word) =>
+    ['two spaces after the scheme', 'Bearer '],
+  ])('authenticates its user with the JWT of the page and %s [T639]', (_, word) =>
     check(({ session }) => ({ authorization: `${word} ${session.jwt}`, cookie: session.cookie }), {
       guarded: identified({ id: world.app.user.id, email: world.app.user.email, kind: 'session' }),
       anonymous: identified({ kind: 'session', user: { id: world.app.user.id } }),
     }),
   )
 
-  test('without a JWT header: returns 400 JWTInvalidHeaderError; is anonymous where that is allowed [T640]', () =>
+  test('without an Authorization header, returns 400 JWTInvalidHeaderError, or treats the request as anonymous if the resource allows it [T640]', () =>
     check(({ session }) => ({ cookie: session.cookie }), { guarded: missingHeader, anonymous }))
 
   test.each(['Bearer', 'Bearera.b.c', ''])(
-    'with the header "%s", of another type: returns 400 JWTInvalidHeaderError, and is never anonymous [T765]',
+    'returns 400 JWTInvalidHeaderError for the header "%s", even if the resource allows anonymous callers [T765]',
     (authorization) =>
       check(({ session }) => ({ authorization, cookie: session.cookie }), { both: missingHeader }),
   )
 
-  test.each(foreign)(
-    'with the header "%s" of another scheme: is treated as without a header',
-    (authorization) =>
-      check(({ session }) => ({ authorization, cookie: session.cookie }), {
-        guarded: missingHeader,
-        anonymous,
-      }),
+  test.each(foreign)('ignores the header "%s", which has another scheme', (authorization) =>
+    check(({ session }) => ({ authorization, cookie: session.cookie }), {
+      guarded: missingHeader,
+      anonymous,
+    }),
   )
 
-  test('with an empty token in the query: returns 401 invalid_token', () =>
+  test('returns 401 invalid_token for an empty token in the query', () =>
     check(({ session }) => ({ cookie: session.cookie, query: '?access_token=' }), {
       both: invalidToken,
     }))
 })
 
-describe('decision §3 no session', () => {
+describe('decision §3 a request without a session', () => {
   test.each(['Bearer', 'DPoP abc', 'Bearera.b.c', ''])(
-    'and the header "%s" without a valid token: returns 401 invalid_token',
+    'returns 401 invalid_token for the header "%s"',
     (authorization) => check(() => ({ authorization }), { both: invalidToken }),
   )
 
-  test.each(foreign)(
-    'and the header "%s" of another scheme: is anonymous [T1062]',
-    (authorization) => check(() => ({ authorization }), { guarded: bare, anonymous }),
+  test.each(foreign)('ignores the header "%s", which has another scheme [T1062]', (authorization) =>
+    check(() => ({ authorization }), { guarded: bare, anonymous }),
   )
 
-  test('and two headers, one of another scheme: returns 400 invalid_request', () =>
+  test('returns 400 invalid_request for two headers, even if one of them has another scheme', () =>
     check(({ token }) => ({ authorization: ['Basic YTpi', `Bearer ${token}`] }), {
       both: twoCredentials,
     }))
 
   test.each<[string, Present]>([
-    ['nothing', () => ({})],
-    ['a dead cookie', () => ({ cookie: `oauth2server_session=${'A'.repeat(43)}` })],
+    ['no cookie', () => ({})],
+    ['an unknown session cookie', () => ({ cookie: `oauth2server_session=${'A'.repeat(43)}` })],
     [
       'two session cookies',
       ({ session, other }) => ({ cookie: `${session.cookie}; ${other.cookie}` }),
@@ -512,15 +524,20 @@ describe('decision §3 no session', () => {
       'the same session cookie twice',
       ({ session }) => ({ cookie: [session.cookie, session.cookie] }),
     ],
-    ['a cookie whose name has the same end', ({ session }) => ({ cookie: `x${session.cookie}` })],
     [
-      'the name of the session instead of its identifier',
+      'a cookie whose name ends with the name of the session cookie',
+      ({ session }) => ({ cookie: `x${session.cookie}` }),
+    ],
+    [
+      'the sid of the session instead of its identifier in the cookie',
       ({ claims }) => ({ cookie: `oauth2server_session=${claims().sid}` }),
     ],
-    ['cookies named as members of every object', () => ({ cookie: '__proto__=x; constructor=y' })],
-    ['an array-shaped parameter', ({ token }) => ({ query: `?access_token%5B%5D=${token}` })],
-  ])(
-    'and %s: returns 401 with a bare challenge; is anonymous where that is allowed [T754]',
-    (_, present) => check(present, { guarded: bare, anonymous }),
+    ['cookies named __proto__ and constructor', () => ({ cookie: '__proto__=x; constructor=y' })],
+    [
+      'the parameter access_token[] in the query',
+      ({ token }) => ({ query: `?access_token%5B%5D=${token}` }),
+    ],
+  ])('treats a request with %s as a request without a credential [T754]', (_, present) =>
+    check(present, { guarded: bare, anonymous }),
   )
 })

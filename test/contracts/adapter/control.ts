@@ -8,7 +8,8 @@ import {
 import { createTestServer, type TestClock, testClock } from 'svc-oauth2server/testing'
 import { type Control, type Place, password, redirectUri, secretKey } from './harness.ts'
 
-// This imports only the public package, because it also runs where that is installed from its tarball.
+// This file imports the server only from the public package, because it also runs in a folder where only the package
+// is installed.
 
 /** An endpoint that responds with two cookies, which an adapter must not join. */
 const twoCookies: Extension = {
@@ -28,7 +29,7 @@ const twoCookies: Extension = {
   ],
 }
 
-/** The options of a server that a run of the suite may choose. */
+/** The server options that a run of the suite may set. */
 export type ServerSettings = SettingsInput & { readonly issuer: string }
 
 export interface Controlled {
@@ -37,7 +38,7 @@ export interface Controlled {
   readonly place: Place
 }
 
-/** A server in memory for one run of the suite. */
+/** Creates a server in memory for one run of the suite. */
 export const controlled = async (options: ServerSettings): Promise<Controlled> => {
   const clock = testClock(Date.UTC(2026, 10, 21))
   const events: string[] = []
@@ -50,12 +51,12 @@ export const controlled = async (options: ServerSettings): Promise<Controlled> =
       new Scope('test:scope', { internal: true }),
     ],
     extensions: [twoCookies],
-    // The suite moves the clock, and sessions must stay valid.
+    // The suite advances the clock, but the sessions must remain valid.
     sessionIdleExpiresIn: 1_000_000,
     clock: clock.now,
     log: ({ event }) => events.push(event),
     aroundStore: async (_operation, run) => {
-      if (store.isBroken) throw new StoreUnavailable('The store is out.')
+      if (store.isBroken) throw new StoreUnavailable('The store is unavailable.')
       return run()
     },
     ...options,

@@ -5,7 +5,7 @@ import type { Control, Place } from './harness.ts'
 /** Starts an application under a prefix, and returns its port. */
 export type Start = (server: AuthorizationServer, prefix: string) => Promise<number>
 
-/** The messages of the suite to a process: to start the application, and then each operation of `Control`. */
+/** The messages of the suite to the process of an application: first `start`, then operations of `Control`. */
 export type Message =
   | { readonly name: 'start'; readonly settings: ServerSettings; readonly prefix: string }
   | { readonly name: keyof Control; readonly args: readonly unknown[] }
@@ -33,6 +33,6 @@ export const drive = (start: Start): void => {
       (error: unknown) => process.send?.({ error: String(error) }),
     )
   })
-  // The parent process has ended.
+  // Exit when the parent process has exited.
   process.on('disconnect', () => process.exit())
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { HttpResponse } from './world.ts'
 
-// The responses of a guarded resource, as in decision §3.
+// The responses of a guarded resource that decision §3 defines.
 
 export const identified = (body: unknown, status = 200): HttpResponse => ({
   status,
@@ -9,7 +9,7 @@ export const identified = (body: unknown, status = 200): HttpResponse => ({
   body,
 })
 
-/** An error in the form of RFC 6750 §3.1, with its challenge. */
+/** Returns an error response with a challenge (RFC 6750 §3.1). */
 export const refused = (
   status: number,
   error: string,

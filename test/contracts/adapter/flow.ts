@@ -3,9 +3,9 @@ import { newPkce } from '../../support/user-agent.ts'
 import { password, redirectUri } from './harness.ts'
 import { basic, newBrowser, type World } from './world.ts'
 
-/** How a client gets a token, from the login page to the resource. */
+/** Defines tests of the code flow and of the client_credentials grant. */
 export const describeFlow = (world: () => World): void => {
-  test('login, consent, code, token, resource, refresh', async () => {
+  test('completes the code flow: login, consent, token request, request to a resource, refresh', async () => {
     const { app, user } = world()
     const { verifier, challenge } = newPkce()
     const url = world().authorizeUrl({
@@ -61,7 +61,7 @@ export const describeFlow = (world: () => World): void => {
     expect((await world().ask('/api/me', { authorization })).status).toBe(401)
   })
 
-  test('denied: redirects to the client with the error', async () => {
+  test('redirects to the client with access_denied if the user denies the request', async () => {
     const { app, session } = world()
     const consent = await session.agent.browse(world().authorizeUrl({ prompt: 'consent' }))
     const decided = await session.agent.submit(consent, { confirm: 'no' })
@@ -70,7 +70,7 @@ export const describeFlow = (world: () => World): void => {
     expect(response.searchParams.get('iss')).toBe(app.place.issuer)
   })
 
-  describe('client credentials', () => {
+  describe('the client_credentials grant', () => {
     const grant = 'grant_type=client_credentials'
     const inBody = () => {
       const { clientId, clientSecret } = world().client
@@ -78,7 +78,7 @@ export const describeFlow = (world: () => World): void => {
     }
 
     test.each(['in the header', 'in the body'])(
-      'valid, %s: issues a token of the owner',
+      'issues a token of the owner of the client for a secret %s',
       async (where) => {
         const response =
           where === 'in the header'
@@ -92,7 +92,11 @@ export const describeFlow = (world: () => World): void => {
     )
 
     test.each<[string, () => Promise<{ status: number; headers: Headers; text: string }>, string]>([
-      ['none', () => world().token(grant, { authorization: '' }), '401 invalid_client'],
+      [
+        'a request without credentials',
+        () => world().token(grant, { authorization: '' }),
+        '401 invalid_client',
+      ],
       [
         'a wrong secret',
         () =>
@@ -106,25 +110,29 @@ export const describeFlow = (world: () => World): void => {
         () => world().token(grant, { authorization: `Basic ${btoa('nobody:x')}` }),
         '401 invalid_client Basic',
       ],
-      ['both at once', () => world().token(grant + inBody()), '400 invalid_request'],
       [
-        'malformed',
+        'credentials in the header and in the body',
+        () => world().token(grant + inBody()),
+        '400 invalid_request',
+      ],
+      [
+        'a malformed Basic header',
         () => world().token(grant, { authorization: 'Basic !' }),
         '401 invalid_client Basic',
       ],
       [
-        'a bearer token',
+        'a bearer token instead of client credentials',
         () => world().token(grant, { authorization: 'Bearer a' }),
         '401 invalid_client',
       ],
-    ])('%s: rejects', async (_, send, expected) => {
+    ])('rejects %s', async (_, send, expected) => {
       const { status, headers, text } = await send()
       const challenge = headers.get('www-authenticate')?.split(' ')[0]
       const said = [status, JSON.parse(text).error, challenge].filter(Boolean).join(' ')
       expect(said.startsWith(expected)).toBe(true)
     })
 
-    test("an inactive owner's client: returns 401 invalid_client", async () => {
+    test('rejects the client of an inactive owner with 401 invalid_client', async () => {
       const { app, other } = world()
       const client = await app.control.createClient(other.id)
       const authorization = basic(client)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { form, type World } from './world.ts'
 
-/** Parameters that arrive through the body parsers of an application, or without them. */
+/** Defines tests of form parameters, which a body parser of the application or the server itself reads. */
 export const describeForms = (world: () => World): void => {
-  describe('a form', () => {
+  describe('a form at the token endpoint', () => {
     const grant = 'grant_type=client_credentials'
     const refusal = async (response: Promise<{ status: number; text: string }>) => {
       const { status, text } = await response
@@ -14,14 +14,14 @@ export const describeForms = (world: () => World): void => {
       `${grant}&${grant}`,
       `${grant}&scope=notes%3Aread&scope=notes%3Aread`,
       `${grant}&scope=notes%3Aread&scope=notes%3Awrite`,
-    ])('with a repeated parameter, %s: returns 400 invalid_request', async (body) => {
+    ])('returns 400 invalid_request for a repeated parameter: %s', async (body) => {
       expect(await refusal(world().token(body))).toBe('400 invalid_request')
     })
     test.each(['grant_type[]=client_credentials', 'grant_type[a]=client_credentials', 'x=1', ''])(
-      'without the parameter, %s: returns 400 invalid_request',
+      'returns 400 invalid_request for a form without the parameter grant_type: "%s"',
       async (body) => expect(await refusal(world().token(body))).toBe('400 invalid_request'),
     )
-    test('never reads the query in place of the form', async () => {
+    test('ignores parameters in the query', async () => {
       expect(await refusal(world().token('x=1', { query: `?${grant}` }))).toBe(
         '400 invalid_request',
       )
@@ -30,29 +30,29 @@ export const describeForms = (world: () => World): void => {
       expect((await world().token(`${grant}&foo=1&foo=2&bar[]=3`)).status).toBe(200)
     })
     test.each([
-      ['JSON', ['Content-Type: application/json'], '{"grant_type":"client_credentials"}'],
-      ['text', ['Content-Type: text/plain'], grant],
-      ['no type', [], grant],
-      ['a type with a similar name', [`${form}X`], grant],
-      ['two types', [form, 'Content-Type: application/json'], grant],
-    ])('%s: returns 400 invalid_request', async (_, headers, body) => {
+      ['a JSON body', ['Content-Type: application/json'], '{"grant_type":"client_credentials"}'],
+      ['the content type text/plain', ['Content-Type: text/plain'], grant],
+      ['a missing content type', [], grant],
+      ['a content type with a similar name', [`${form}X`], grant],
+      ['two Content-Type headers', [form, 'Content-Type: application/json'], grant],
+    ])('returns 400 invalid_request for %s', async (_, headers, body) => {
       expect(await refusal(world().token(body, { headers }))).toBe('400 invalid_request')
     })
-    test('rejects another character set', async () => {
-      // A body parser of the application may answer first, with a status of its own.
+    test('rejects the charset utf-16', async () => {
+      // A body parser of the application may reject the request with 415 before the server receives it.
       const { status } = await world().token(grant, { headers: [`${form}; charset=utf-16`] })
       expect([400, 415]).toContain(status)
     })
-    test('accepts other spellings of its type', async () => {
+    test('accepts the content type in any case and with the charset UTF-8', async () => {
       const headers = ['content-type: APPLICATION/X-www-form-urlencoded;charset=UTF-8']
       expect((await world().token(grant, { headers })).status).toBe(200)
     })
-    test('over 64 KiB: returns 413', async () => {
+    test('returns 413 for a body of more than 64 KiB', async () => {
       expect((await world().token(`${grant}&x=${'a'.repeat(70_000)}`)).status).toBe(413)
     })
   })
 
-  test('a repeated parameter of an authorization request leads to the error view, never to the client', async () => {
+  test('redirects an authorization request with a repeated parameter to the error view, not to the client', async () => {
     const { agent } = world().session
     for (const name of ['client_id', 'redirect_uri', 'state']) {
       const url = world().authorizeUrl({ state: 'a' })
@@ -66,7 +66,7 @@ export const describeForms = (world: () => World): void => {
     }
   })
 
-  test('the REST application rejects characters that a query must not contain; pages do not', async () => {
+  test('rejects forbidden characters in a query at the REST application, but not at pages', async () => {
     const { body, status } = await world().ask('/api/public', { query: '?a=%zz' })
     expect([status, body]).toEqual([400, expect.objectContaining({ error: 'invalid_request' })])
     for (const query of ['?a=^', '?a=[b]', '?a={', '?a=%4'])

@@ -1,28 +1,28 @@
 import type { UserId } from 'svc-oauth2server'
 
 /**
- * Operations of the suite that bypass the application. Arguments and results can be sent to another process, so that
- * the same suite runs over an application in its own process.
+ * Operations of the suite that access the server directly instead of through the application. Their arguments and
+ * results can be sent to another process, because the application may run in another process than the suite.
  */
 export interface Control {
-  /** A user with the password `password`. */
+  /** Creates a user with the password `password`. */
   createUser(email: string): Promise<UserId>
   setActive(user: UserId, active: boolean): Promise<void>
-  /** The value of a new personal token. */
+  /** Creates a personal token, and returns its value. */
   personalToken(
     user: UserId,
     options: { readonly scopes: readonly string[]; readonly expiresIn?: number },
   ): Promise<string>
-  /** A confidential client with `redirectUri`. */
+  /** Creates a confidential client with `redirectUri`. */
   createClient(owner: UserId): Promise<ClientCredentials>
-  /** The value of a new access token, as the authorization code grant issues it. */
+  /** Issues an access token like the authorization code grant, and returns its value. */
   accessToken(user: UserId, clientId: string, scopes: readonly string[]): Promise<string>
   revoke(token: string): Promise<void>
-  /** Moves the clock of the server. @returns its time in milliseconds */
+  /** Advances the clock of the server, and returns its time in milliseconds. */
   advance(seconds: number): Promise<number>
-  /** Makes every operation of the store fail, or work again. */
+  /** Makes all store operations fail, or succeed again. */
   breakStore(isBroken: boolean): Promise<void>
-  /** The names of all log entries so far. */
+  /** Returns the events of all log entries. */
   events(): Promise<readonly string[]>
 }
 
@@ -31,7 +31,7 @@ export interface ClientCredentials {
   readonly clientSecret: string
 }
 
-/** The path of the server in the application. */
+/** The issuer and the paths of the server in the application. */
 export interface Place {
   readonly issuer: string
   readonly oauthPrefix: string
@@ -41,9 +41,9 @@ export interface Place {
   readonly isProxied: boolean
 }
 
-/** An application that embeds the server by an adapter, and listens on a port. */
+/** An application that embeds the server with an adapter, and listens on a port. */
 export interface Embedded extends AsyncDisposable {
-  /** Its address, with the path of the issuer and without a trailing slash. */
+  /** The URL of the application, with the path of the issuer and without a trailing slash. */
   readonly url: string
   readonly place: Place
   readonly control: Control

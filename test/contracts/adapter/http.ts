@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { rawHttp } from '../../support/raw-http.ts'
 import type { Presented, World } from './world.ts'
 
-/** Addresses, methods, headers and outages. */
+/** Defines tests of URLs, methods, headers and outages. */
 export const describeHttp = (world: () => World): void => {
-  describe('addresses', () => {
+  describe('the URLs of the server', () => {
     test.each(['oauth-authorization-server', 'oauth-protected-resource'])(
-      'serve /.well-known/%s at the root of the host, and under the path of the issuer',
+      'serves /.well-known/%s at the root of the host and below the path of the issuer',
       async (name) => {
         const { app } = world()
         const base = world().path('')
@@ -18,7 +18,7 @@ export const describeHttp = (world: () => World): void => {
       },
     )
 
-    test('are built from the issuer, whatever host, scheme or target a request names', async () => {
+    test('derives URLs in the metadata from the issuer, not from the headers or the target of the request', async () => {
       const path = `/.well-known/oauth-authorization-server${world().path('')}`
       const metadata = (await world().send(path)).text
       expect(metadata).toContain(
@@ -33,7 +33,7 @@ export const describeHttp = (world: () => World): void => {
       expect((await world().send(`http://evil.example${path}`)).text).toBe(metadata)
     })
 
-    test('are relative in redirects of the server', async () => {
+    test('redirects to a path without a host', async () => {
       const url = new URL(world().authorizeUrl({}))
       const answer = await world().send(url.pathname + url.search, {
         headers: ['Host: evil.example'],
@@ -41,7 +41,7 @@ export const describeHttp = (world: () => World): void => {
       expect(answer.headers.get('location')).toMatch(/^\/(?!\/)/)
     })
 
-    test('outside the server are left to the application; unknown ones under its prefix get its 404 page', async () => {
+    test('returns its 404 page for unknown paths below its prefix, and leaves other paths to the application', async () => {
       const ours = await world().send(world().oauth('/nothing'))
       expect([ours.status, ours.headers.get('x-frame-options')]).toEqual([404, 'DENY'])
       for (const path of ['/nothing', '/oauthx', '//oauth/token', '/.well-known/other']) {
@@ -53,7 +53,7 @@ export const describeHttp = (world: () => World): void => {
   })
 
   describe('an unusual request target', () => {
-    test('causes no redirect to another origin and no 5xx', async () => {
+    test('returns 400, 401 or 404 for another spelling of /api/me', async () => {
       const odd = [
         '/API/me',
         '/api/ME',
@@ -92,7 +92,7 @@ export const describeHttp = (world: () => World): void => {
       '/authorize?client_id=%zz',
       '/errors?error=%zz',
       `/${'x'.repeat(5000)}`,
-    ])('%s below the prefix causes no 5xx', async (path) => {
+    ])('returns a status from 300 to 499 for %s below the prefix', async (path) => {
       for (const method of ['GET', 'POST', 'TRACE']) {
         const { status } = await world().send(world().oauth(path), { method })
         expect(status).toBeLessThan(500)
@@ -100,7 +100,7 @@ export const describeHttp = (world: () => World): void => {
       }
     })
 
-    test('a request of HTTP/1.0 without a host causes no 5xx', async () => {
+    test('returns no 5xx for an HTTP/1.0 request without a Host header', async () => {
       const target = world().oauth('/style.css')
       const { status } = await rawHttp({ issuer: world().app.url }, { target, version: '1.0' })
       expect(status).toBeLessThan(500)
@@ -108,7 +108,7 @@ export const describeHttp = (world: () => World): void => {
   })
 
   describe('a dot segment in the path', () => {
-    const fenced = '/account/settings/applications/'
+    const settingsPath = '/account/settings/applications/'
 
     test.each([
       '..',
@@ -121,11 +121,11 @@ export const describeHttp = (world: () => World): void => {
       'x%2f..%2f..',
       'x/%2e%2e/..',
       'x%5c..%5c..',
-    ])('%j returns 404', async (dots) => {
+    ])('returns 404 for %j', async (dots) => {
       const { app, session, user } = world()
       const { cookie } = session
       const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
-      expect((await world().send(world().path(fenced), { cookie })).status).toBe(200)
+      expect((await world().send(world().path(settingsPath), { cookie })).status).toBe(200)
       const up = app.place.oauthPrefix
         .split('/')
         .slice(1)
@@ -136,7 +136,10 @@ export const describeHttp = (world: () => World): void => {
         const { status, headers } = await world().send(path, { ...presented, method })
         return [path, method, status, headers.get('location')]
       }
-      for (const path of [world().oauth(within + fenced), world().path(`/x/${dots}${fenced}`)])
+      for (const path of [
+        world().oauth(within + settingsPath),
+        world().path(`/x/${dots}${settingsPath}`),
+      ])
         for (const method of ['GET', 'POST', 'PUT'])
           expect(await statuses(path, { cookie }, method)).toEqual([path, method, 404, null])
       for (const path of [
@@ -152,20 +155,20 @@ export const describeHttp = (world: () => World): void => {
     })
 
     test.each(['/oauth/.', '/oauth/%2e', '/./oauth/ping', '/oauth/./ping'])(
-      '%s: returns 404',
+      'returns 404 for the path %s',
       async (path) => {
         const target = world().path(path.replace('/oauth', world().app.place.oauthPrefix))
         expect([path, (await world().send(target)).status]).toEqual([path, 404])
       },
     )
 
-    test.each(['..\\.', 'x\\..\\..', '.\t.'])('%j returns 400 or 404', async (dots) => {
+    test.each(['..\\.', 'x\\..\\..', '.\t.'])('returns 400 or 404 for %j', async (dots) => {
       const { cookie } = world().session
-      const path = world().path(`/x/${dots}${fenced}`)
+      const path = world().path(`/x/${dots}${settingsPath}`)
       expect([400, 404]).toContain((await world().send(path, { cookie })).status)
     })
 
-    test('accepts dots within a name and in the query', async () => {
+    test('accepts a dot in a file name and dot segments in the query', async () => {
       const { app, user } = world()
       const authorization = `Bearer ${await app.control.personalToken(user.id, { scopes: [] })}`
       for (const query of ['?a=/../b', '?a=..', '?a=%2e%2e'])
@@ -179,7 +182,7 @@ export const describeHttp = (world: () => World): void => {
 
   describe('an absolute request target with credentials', () => {
     test.each(['user:pass-in-target@', 'user@', ':pass-in-target@', '@'])(
-      '%s: returns 400 without repeating them',
+      'returns 400 or 404 for the user info %s, and neither returns nor logs the password',
       async (userInfo) => {
         const { app, session, user } = world()
         const { cookie } = session
@@ -210,7 +213,7 @@ export const describeHttp = (world: () => World): void => {
       '%61ccess_token=',
       'access%5Ftoken',
       'a=1&access_token=&access_token=',
-    ])('?%s: is never treated as anonymous or as a session', async (parameter) => {
+    ])('returns 400 or 401 for the query ?%s, with and without a session', async (parameter) => {
       const { cookie } = world().session
       for (const path of [
         world().path('/api/public'),
@@ -225,7 +228,7 @@ export const describeHttp = (world: () => World): void => {
   })
 
   describe('HEAD', () => {
-    test('is answered like GET without a body, and guarded like it', async () => {
+    test('returns the status of GET without a body, and requires the same credentials', async () => {
       const { app, user } = world()
       const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
       const head = (authorization?: string) =>
@@ -244,19 +247,19 @@ export const describeHttp = (world: () => World): void => {
     })
   })
 
-  describe('another method', () => {
+  describe('other methods', () => {
     test.each([
       ['OPTIONS', '/token', 'POST'],
       ['GET', '/token', 'POST'],
       ['PUT', '/authorize', 'GET, HEAD, POST'],
       ['DELETE', '/info', 'GET, HEAD'],
       ['OPTIONS', '/ping', 'GET, HEAD, POST'],
-    ])('%s %s: returns 405 with the allowed methods', async (method, path, allow) => {
+    ])('returns 405 with the allowed methods for %s %s', async (method, path, allow) => {
       const answer = await world().send(world().oauth(path), { method })
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
     })
 
-    test('OPTIONS reveals nothing of a guarded resource', async () => {
+    test('returns no data of a guarded resource for OPTIONS', async () => {
       const { app, user } = world()
       const value = await app.control.personalToken(user.id, { scopes: ['notes:read'] })
       const { status, headers, text } = await world().send(world().path('/api/notes'), {
@@ -269,12 +272,12 @@ export const describeHttp = (world: () => World): void => {
     })
   })
 
-  test('several cookies of one response are sent separately', async () => {
+  test('sends several cookies of a response in separate headers', async () => {
     const { headers } = await fetch(new URL(world().oauth('/two-cookies'), world().app.url))
     expect(headers.getSetCookie()).toEqual(['a=1; Path=/, x', 'b=2; Path=/'])
   })
 
-  test('returns 503 with Retry-After during a store outage, and never judges a credential', async () => {
+  test('returns 503 with Retry-After during a store outage, and rejects no credential', async () => {
     const { app, user, session } = world()
     const value = await app.control.personalToken(user.id, { scopes: [] })
     const { cookie, jwt } = session

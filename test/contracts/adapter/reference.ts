@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { password } from './harness.ts'
 import { newBrowser, type Presented, pageOf, type World } from './world.ts'
 
-/** The behaviour that the tests of the reference implementation's decorators define, as tests of this package. */
+/** Defines tests that correspond to the tests of the decorators in the reference implementation. */
 export const describeReference = (world: () => World): void => {
   const status = async (path: string, presented: Presented = {}) =>
     // `ask` expects that no response sets a cookie.
@@ -15,20 +15,20 @@ export const describeReference = (world: () => World): void => {
   const token = (scopes: readonly string[]) =>
     world().app.control.personalToken(world().user.id, { scopes })
 
-  describe("the reference's decorators", () => {
-    test('authentication: rejects nobody, accepts a token in the query, sets no cookie [T637]', async () => {
+  describe('the decorators of the reference implementation', () => {
+    test('requires a token, accepts a token in the query, and sets no cookie [T637]', async () => {
       expect(await status('/api/me')).toBe(401)
       expect(await status('/api/me', { query: `?access_token=${await token([])}` })).toBe(200)
     })
 
-    test('scopes: accepts a token that holds the scope, rejects one that does not', async () => {
+    test('accepts a token with the required scope, and rejects a token without the scope', async () => {
       const holds = `?access_token=${await token(['notes:write'])}`
       const lacks = `?access_token=${await token([])}`
       expect(await status('/api/notes', { ...post, query: holds })).toBe(201)
       expect(await status('/api/notes', { ...post, query: lacks })).toBe(403)
     })
 
-    test('anonymous allowed: has no user ID without a token, and that of the user with one', async () => {
+    test('at a resource that allows anonymous callers, returns the user of a token, and no user without a token', async () => {
       const query = `?access_token=${await token([])}`
       const nobody = await world().ask('/api/public')
       const holder = await world().ask('/api/public', { query })
@@ -36,7 +36,7 @@ export const describeReference = (world: () => World): void => {
       expect(holder.body).toMatchObject({ user: { id: world().user.id } })
     })
 
-    test('a token logs no browser in: pages have no user until there is a login', async () => {
+    test('does not log a browser in that sends a token: pages show no user before the login', async () => {
       const { app, user } = world()
       const agent = newBrowser(app)
       const isKnown = async () => (await pageOf(app, agent)).html.includes(user.email)

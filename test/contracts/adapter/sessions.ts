@@ -13,7 +13,7 @@ import {
 import { secretKey } from './harness.ts'
 import { machine, newBrowser, type Presented, pageOf, type World } from './world.ts'
 
-/** Decision §3 for a session and the JWT of its page, and the binding of a session. */
+/** Defines tests of decision §3 for sessions and their JWTs, and for session cookies that another sender replays. */
 export const describeSessions = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)
@@ -35,46 +35,46 @@ export const describeSessions = (world: () => World): void => {
   }
 
   describe('a session', () => {
-    test('with the JWT of its page: authenticates its user, without a limit of scopes', async () => {
+    test('authenticates the user with the JWT of the page, and requires no scopes', async () => {
       const presented = ofSession(world().session.jwt)
       await both(presented, ...theUser())
       expect((await world().ask('/api/notes', presented)).status).toBe(200)
     })
 
-    test('without a JWT: returns 400; is anonymous where that is allowed', () =>
+    test('without a JWT, returns 400, or treats the request as anonymous if the resource allows anonymous callers', () =>
       both({ cookie: world().session.cookie }, missingHeader, anonymous))
 
     test.each(['Bearer', 'Bearer ', ''])(
-      'with the header "%s": returns 400, and is never anonymous',
+      'returns 400 for the header "%s", even if the resource allows anonymous callers',
       (authorization) => both({ authorization, cookie: world().session.cookie }, missingHeader),
     )
 
     test.each(['Basic YTpi', 'Token abc', 'JWT a.b.c'])(
-      'with the header "%s" of another scheme: is treated as without a header',
+      'ignores the header "%s", which has another scheme',
       (authorization) =>
         both({ authorization, cookie: world().session.cookie }, missingHeader, anonymous),
     )
 
-    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('with the JWT %s: returns 400', (jwt) =>
+    test.each(['a.b', 'a.b.c', '..', 'a.b.c.d.e'])('returns 400 for the JWT %s', (jwt) =>
       both(ofSession(jwt), decodeError),
     )
-    test('with a JWT of another key: returns 400', () =>
+    test('returns 400 for a JWT that is signed with another key', () =>
       both(ofSession(forgedJwt(world().claims(), { key: 'another key' })), decodeError))
-    test('with an expired JWT: returns 403', async () =>
+    test('returns 403 for an expired JWT', async () =>
       both(ofSession(signed({ exp: (await seconds()) - 1 })), expiredToken))
-    test("with another user's JWT, or another session's: returns 403", async () => {
+    test('returns 403 for the JWT of another user or of another session', async () => {
       await both(ofSession(world().others.jwt), invalidIssuer)
       await both(ofSession(world().second.jwt), invalidIssuer)
     })
-    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('with a JWT without %s: returns 400', (claim) =>
+    test.each(['sub', 'exp', 'aud', 'jti', 'sid'])('returns 400 for a JWT without %s', (claim) =>
       both(ofSession(signed({ [claim]: undefined })), noAuthorization),
     )
-    test('with a JWT that was made for another purpose: returns 400', async () => {
+    test('returns 400 for a JWT with another aud or typ', async () => {
       await both(ofSession(signed({ aud: 'https://other.example' })), noAuthorization)
       await both(ofSession(signed({}, { typ: 'JWT' })), noAuthorization)
     })
 
-    test('of an inactive user: returns 401 with a bare challenge; reactivation restores it', async () => {
+    test('of an inactive user: returns 401 and a challenge without an error until reactivation', async () => {
       const { app, other } = world()
       const { jwt, cookie } = world().others
       const presented = { authorization: `Bearer ${jwt}`, cookie }
@@ -85,14 +85,14 @@ export const describeSessions = (world: () => World): void => {
       expect((await world().ask('/api/me', presented)).status).toBe(200)
     })
 
-    test('sent twice is ignored', async () => {
+    test('returns 401 and a challenge without an error for two session cookies', async () => {
       const { cookie, jwt } = world().session
       const cookies = `${cookie}; ${world().second.cookie}`
       await both({ authorization: `Bearer ${jwt}`, cookie: cookies }, bare)
       await both({ authorization: `Bearer ${jwt}`, cookie: [cookie, cookie] }, bare)
     })
 
-    test('that was logged out: returns 401 with a bare challenge', async () => {
+    test('returns 401 and a challenge without an error after the logout', async () => {
       const { app, second } = world()
       const url = `${app.url}${app.place.logoutPath}`
       const body = new URLSearchParams({ csrf_token: second.csrfToken })
@@ -101,12 +101,15 @@ export const describeSessions = (world: () => World): void => {
     })
   })
 
-  describe('a JWT without its session: returns 401 with a bare challenge', () => {
+  describe('a JWT without its session', () => {
     test.each<[string, () => string[]]>([
-      ['no cookie', () => []],
-      ['a dead cookie', () => [world().session.cookie.replace(/=.*/, `=${'A'.repeat(43)}`)]],
-      ['a cookie of another server', () => ['theme=dark']],
-    ])('%s', (_, cookie) =>
+      ['a missing cookie', () => []],
+      [
+        'an unknown session cookie',
+        () => [world().session.cookie.replace(/=.*/, `=${'A'.repeat(43)}`)],
+      ],
+      ['a cookie with another name', () => ['theme=dark']],
+    ])('returns 401 and a challenge without an error for %s', (_, cookie) =>
       both({ authorization: `Bearer ${world().session.jwt}`, cookie: cookie() }, bare),
     )
   })
@@ -121,18 +124,19 @@ export const describeSessions = (world: () => World): void => {
       await both(ofSession(jwt), ...theUser())
     }
 
-    test('from another browser is rejected, without logging the owner out', () =>
+    test('is rejected from another browser, and remains valid for the user', () =>
       replayed(['User-Agent: curl/8']))
 
-    test('from another machine is rejected, without logging the owner out', async () => {
+    test('is rejected from another IP address, and remains valid for the user', async () => {
       if (!world().app.place.isProxied) return
       await replayed(['X-Forwarded-For: 198.51.100.9'])
-      // Only the nearest untrusted hop counts: anybody can claim the rest.
+      // The server uses the rightmost address that is not a trusted proxy. A client can forge the addresses to its
+      // left.
       await replayed([`X-Forwarded-For: ${machine}, 198.51.100.9`])
       await replayed([`X-Forwarded-For: ${machine}`, 'X-Forwarded-For: 198.51.100.9'])
     })
 
-    test('X-Forwarded-For is ignored if no proxy is trusted', async () => {
+    test('is accepted with any X-Forwarded-For if no proxy is trusted', async () => {
       if (world().app.place.isProxied) return
       const presented = ofSession(world().session.jwt)
       await both({ ...presented, headers: ['X-Forwarded-For: 198.51.100.9'] }, ...theUser())
@@ -155,14 +159,14 @@ export const describeSessions = (world: () => World): void => {
       expect(await served.text()).toContain('"Authorization", "Bearer "')
     })
 
-    test('shows no user without the cookie, whatever token is presented', async () => {
+    test('shows no user without the cookie, even if the request has a token', async () => {
       const { app, user } = world()
       const token = await app.control.personalToken(user.id, { scopes: [] })
       const agent = newBrowser(app, { authorization: `Bearer ${token}` })
       const { status, html, jwt, headers } = await pageOf(app, agent)
       expect([status, jwt]).toEqual([200, ''])
       expect(html).not.toContain(user.email)
-      // Its forms are bound to a cookie, which a new browser receives with them.
+      // A new browser receives a cookie with the page, because the forms of the page are bound to the cookie.
       expect(headers.getSetCookie()).toEqual([expect.stringContaining('oauth2server_session=')])
     })
 

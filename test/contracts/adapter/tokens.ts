@@ -9,7 +9,7 @@ import {
 } from './expected-responses.ts'
 import type { Presented, World } from './world.ts'
 
-/** How a token is presented. */
+/** The two ways to send a token. */
 const carriers: Readonly<Record<string, (token: string) => Presented>> = {
   'in the header': (token) => ({ authorization: `Bearer ${token}` }),
   'in the query': (token) => ({ query: `?access_token=${token}` }),
@@ -18,9 +18,9 @@ const carriers: Readonly<Record<string, (token: string) => Presented>> = {
 const json = ['Content-Type: application/json']
 const note = JSON.stringify({ text: 'a note' })
 
-/** Every kind of token, created for a user; each lives for an hour. */
+/** The types of tokens. Each function creates a token of a user that expires after an hour. */
 const kinds = {
-  personal_token: {
+  'personal token': {
     make: ({ app }: World, user: string | number, scopes: readonly string[]) =>
       app.control.personalToken(user, { scopes, expiresIn: 3600 }),
     kind: 'personal_token',
@@ -32,7 +32,7 @@ const kinds = {
   },
 } as const
 
-/** Decision §3: every kind of token × every state × every carrier. */
+/** Defines tests of decision §3 for each type of token, in the header and in the query. */
 export const describeTokens = (world: () => World): void => {
   const both = async (presented: Presented, guarded: unknown, open: unknown = guarded) => {
     expect(await world().ask('/api/me', presented)).toEqual(guarded)
@@ -40,9 +40,9 @@ export const describeTokens = (world: () => World): void => {
   }
 
   describe('no credential', () => {
-    test('returns 401 with a bare challenge; is anonymous where that is allowed', () =>
+    test('returns 401 and a challenge without an error, or treats the request as anonymous if the resource allows it', () =>
       both({}, bare, anonymous))
-    test('names the required scope, with the same status', async () => {
+    test('returns the required scope in the challenge', async () => {
       expect(await world().ask('/api/notes')).toEqual(bare)
       const { issuer } = world().app.place
       const { origin, pathname } = new URL(issuer)
@@ -69,9 +69,9 @@ export const describeTokens = (world: () => World): void => {
     })
   })
 
-  describe.each(Object.entries(kinds))('%s', (_, { make, kind }) => {
+  describe.each(Object.entries(kinds))('a %s', (_, { make, kind }) => {
     describe.each(Object.entries(carriers))('%s', (_, carry) => {
-      test('valid: authenticates its user, with the e-mail address only if it has that scope', async () => {
+      test('authenticates its user, and returns the e-mail address only with the scope user:email', async () => {
         const { user } = world()
         const plain = carry(await make(world(), user.id, []))
         await both(
@@ -85,7 +85,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('with the required scope: is accepted; with another: returns 403 with the required one', async () => {
+      test('is accepted with the required scope, and causes 403 with the required scope otherwise', async () => {
         const { user } = world()
         const reads = carry(await make(world(), user.id, ['notes:read']))
         const writes = carry(await make(world(), user.id, ['notes:write']))
@@ -103,7 +103,7 @@ export const describeTokens = (world: () => World): void => {
         )
       })
 
-      test('expired, revoked or unknown: returns 401 invalid_token, also where anonymous is allowed', async () => {
+      test('causes 401 invalid_token if it is expired, revoked or unknown, even if the resource allows anonymous callers', async () => {
         const { app, user } = world()
         const revoked = await make(world(), user.id, [])
         await app.control.revoke(revoked)
@@ -113,7 +113,7 @@ export const describeTokens = (world: () => World): void => {
           await both(carry(token), invalidToken)
       })
 
-      test('of an inactive user: returns 401 immediately; reactivation restores it', async () => {
+      test('causes 401 if its user is inactive, until reactivation', async () => {
         const { app, other } = world()
         const presented = carry(await make(world(), other.id, []))
         await app.control.setActive(other.id, false)
@@ -122,7 +122,7 @@ export const describeTokens = (world: () => World): void => {
         expect((await world().ask('/api/me', presented)).status).toBe(200)
       })
 
-      test('together with a session cookie: the token decides, valid or not', async () => {
+      test('has priority over a session cookie, even if the token is invalid', async () => {
         const { session, other } = world()
         const { cookie } = session
         const valid = carry(await make(world(), other.id, []))
@@ -132,7 +132,7 @@ export const describeTokens = (world: () => World): void => {
         await both({ ...carry('A'.repeat(60)), cookie }, invalidToken)
       })
 
-      test('sent twice: returns 400 invalid_request', async () => {
+      test('causes 400 invalid_request together with a second credential', async () => {
         const token = await make(world(), world().user.id, [])
         const authorization = `Bearer ${token}`
         const query = `?access_token=${token}`
@@ -154,14 +154,14 @@ export const describeTokens = (world: () => World): void => {
 
   describe('an empty access_token in the query', () => {
     test.each(['?access_token=', '?access_token', '?%61ccess_token=', '?a=b&access_token='])(
-      '%s: returns 401 invalid_token, and is never anonymous or a session',
+      'returns 401 invalid_token for the query %s, with and without a session',
       async (query) => {
         await both({ query }, invalidToken)
         await both({ query, cookie: world().session.cookie }, invalidToken)
       },
     )
 
-    test('twice, or together with a header: returns 400 invalid_request', async () => {
+    test('returns 400 invalid_request if the parameter is repeated or the request has an Authorization header', async () => {
       const { cookie, jwt } = world().session
       const query = '?access_token='
       for (const presented of [
@@ -176,19 +176,19 @@ export const describeTokens = (world: () => World): void => {
 
   describe('a malformed header without a session', () => {
     test.each(['Bearer', 'Bearer ', 'Bearerabc', 'DPoP abc', ''])(
-      '"%s": returns 401 invalid_token',
+      'returns 401 invalid_token for the header "%s"',
       (authorization) => both({ authorization }, invalidToken),
     )
     test.each(['Bearer a b', 'Bearer \xE9', 'Bearer "a"', 'Bearer =a'])(
-      '"%s": returns 401 invalid_token too',
+      'returns 401 invalid_token for the invalid token in the header "%s"',
       (authorization) => both({ authorization }, invalidToken),
     )
     test.each(['Basic YTpi', 'Basic a.b', 'Token abc', 'Digest username="a", realm="b"'])(
-      '"%s" of another scheme: is treated as without a header',
+      'ignores the header "%s", which has another scheme',
       (authorization) => both({ authorization }, bare, anonymous),
     )
-    test('a token in the body of a request is ignored', async () => {
-      const token = await kinds.personal_token.make(world(), world().user.id, ['notes:write'])
+    test('ignores a token in the body of a request', async () => {
+      const token = await kinds['personal token'].make(world(), world().user.id, ['notes:write'])
       for (const [type, body] of [
         ['application/json', JSON.stringify({ access_token: token, text: 'x' })],
         ['application/x-www-form-urlencoded', `access_token=${token}`],

@@ -6,7 +6,7 @@ import { type ClientCredentials, type Embedded, password, redirectUri } from './
 
 /** The `User-Agent` of the user's browser. */
 export const browser = 'Mozilla/5.0 (the browser of the adapter contract)'
-/** The address of the user's machine, as a trusted proxy reports it. */
+/** The IP address of the user, which a trusted proxy reports. */
 export const machine = '203.0.113.7'
 
 /** A logged-in browser, with the values of the application's page. */
@@ -29,7 +29,7 @@ export interface Presented {
 
 export interface HttpResponse {
   readonly status: number
-  /** The parameters of the `WWW-Authenticate` header; `bare` if it names no error. */
+  /** The parameters of the `WWW-Authenticate` header; `none` without a header, `bare` without an error parameter. */
   readonly challenge: 'none' | 'bare' | Readonly<Record<string, string>>
   readonly body: unknown
 }
@@ -52,7 +52,7 @@ export class World {
   readonly client: ClientCredentials
   /** The user's browser. */
   readonly session: SignedIn
-  /** A second browser of the same user, and one of the other user. */
+  /** A second browser of the user, and the browser of the other user. */
   readonly second: SignedIn
   readonly others: SignedIn
 
@@ -76,26 +76,26 @@ export class World {
     const [session, second, others] = await Promise.all(
       [user, user, other].map((account) => signIn(app, account)),
     )
-    if (!session || !second || !others) throw new Error('Nobody could log in.')
+    if (!session || !second || !others) throw new Error('A user could not log in.')
     return new World({ app, user, other, client, session, second, others })
   }
 
-  /** The path of an address of the application, for a request target. */
+  /** Returns a path of the application, with the path of the issuer. */
   path(path: string): string {
     return new URL(this.app.url).pathname.replace(/\/$/, '') + path
   }
 
-  /** The path of an address of the authorization server. */
+  /** Returns a path below the prefix of the authorization server. */
   oauth(path: string): string {
     return this.path(this.app.place.oauthPrefix + path)
   }
 
-  /** Claims of the session's JWT with changes; undefined removes one. */
+  /** Returns the claims of the session's JWT with changes. The value undefined removes a claim. */
   claims(changed: Record<string, unknown> = {}): Record<string, unknown> {
     return { ...claimsOf(this.session.jwt), ...changed }
   }
 
-  /** Sends a request byte by byte, as from the user's browser on the user's machine. */
+  /** Sends exactly these headers, with the user agent and the IP address of the user by default. */
   async send(path: string, presented: Presented = {}) {
     const { method = 'GET', query = '', body, headers = [] } = presented
     const has = (name: string) => headers.some((line) => line.toLowerCase().startsWith(`${name}:`))
@@ -124,7 +124,7 @@ export class World {
     return this.send(this.oauth('/token'), { method: 'POST', ...credentials, headers, body, query })
   }
 
-  /** The address of an authorization request of the client. */
+  /** Returns the URL of an authorization request of the client. */
   authorizeUrl(parameters: Record<string, string> = {}): string {
     const all = {
       response_type: 'code',
@@ -164,7 +164,7 @@ export class World {
 const forwarded = ({ place }: Embedded): string[] =>
   place.isProxied ? [`X-Forwarded-For: ${machine}`] : []
 
-/** A browser with that user agent, on the user's machine. */
+/** Creates a browser with the user agent and the IP address of the user. */
 export const newBrowser = (app: Embedded, headers: Record<string, string> = {}): UserAgent =>
   new UserAgent({
     'user-agent': browser,
@@ -182,7 +182,7 @@ const signIn = async (app: Embedded, { email }: Account): Promise<SignedIn> => {
   return { agent, cookie, jwt: page.jwt, csrfToken: page.csrfToken }
 }
 
-/** The application's own page as a browser receives it. */
+/** Requests the page of the application, and returns its JWT and CSRF token. */
 export const pageOf = async (app: Embedded, agent: UserAgent, headers = {}) => {
   const response = await agent.fetch(`${app.url}/`, { headers })
   const html = await response.text()
