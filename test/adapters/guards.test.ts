@@ -14,8 +14,8 @@ import { type Ask, type Guarded, guardsContract, part, site } from '../contracts
 
 const { default: express4 } = (await import('express4' as string)) as { default: typeof express }
 
-// Guards in cases that the examples do not contain: any of several scopes, several guards, missing REST extension, a
-// part of the application, and misplaced guards.
+// Applications with guards that the examples do not contain: a guard for any of several scopes, several guards, a guard
+// without the REST extension, guards of a part of the application, and misplaced guards.
 
 const inExpress =
   (framework: typeof express) =>
@@ -147,7 +147,7 @@ const apps: Readonly<Record<string, (server: AuthorizationServer) => Guarded>> =
     app.get('/any', requireApiAuth(), any, (c) => c.json({}))
     app.get('/all', requireOauthScopes('notes:read', 'notes:write'), (c) => c.json({}))
     app.get('/alone', any, (c) => c.json({}))
-    // This route also matches guarded paths, but never handles them.
+    // This route matches all paths, but the routes before it handle the guarded paths.
     app.get('*', requireOauthScopes('notes:share'), (c) => c.json({}))
     const ask: Ask = async (path, headers = {}, method = 'GET') =>
       app.request(path, { headers, method })
@@ -254,7 +254,7 @@ test.each([express, express4])(
     }
     expect(await refused('/at')).toContain('scope="user:email"')
     expect(await refused('/before')).not.toContain('scope=')
-    // No guard runs here, so the extension itself must list the scopes.
+    // This path has no guard, so the challenge must not contain a scope.
     expect(await refused('/before/open')).not.toContain('scope=')
     await server.close()
   },

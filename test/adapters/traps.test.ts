@@ -133,7 +133,7 @@ describe('Fastify', () => {
     await inShop.close()
   })
 
-  test('reports a path that the application also uses at start-up', async () => {
+  test('reports at start-up a path that the application also uses', async () => {
     const app = Fastify().get('/login', async () => ({}))
     await expect(app.register(onFastify.mount(server)).ready()).rejects.toThrow('/login')
   })
@@ -172,7 +172,7 @@ describe('Hono', () => {
     ['text()', reading('text')],
     ['arrayBuffer()', reading('arrayBuffer')],
     ['bodyLimit()', bodyLimit({ maxSize: 1000 })],
-  ])('reads a body again that was read by %s, and detects repeated parameters', async (_, by) => {
+  ])('reads a body that %s has already read, and detects repeated parameters', async (_, by) => {
     const token = (body: string) =>
       ask(by, '/oauth/token', {
         method: 'POST',

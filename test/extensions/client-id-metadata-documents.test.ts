@@ -69,7 +69,7 @@ const pathOf = (clientId: string): string => new URL(clientId).pathname
 const timesAsked = (clientId: string): number =>
   site.requests.filter(({ url }) => url === pathOf(clientId)).length
 
-/** Returns an installation of the client with a browser of its own. */
+/** Returns an installation of the client with its own browser. */
 const device = (
   clientId: string,
   { redirectUri = callback, agent = new UserAgent(), server = app } = {},

@@ -290,7 +290,7 @@ describe('revocation of leaked credentials', () => {
     expect(await statusOf(jwts, accessToken)).toBe(401)
   })
 
-  test('revokes a leaked personal token, but only the former value if only this value leaked', async () => {
+  test('revokes a leaked personal token, or only its former value if only the former value was leaked', async () => {
     const { personalTokens, tokens } = app.server
     const made = await tokens.createPersonal('Build job', app.user.id)
     const next = await personalTokens.rotate(made.id, { overlap: 3600 })

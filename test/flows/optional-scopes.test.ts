@@ -134,7 +134,7 @@ describe('decision §4.7 remembered decisions on optional scopes', () => {
     expect(await silently(client, { scope: 'notes:read' })).toBe('notes:read')
   })
 
-  test('shows the checkboxes as the user left them if a later request contains more scopes', async () => {
+  test('shows the earlier decisions in the checkboxes if a later request contains more scopes', async () => {
     const client = await register()
     await allow(client, [], { given: { scope: 'notes:read notes:write' } })
     const { boxes } = await open(client)
@@ -162,7 +162,7 @@ describe('decision §4.7 remembered decisions on optional scopes', () => {
     expect(none.headers.get('location')).toContain('error=consent_required')
   })
 
-  test('for a public client, asks each time and shows the checkboxes as the user left them', async () => {
+  test('for a public client, asks each time and shows the earlier decisions in the checkboxes', async () => {
     const client = await register({ isConfidential: false })
     await allow(client, ['notes:write'])
     expect((await open(client)).boxes).toEqual({ 'notes:write': true, 'user:email': false })

@@ -203,7 +203,7 @@ describe('the paths that a host passes to the server', () => {
     )
   })
 
-  test('contain each path once, and for the start page only the start page itself', () => {
+  test('contain each path once, and / only for the start page itself', () => {
     const { list, handles } = addressesOf(
       ['/a/', '/a/b/', '/a/:id/', '/a/b/:id', '/oauth/x', '/login', '/'],
       { root: '/', prefix: '/oauth/' },

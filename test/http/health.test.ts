@@ -89,7 +89,7 @@ describe('decision §2 /health/live and /health/ready', () => {
 
   test('reports the store as down if it does not respond within a second', async () => {
     await using host = await start()
-    // A delay of a busy machine is shorter.
+    // Delay the store for ten seconds, which is longer than any delay of a busy machine.
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, 10_000)
     host.storeDoes(() => promise)

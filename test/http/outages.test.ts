@@ -164,7 +164,7 @@ const ask = async (operation: string, error: Error, { path, init }: Case) => {
 }
 
 describe('decision §6.4 a store outage rejects no credentials', () => {
-  test.each(cases)('%s returns 503 with Retry-After', async (_, given) => {
+  test.each(cases)('returns 503 with Retry-After for %s', async (_, given) => {
     const error = new StoreUnavailable('the disk at /var/lib is gone')
     const { response, text } = await ask(given.operation, error, given)
     expect(response.status).toBe(503)
@@ -194,7 +194,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     )
   })
 
-  test('works again after the outage, without consuming codes or ending sessions', async () => {
+  test('accepts the same token and session after the outage', async () => {
     expect((await fetch(`${app.issuer}/api/me`, withToken())).status).toBe(200)
     expect((await fetch(`${app.issuer}/api/me`, withJwt())).status).toBe(200)
   })

@@ -30,14 +30,14 @@ const pagesBefore = async (path: string, remoteAddress: string): Promise<number>
   }
 }
 
-test('returns an API response before a burst of pages is rendered', async () => {
+test('returns an API response before most pages of an earlier burst are rendered', async () => {
   expect(await pagesBefore('/health/live', '192.0.2.1')).toBeLessThan(20)
 })
 
-test('renders a page for another network before the burst is rendered', async () => {
+test('renders a page for another network before most pages of an earlier burst', async () => {
   expect(await pagesBefore('/login', '198.51.100.1')).toBeLessThan(20)
 })
 
-test('renders a page for the same network after the burst', async () => {
+test('renders a page for the same network after all pages of an earlier burst', async () => {
   expect(await pagesBefore('/login', '192.0.2.99')).toBe(60)
 })

@@ -90,7 +90,7 @@ describe('decision §6.2 characters of a query string', () => {
   })
 
   test.each(['\xC3\xA9', 'a=b&c=\xFF', '\u0000', '\u007F'])(
-    'returns 400 for %j before any check',
+    'returns 400 for %j before any other check',
     async (query) => {
       expect((await ask(app, query)).status).toBe(400)
     },
@@ -133,17 +133,17 @@ describe('decision §6.2 characters of a query string', () => {
 
 describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
   test.each([
-    ['nothing', ''],
-    ['other characters', '=&[]{}'],
+    ['no characters', ''],
+    ['an equals sign, an ampersand, brackets and braces', '=&[]{}'],
     ['special characters of a class in a regular expression', '^-]\\['],
-    ['a range', '!-/'],
+    ['a range of a regular expression', '!-/'],
     ['special characters of a regular expression', '.*+?$|()'],
     ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],
   ])(
     'accepts exactly the configured characters: %s [T749]',
     async (_, allowedUrlencodeCharacters) => {
       await using own = await startServer({ allowedUrlencodeCharacters })
-      // Send no equals sign, because not every row allows it.
+      // The query contains no equals sign, because not every tested setting allows it.
       const statuses = await Promise.all(bytes.map((character) => ask(own, `x${character}1`)))
       const found = bytes.filter((_, code) => statuses[code]?.status === 200).join('')
       expect(sorted(found)).toBe(

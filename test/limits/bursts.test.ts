@@ -17,7 +17,7 @@ interface Credentials {
   readonly clientSecret: string
 }
 
-/** Returns the text in another form encoding for each number, so that two bodies differ in their bytes only. */
+/** Returns the text with a different percent-encoding for each number. */
 const spelled = (text: string, spelling: number): string =>
   [...text]
     .map((character, at) =>
@@ -25,14 +25,14 @@ const spelled = (text: string, spelling: number): string =>
     )
     .join('')
 
-/** Opens a connection. @returns a function that sends one token request over it and returns the status */
+/** Opens a connection. @returns a function that sends one token request over the connection and returns the status */
 const connection = async (server: TestServer) => {
   const { socket, send } = newConnection(server)
   await once(socket, 'connect')
   return send
 }
 
-/** Sends one token request over a new connection, without waiting for the connection. */
+/** Opens a connection without waiting for it. @returns the socket, and a function that sends one token request */
 const newConnection = ({ issuer }: TestServer) => {
   const { host, port } = new URL(issuer)
   const socket = connect(Number(port), '127.0.0.1')
@@ -80,7 +80,6 @@ const started = async (name: keyof typeof databases) => {
   const app = await startServer({
     ...(store && { store }),
     tokenExchange: true,
-    // Counts the store operations of the burst before the response to the other request.
     aroundStore: (_operation, run) => {
       operations += 1
       return run()
@@ -107,10 +106,10 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
   '200 concurrent token requests of one client, on %s',
   (name) => {
     test.each([
-      ['credentials in one spelling', () => 0],
-      ['credentials in 200 spellings', (index: number) => index],
+      ['one spelling of the credentials', () => 0],
+      ['200 spellings of the credentials', (index: number) => index],
     ] as const)(
-      'all get a response, and at most a few of them run before the request of another client: %s [T582]',
+      'succeed, but fewer than a quarter of their store operations precede the response to another client: %s [T582]',
       async (_, spelling) => {
         await using site = await started(name)
         const { app, operations } = site
@@ -119,7 +118,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
         const sendOther = await connection(app)
         const sends = await connections(app, burst)
         const form = { grant_type: 'client_credentials' }
-        // Connections are accepted in order, so the server has accepted all others before this response.
+        // The server accepts connections in order, so it has accepted all earlier connections before this response.
         expect(await (await connection(app))(form, other)).toBe(200)
 
         const before = operations()
@@ -136,7 +135,7 @@ describe.each(withoutPostgres ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'
       },
     )
 
-    test('on new connections: at most a few run before a request on a new connection of another client', async () => {
+    test('on new connections succeed, but fewer than a quarter of their store operations precede the response to another client', async () => {
       await using site = await started(name)
       const { app, operations } = site
       const [busy, other] = [await app.client(), await app.client()]
@@ -186,7 +185,7 @@ describe('a queue of token requests', () => {
     expect(begun).toEqual(Array.from({ length: 40 }, (_, number) => number))
   })
 
-  test('starts one delayed request per 33 turns of the event loop while others arrive, and then all of them', async () => {
+  test('starts about one request per 33 turns of the event loop while requests arrive, and all other requests afterwards', async () => {
     const queues = new TokenQueues()
     let begun = 0
     const work = async () => {

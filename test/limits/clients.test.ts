@@ -28,7 +28,7 @@ const ask = (
 const wrong = (client: Client): Client => ({ ...client, clientSecret: 'wrong' })
 
 describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute force)', () => {
-  test('return 429 with Retry-After instead of invalid_client, only to the IP address that sent them [T012]', async () => {
+  test('cause 429 with Retry-After instead of invalid_client, but only for the IP address that sent them [T012]', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     for (let guess = 0; guess < 3; guess += 1)
@@ -45,7 +45,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/par'])(
-    'are counted together at %s and the other endpoints',
+    'are counted together at /oauth/token and %s',
     async (path) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -57,7 +57,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('of several clients are counted together for an IP address, including those of unknown clients [T013]', async () => {
+  test('of one IP address are counted together for several clients, including unknown clients [T013]', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let guess = 0; guess < 10; guess += 1)
@@ -67,7 +67,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
   })
 
   test.each(['fe80::1%eth0', 'fe80::1%br-lan', 'fe80::1%vlan0.100'])(
-    'are counted for the link-local address %s as for other addresses',
+    'are counted for the link-local address %s',
     async (address) => {
       await using app = await start({ limits })
       const client = await app.client()
@@ -77,7 +77,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     },
   )
 
-  test('does not count a successful request, or read a counter for it [T774]', async () => {
+  test('are counted, but a successful request neither reads nor changes a counter [T774]', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -86,7 +86,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     await using app = await start({ limits, aroundStore })
     const client = await app.client()
     const token = await app.personalToken()
-    // Meanwhile, another sender exceeds the limit.
+    // Another sender exceeds the limit before.
     for (let guess = 0; guess < 5; guess += 1) await ask(app, wrong(client), { address: elsewhere })
     operations.length = 0
     for (let times = 0; times < 20; times += 1) expect((await ask(app, client)).status).toBe(200)
@@ -95,7 +95,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations.filter((name) => name.startsWith('transients.'))).toEqual([])
   })
 
-  test('cause 429 over the limit without a store operation', async () => {
+  test('cause 429 above the limit without a store operation', async () => {
     const operations: string[] = []
     const aroundStore: AroundStore = ({ name }, run) => {
       operations.push(name)
@@ -110,7 +110,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect(operations).toEqual([])
   })
 
-  test('are counted for the peer if X-Forwarded-For is not trusted', async () => {
+  test('are counted for the address of the connection if X-Forwarded-For is not trusted', async () => {
     await using app = await start({ limits, trustedProxies: [] })
     const client = await app.client()
     for (let guess = 0; guess < 3; guess += 1)
@@ -118,7 +118,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect((await ask(app, client, { address: '192.0.2.77' })).status).toBe(429)
   })
 
-  test('are counted across two nodes, and the limit is logged once', async () => {
+  test('are counted at two nodes together, and the reached limit is logged once', async () => {
     await using app = await start({ limits })
     await using node = await start({ beside: app, limits })
     const client = await app.client()
@@ -130,7 +130,7 @@ describe('wrong secrets of a client (RFC 6749 §2.3.1: protected against brute f
     expect([...reached(app), ...reached(node)]).toEqual([['wrongSecretsOfClient', here]])
   })
 
-  test('without shared counters, each node counts separately', async () => {
+  test('are counted by each node separately if the shared counters are unavailable', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -155,7 +155,7 @@ describe('invalid grants', () => {
     address: string = here,
   ) => ask(app, client, { address, fields: { grant_type: 'refresh_token', refresh_token } })
 
-  test('returns 429 after invalid refresh tokens and codes of one client from one address, and does not consume valid ones', async () => {
+  test('cause 429 for the client and address that sent them, without consuming valid refresh tokens and codes', async () => {
     await using app = await start({ limits })
     const [client, another] = [await app.client(), await app.client()]
     const { refreshToken } = await authorizationOf(app, client.clientId)
@@ -171,7 +171,7 @@ describe('invalid grants', () => {
     expect((await refresh(app, client, refreshToken, elsewhere)).status).toBe(200)
   })
 
-  test('other errors are not counted', async () => {
+  test('are counted, but other errors of a token request are not', async () => {
     await using app = await start({ limits })
     const client = await app.client()
     for (let times = 0; times < 8; times += 1) {

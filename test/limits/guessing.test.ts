@@ -90,7 +90,7 @@ const browserWith = async (app: TestServer, cookie: string) => {
 }
 
 describe('password guesses at one account', () => {
-  test('from a /48 network are refused at the limit of the network, while a new browser elsewhere can log in [T584]', async () => {
+  test('from a /48 network are rejected at the limit of the network, but a new browser in another network can log in [T584]', async () => {
     await using app = await start()
     const addresses = Array.from({ length: 20 }, (_, index) => inNetwork(1, index * 3_203))
     const statuses = await guessFrom(app, addresses)
@@ -101,7 +101,7 @@ describe('password guesses at one account', () => {
     expect((await newBrowser(app).tries(app.password)).status).toBe(303)
   })
 
-  test('from any number of networks are refused at the limit of the account for ten minutes [T585]', async () => {
+  test('from any number of networks are rejected at the limit of the account for ten minutes [T585]', async () => {
     await using app = await start({ limits })
     for (let round = 0; round < 2; round += 1) {
       const networks = Array.from({ length: 12 }, (_, index) => inNetwork(round * 100 + index))
@@ -112,12 +112,12 @@ describe('password guesses at one account', () => {
     }
   })
 
-  test('are at most 96 in any period of an hour, however they are distributed [T827]', async () => {
+  test('are limited to 96 in any hour, at whatever times they are sent [T827]', async () => {
     await using app = await start()
     const began = app.now()
     const counters = new Limits(app.server.store.transients, app.now)
     const account = { address: '', target: `login ${app.user.email}` }
-    // A refused guess is repeated after one of these pauses: some end before a place becomes free, some later.
+    // The test repeats a rejected guess after one of these pauses. Some are shorter than the wait for the next guess.
     const pauses = [1, 7_001, 29_999, 600_000, 13_000, 1_000, 17, 61_000]
     const guesses: number[] = []
     for (let round = 0; round < 1_500; round += 1) {
@@ -130,13 +130,13 @@ describe('password guesses at one account', () => {
       guesses.filter((at) => at >= from && at < from + 3_600_000).length
     expect(guesses.at(-1)).toBeGreaterThan(3 * 3_600_000)
     expect(Math.max(...guesses.map(inHourFrom))).toBeLessThanOrEqual(96)
-    // The guesses came near the limit, so the test would detect a higher one.
+    // The number of guesses is close to the limit, so the test would detect a higher limit.
     expect(Math.max(...guesses.map(inHourFrom))).toBeGreaterThan(80)
   })
 
-  test('are at most 100 in any hour by default, and a higher limit logs a warning [T586]', () => {
+  test('are limited to 100 in any hour by default, and a higher limit causes a warning [T586]', () => {
     const { points, seconds } = limitTable.guessesOfAccount
-    // Each place becomes free separately, exactly `seconds` after its guess.
+    // The server counts each guess for exactly `seconds`.
     expect(points * Math.ceil(3_600 / seconds)).toBeLessThanOrEqual(100)
     const warned = (guessesOfAccount: { points: number; seconds: number }) =>
       looseningWarnings(parseSettings({ limits: { guessesOfAccount } })).join()
@@ -146,7 +146,7 @@ describe('password guesses at one account', () => {
     expect(looseningWarnings(parseSettings({})).join()).not.toContain('guessesOfAccount')
   })
 
-  test('at many accounts from one network are refused, while a known browser in that network can log in [T593]', async () => {
+  test('at many accounts from one network are rejected, but a known browser in this network can log in [T593]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app, inNetwork(7, 1))
     for (let account = 0; account < 8; account += 1)
@@ -157,7 +157,7 @@ describe('password guesses at one account', () => {
     expect(reached(app)).toContainEqual(['wrongPasswordsOfNetwork', '2001:db8:7::/48'])
   })
 
-  test('at an unknown account receive the same responses as at a known account [T595]', async () => {
+  test('at an unknown account cause the same responses as guesses at a known account [T595]', async () => {
     await using app = await start({ limits })
     const addresses = [0, 0, 0, 1, 2, 3].map((network) => inNetwork(network))
     const responses = async (email: string) => {
@@ -179,12 +179,12 @@ describe('password guesses at one account', () => {
     expect(await responses('nobody@example.org')).toEqual(known)
   })
 
-  test('cause rows that expire and contain neither IP addresses nor accounts', async () => {
+  test('are stored in rows that expire and contain neither IP addresses nor e-mail addresses', async () => {
     await using app = await start({ limits })
     await lock(app)
     await lock(app, 'nobody@example.org')
     const rows = () => app.query("select * from oauth2server_transient where key like 'limit:%'")
-    // Each guess takes a place of the account and a place of its network. Each network has at most one counter.
+    // Each guess adds at most one row for its account and one row for its network. A network has at most one counter.
     expect((await rows()).length).toBeLessThanOrEqual(2 * 6 + 2 * 3)
     expect(JSON.stringify(await rows())).not.toMatch(/2001:db8|example\.org/)
     app.advance(1_200)
@@ -194,7 +194,7 @@ describe('password guesses at one account', () => {
 })
 
 describe('a browser that logged in before', () => {
-  test('can log in while unknown browsers guess at its account [T587]', async () => {
+  test('can log in while unknown browsers guess the password of its account [T587]', async () => {
     await using app = await start({ limits })
     const known = await knownBrowser(app)
     expect(await lock(app)).toEqual([403, 403, 403])
@@ -287,7 +287,7 @@ describe('rejects the cookie of a known browser', () => {
     await worthless(app, `${cookie.slice(0, -10)}${other}${cookie.slice(-9)}`)
   })
 
-  test('if the password was changed since [T591]', async () => {
+  test('if the password was changed after the cookie was issued [T591]', async () => {
     await using app = await start({ limits })
     const cookie = await knownCookie(app, await knownBrowser(app))
     const password = 'another correct horse'
@@ -331,7 +331,7 @@ test('recognizes a known browser despite a second cookie of the same name', asyn
   expect(response.status).toBe(303)
 })
 
-test('checkPassword counts the wrong passwords of a user separately from those of unknown browsers [T594]', async () => {
+test('checkPassword counts the wrong passwords of a user separately from the wrong passwords of unknown browsers [T594]', async () => {
   await using app = await start({ limits })
   const user = await app.server.users.fromId(app.user.id)
   await lock(app)

@@ -10,7 +10,7 @@ const limits = {
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
-  test('of one account from one address: return the form with 429 for any further password [T090]', async () => {
+  test('for one account from one address cause 429 and the login form for every further password [T090]', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let wrong = 0; wrong < 3; wrong += 1)
@@ -28,14 +28,14 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('do not prevent the user from logging in from another IP address', async () => {
+  test('do not prevent a login of the user from another IP address', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 5; wrong += 1) await guesser(app, here)(`guess ${wrong}`)
     expect((await guesser(app, here)(app.password)).status).toBe(429)
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('are counted together for all IP addresses of a /48 or /24 network', async () => {
+  test('from all IP addresses of a /48 or /24 network are counted together', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 3; wrong += 1)
       expect((await guesser(app, `2001:db8:0:1::${wrong + 1}`)('guess')).status).toBe(403)
@@ -47,7 +47,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guesser(app, other)(app.password)).status).toBe(303)
   })
 
-  test('does not reset the counter after a correct password without a cookie, and never counts correct passwords', async () => {
+  test('are still counted after a correct password of an unknown browser, but correct passwords are not counted', async () => {
     await using app = await start({ limits })
     const guess = (password: string) => guesser(app, here)(password)
     for (let right = 0; right < 6; right += 1) expect((await guess(app.password)).status).toBe(303)
@@ -57,7 +57,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('4')).status).toBe(429)
   })
 
-  test('counts all spellings of an account together, and counts unknown accounts as well', async () => {
+  test('are counted together for all spellings of an account, and are also counted for unknown accounts', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const { email } = app.user
@@ -69,7 +69,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess('wrong', 'nobody@example.org')).status).toBe(429)
   })
 
-  test('allows as many concurrent attempts as sequential ones', async () => {
+  test('are limited to three even if they are sent concurrently', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     await guess('first')
@@ -79,7 +79,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10)
   })
 
-  test('allows as many concurrent attempts at many accounts as sequential ones, and a retry after 429', async () => {
+  test('at many accounts are limited even if they are sent concurrently, and do not prevent a later login', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const responses = await Promise.all(
@@ -94,7 +94,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(right.map(({ status }) => status)).toEqual([303, 303])
   })
 
-  test('refuses further logins only from an address that guessed at many accounts', async () => {
+  test('for many accounts prevent further logins only from the address that sent them', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     for (let account = 0; account < 8; account += 1)
@@ -124,7 +124,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 
   test.each(['de', 'ar', 'ja'])(
-    'returns the message in the language of the reader: %s',
+    'cause a message in the language of the reader: %s',
     async (lang) => {
       await using app = await start({ limits })
       const guess = guesser(app, here)
@@ -142,7 +142,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     },
   )
 
-  test('are not counted for a form without a CSRF token or without a password', async () => {
+  test('are not counted if the form has no CSRF token or no password', async () => {
     await using app = await start({ limits })
     const guess = guesser(app, here)
     const body = new URLSearchParams({ email: app.user.email, password: 'wrong' })
@@ -153,7 +153,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect((await guess(app.password)).status).toBe(303)
   })
 
-  test('logs each reached limit once per network, without the account', async () => {
+  test('cause one log entry per network and reached limit, without the account', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 7; wrong += 1) await guesser(app, here)('wrong')
     for (let wrong = 0; wrong < 4; wrong += 1) await guesser(app, other)('wrong')
@@ -168,7 +168,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
     expect(reached(app)).toHaveLength(3)
   })
 
-  test('are stored in counters that the sweeper removes after their expiry', async () => {
+  test('are stored in counters that the sweeper deletes after their expiry', async () => {
     await using app = await start({ limits })
     for (let wrong = 0; wrong < 8; wrong += 1)
       await guesser(app, here)('wrong', `user-${wrong}@example.org`)
@@ -181,7 +181,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 })
 
-test('lets 12 known browsers log in during 120 concurrent logins of unknown browsers in the same network [T592]', async () => {
+test('of 120 concurrent logins do not prevent logins of 12 known browsers in the same network [T592]', async () => {
   await using app = await start()
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
@@ -223,7 +223,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     return client
   }
 
-  test('are counted together with those at the login page [T063]', async () => {
+  test('are counted together with wrong passwords at the login page [T063]', async () => {
     await using app = await start({ limits, allowedGrantTypes })
     expect((await guesser(app, here)('wrong')).status).toBe(403)
     for (let wrong = 0; wrong < 2; wrong += 1) expect((await grant(app, 'wrong')).status).toBe(400)
@@ -248,7 +248,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
     expect(asked).toEqual(['guess 0', 'guess 1', 'guess 2'])
   })
 
-  test('does not count a password check that throws an error', async () => {
+  test('are not counted if the password check throws an error', async () => {
     let isBroken = true
     await using app = await start({
       limits,
@@ -265,7 +265,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
   })
 })
 
-test('without shared counters, each node counts separately and applies the limit [T064]', async () => {
+test('are counted by each node separately if the shared counters are unavailable [T064]', async () => {
   let isAway = false
   const aroundStore: AroundStore = ({ name }, run) => {
     if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -282,7 +282,7 @@ test('without shared counters, each node counts separately and applies the limit
   expect((await guesser(app, other)(app.password)).status).toBe(303)
 })
 
-test('two nodes share their counters', async () => {
+test('are counted by two nodes together', async () => {
   await using app = await start({ limits })
   await using node = await startServer({ beside: app, limits, trustedProxies: ['127.0.0.1'] })
   expect((await guesser(app, here)('wrong')).status).toBe(403)

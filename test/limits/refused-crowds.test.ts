@@ -24,7 +24,7 @@ const counting = async (options: TestOptions = {}) => {
   return { app, operationsOf }
 }
 
-test('refuses to fetch a client document without a database operation at the fetch limit of a network [T836]', async () => {
+test('rejects a client with another metadata document without a database operation if too many fetches for its network are running [T836]', async () => {
   const fail: (() => void)[] = []
   const { app, operationsOf } = await counting({
     clientIdMetadataDocuments: true,
@@ -57,7 +57,7 @@ test('refuses to fetch a client document without a database operation at the fet
   await Promise.all(waiting)
 })
 
-test('refuses a registration without a database operation at the limit of its network [T837]', async () => {
+test('rejects a registration at the limit of its network without a database operation [T837]', async () => {
   const { app, operationsOf } = await counting({
     dynamicRegistration: 'open',
     limits: { registrationsOfNetwork: { points: 2, seconds: 600 } },
@@ -79,7 +79,7 @@ test('refuses a registration without a database operation at the limit of its ne
   expect(await register('198.51.100.2')).toBe(201)
 })
 
-test('reads the places of an account at most once a second while all are taken [T838]', async () => {
+test('reads the stored guesses of an account at most once a second while its limit is reached [T838]', async () => {
   const { app, operationsOf } = await counting({
     limits: { wrongPasswordsOfAccount: { points: 2, seconds: 600 } },
   })
@@ -98,7 +98,7 @@ test('reads the places of an account at most once a second while all are taken [
   expect((await guess(app.password)).status).toBe(303)
 })
 
-test('takes a place of each limit with one write when several passwords of an account are tried concurrently [T1041]', async () => {
+test('needs one write per guess and limit when several passwords of an account are tried concurrently [T1041]', async () => {
   const tries = 8
   const puts: string[] = []
   let readers = 0
@@ -118,11 +118,11 @@ test('takes a place of each limit with one write when several passwords of an ac
   puts.length = 0
   const responses = await Promise.all(Array.from({ length: tries }, () => guess('wrong')))
   expect(responses.map(({ status }) => status)).toEqual(Array(tries).fill(403))
-  // Two limits apply: one of the account in the network, and one of the account.
+  // Two limits apply to each guess: the limit of the account, and the limit of the account in the network.
   expect(puts).toHaveLength(2 * tries)
 })
 
-test('sends one increment of a shared counter at a time, so that waiting for its row occupies one connection [T1042]', async () => {
+test('sends one increment of a shared counter at a time, so that waiting for the row occupies only one connection [T1042]', async () => {
   await using app = await start()
   const { transients } = app.server.store
   let running = 0

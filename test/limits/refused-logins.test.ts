@@ -6,13 +6,13 @@ import { makeDatabase } from '../support/postgres.ts'
 import { guesser, here, start } from './support.ts'
 
 /**
- * The maximum number of store operations of a wrong login: a read and two writes for its places, the look-up of the
- * account, the counters of address and network, and one write of all audit events of a second.
+ * The maximum number of store operations of a login with a wrong password: one read and two writes of stored guesses,
+ * the look-up of the account, the counters of the address and the network, and one write of audit events.
  */
 const maxOperations = 7
 /**
- * The maximum number of store operations of a login that is refused before hashing: the read of the places, and audit
- * events.
+ * The maximum number of store operations of a login that is rejected before hashing: one read of stored guesses, and
+ * one write of audit events.
  */
 const maxWhenRefused = 2
 
@@ -29,9 +29,9 @@ const stores = [
   },
 ]
 
-describe.each(stores)('a refused login on $name', ({ name, options: open }) => {
+describe.each(stores)('a failed login on $name', ({ name, options: open }) => {
   test.skipIf(name === 'PostgreSQL' && lacksPostgres)(
-    'needs a few database operations, independent of earlier wrong passwords',
+    'needs at most a few database operations after any number of wrong passwords',
     async () => {
       const { options, drop } = await open()
       try {

@@ -18,7 +18,7 @@ const ask = (
   })
 
 describe('invalid tokens at a guard', () => {
-  test('return 429 with Retry-After instead of 401, so that clients do not discard valid tokens', async () => {
+  test('cause 429 with Retry-After instead of 401, so that clients do not discard valid tokens', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     for (let guess = 0; guess < 4; guess += 1)
@@ -68,7 +68,7 @@ describe('invalid tokens at a guard', () => {
     },
   )
 
-  test('expired tokens, insufficient scopes and requests without a token are not counted', async () => {
+  test('are counted, but expired tokens, insufficient scopes and requests without a token are not', async () => {
     await using app = await start({ limits })
     const token = await app.personalToken()
     const { clientId } = await app.client()
@@ -82,7 +82,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(200)
   })
 
-  test('are counted with few writes when many arrive', async () => {
+  test('are counted with 20 writes if 100 of them arrive', async () => {
     let written = 0
     const aroundStore: AroundStore = ({ name }, run) => {
       if (name === 'transients.increment') written += 1
@@ -97,7 +97,7 @@ describe('invalid tokens at a guard', () => {
     expect(written).toBe(20)
   })
 
-  test('two nodes share their counters', async () => {
+  test('are counted by two nodes together', async () => {
     await using app = await start({ limits })
     await using node = await start({ beside: app, limits })
     const token = await app.personalToken()
@@ -107,7 +107,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(429)
   })
 
-  test('are counted by each node separately without shared counters', async () => {
+  test('are counted by each node separately if the shared counters are unavailable', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -164,7 +164,7 @@ describe('the limit of invalid tokens at other endpoints', () => {
   })
 
   test.each(['without a client', 'with client authentication'])(
-    'counts subject tokens of an exchange %s, and then also rejects a valid one',
+    'counts invalid subject tokens of an exchange %s, and above the limit also rejects a valid token',
     async (who) => {
       await using app = await start({ limits, tokenExchange: true })
       const client = await app.client()
@@ -183,7 +183,7 @@ describe('the limit of invalid tokens at other endpoints', () => {
         )
       const right = isClient ? accessToken : personal
       const wrong = isClient ? 400 : 401
-      // Valid tokens are not counted, and each invalid one is counted once.
+      // Valid tokens are not counted, and each invalid token is counted once.
       for (let guess = 0; guess < 3; guess += 1)
         expect((await exchange(`guess${guess}`)).status).toBe(wrong)
       expect((await exchange(right)).status).toBe(200)

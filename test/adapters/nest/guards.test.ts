@@ -107,8 +107,8 @@ class Single {
     return {}
   }
 
-  // Nest needs no REST extension, so a guard cannot be misplaced. This decorator is misplaced, because it needs a
-  // guard.
+  // In Nest, a guard cannot be misplaced, because it needs no REST extension. Instead, `@Auth()` is misplaced here: it
+  // needs a guard.
   @Get('misplaced') misplaced(@Auth() auth: Caller) {
     return auth
   }
@@ -141,7 +141,7 @@ class Filter implements ExceptionFilter {
   }
 }
 
-/** Each platform with a cookie that the application sets beforehand. */
+/** The platforms of Nest. On each, the application sets a cookie before the server handles a request. */
 const platforms: [string, () => AbstractHttpAdapter][] = [
   [
     'Express',
