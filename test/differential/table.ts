@@ -41,7 +41,8 @@ all responses are the same. In ${differing.length} cases, at least one response 
 
 For the authorization endpoint, the tables show the result in the browser: a redirect to the client, or "refused here", which is
 a page or a JSON response of the server. For other endpoints, the tables show the status and the error code. "–" means that the
-library does not implement the endpoint: users of @node-oauth/oauth2-server must implement some endpoints themselves.
+library does not implement the endpoint: users of @node-oauth/oauth2-server must implement some endpoints themselves. "same" means the
+same result as with svc-oauth2server.
 
 ## Different responses
 
