@@ -1,6 +1,6 @@
+import { likelyName, unknownName } from '../model/likely-name.ts'
 import { given } from './given-value.ts'
 import { InvalidSettings } from './invalid-settings.ts'
-import { likelyName, unknownName } from './likely-name.ts'
 import { environmentName, names, settings } from './settings.ts'
 import type { SettingsInput } from './settings-input.ts'
 

@@ -3,6 +3,7 @@ import { type MigrationInfo, Migrator } from 'kysely/migration'
 import { NewerSchema, StoreUnusable } from '../../contract/errors.ts'
 import type { MigrationResult } from '../../store.ts'
 import type { Handle } from '../handle.ts'
+import { checkUsers } from '../start-checks.ts'
 import type { Tables } from '../tables.ts'
 import { migrationsFor } from './all.ts'
 import { forgetOnlineAfter, pendingOnline, runOnline } from './online-steps.ts'
@@ -19,17 +20,20 @@ export interface MigrateOptions {
 /**
  * Migrates the schema to the newest or the named migration, in one transaction. Online steps follow, and continue where
  * an earlier call was interrupted.
+ * @throws StoreUnusable if the tables do not fit the configured users, before anything is changed
  */
 export const migrate = async (
-  { write: db, users, types }: Handle,
+  handle: Handle,
   { to, dryRun = false, migrations: available = migrationsFor }: MigrateOptions = {},
 ): Promise<readonly MigrationResult[]> => {
+  const { write: db, users, types } = handle
   const migrations = available({ users, types })
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Available: ${Object.keys(migrations).join(', ')}.`,
     )
   }
+  await checkUsers(handle)
   await refuseNewer(db, Object.keys(migrations))
   const migrator = new Migrator({
     db,

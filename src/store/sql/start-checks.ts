@@ -1,0 +1,177 @@
+import { sql } from 'kysely'
+import { likelyName } from '../../model/likely-name.ts'
+import type { UserKeyType, UserTable } from '../../model/user-table.ts'
+import { StoreUnusable } from '../contract/errors.ts'
+import type { Handle } from './handle.ts'
+import { userSource } from './user-source.ts'
+
+type Checked = Pick<Handle, 'write' | 'users' | 'types' | 'locking'>
+
+/** The columns of a table with their declared types, in lower case; empty if the table does not exist. */
+type Columns = ReadonlyMap<string, string>
+
+/**
+ * Checks the user table of the application, and that the existing tables of this package fit the configured users.
+ * @throws StoreUnusable, which lists every problem and what to do
+ */
+export const checkUsers = async (handle: Checked): Promise<void> => {
+  const { users } = handle
+  const ofTable = typeof users === 'object' ? await tableProblems(handle, users) : []
+  const problems = [...ofTable, ...(await schemaProblems(handle))]
+  if (problems.length > 0) throw new StoreUnusable(problems.join('\n'))
+}
+
+const tableProblems = async (handle: Checked, users: UserTable): Promise<readonly string[]> => {
+  const { name, columns, keyType } = users
+  const option = `users: table('${name}')`
+  const found = await columnsOf(handle, name)
+  if (found.size === 0)
+    return [`${option}: the database has no such table. Create it before the server starts.`]
+  const problems: string[] = []
+  const typeOf = (property: string, column: string): string | undefined => {
+    const type = found.get(column) ?? (handle.locking ? undefined : insensitive(found, column))
+    if (type !== undefined) return type
+    const likely = likelyName(column, [...found.keys()])
+    const hint = likely ? `Did you mean ${likely}?` : `It has ${[...found.keys()].join(', ')}.`
+    problems.push(`${option}: the table has no column ${column} (${property}). ${hint}`)
+    return undefined
+  }
+  const idType = typeOf('id', columns.id)
+  if (idType !== undefined && !accepts(handle, keyType, idType)) {
+    const fitting = keyTypes.filter((candidate) => accepts(handle, candidate, idType))
+    const advice = fitting[0] ? `Set keyType to '${fitting[0]}'.` : 'This type is not supported.'
+    problems.push(
+      `${option}: the column ${columns.id} has the type ${idType}, but keyType is '${keyType}'. ${advice}`,
+    )
+  }
+  typeOf('email', columns.email)
+  for (const property of ['active', 'emailVerified', 'isAdmin'] as const) {
+    const column = columns[property]
+    const type = column === null ? undefined : typeOf(property, column)
+    if (type !== undefined && !isFlag(handle, type))
+      problems.push(
+        `${option}: the column ${column} (${property}) has the type ${type}. It must be a boolean or an integer; a generated column or a view can convert it.`,
+      )
+  }
+  return problems.length > 0 ? problems : readProblems(handle, option)
+}
+
+// The account of the server may lack the permission to read the table.
+const readProblems = async (handle: Checked, option: string): Promise<readonly string[]> => {
+  const source = userSource({ ...handle, read: handle.write }, 'u')
+  try {
+    await handle.write.selectFrom(source).selectAll().limit(0).execute()
+    return []
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [`${option}: the table cannot be read (${reason}).`]
+  }
+}
+
+/** Compares the tables of an earlier start or command with the configuration. */
+const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
+  const { users, types } = handle
+  const userId = (await columnsOf(handle, ownTable)).get('user_id')
+  if (userId === undefined) return []
+  if (userId !== types.userKey)
+    return [
+      `The tables of this package store user IDs as ${userId}, but the configured users need ${types.userKey} (keyType). ${remedy}`,
+    ]
+  if (users === 'built-in') {
+    const own = await columnsOf(handle, 'oauth2server_user')
+    return own.size > 0
+      ? []
+      : [
+          `The tables of this package were created for an application with its own users, but the built-in users are configured. ${remedy}`,
+        ]
+  }
+  const expected = typeof users === 'object' && users.foreignKeys ? users.name : null
+  const target = await referenceOf(handle)
+  const isExpected = target === (expected && unqualified(expected))
+  // A foreign key to the configured table is harmless, even if the configuration does not require it.
+  const isHarmless = typeof users === 'object' && target === unqualified(users.name)
+  if (isExpected || isHarmless) return []
+  const refersTo = target === null ? 'no foreign key to users' : `a foreign key to ${target}`
+  return [
+    `The tables of this package have ${refersTo}, but the configuration requires ${expected === null ? 'none' : `one to ${expected} (foreignKeys)`}. ${remedy}`,
+  ]
+}
+
+const remedy =
+  'Start the program or the command with the configuration that created the tables (--config); or drop every table whose name begins with oauth2server_, which deletes all clients and tokens, and start again.'
+
+const ownTable = 'oauth2server_client'
+const keyTypes: readonly UserKeyType[] = ['integer', 'text', 'uuid']
+
+const accepts = (
+  { locking: isPostgres }: Pick<Checked, 'locking'>,
+  keyType: UserKeyType,
+  type: string,
+): boolean => (isPostgres ? postgresKeys[keyType] : sqliteKeys[keyType]).test(type)
+
+const postgresKeys: Readonly<Record<UserKeyType, RegExp>> = {
+  integer: /^(?:smallint|integer|bigint)$/,
+  text: /^(?:text|citext|character varying|character|name)$/,
+  uuid: /^uuid$/,
+}
+
+// SQLite derives the affinity of a column from the declared type (https://www.sqlite.org/datatype3.html, §3.1). A column
+// of a view may have no type.
+const sqliteKeys: Readonly<Record<UserKeyType, RegExp>> = {
+  integer: /int|^$/,
+  text: /^(?!.*int).*(?:char|clob|text)|^$/,
+  uuid: /^(?!.*int).*(?:char|clob|text|uuid|guid)|^$/,
+}
+
+const isFlag = ({ locking: isPostgres }: Pick<Checked, 'locking'>, type: string): boolean =>
+  isPostgres
+    ? /^(?:boolean|smallint|integer|bigint|numeric)$/.test(type)
+    : !/char|clob|text|blob|date|time/.test(type)
+
+const insensitive = (columns: Columns, name: string): string | undefined =>
+  [...columns].find(([column]) => column.toLowerCase() === name.toLowerCase())?.[1]
+
+const columnsOf = async ({ write: db, locking }: Checked, table: string): Promise<Columns> => {
+  const [name, schema] = table.split('.').reverse()
+  const statement = locking
+    ? sql<Column>`
+        select a.attname as name, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null) as type
+        from pg_attribute a join pg_type t on t.oid = a.atttypid
+        where a.attrelid = ${regclass(table)} and a.attnum > 0 and not a.attisdropped
+        order by a.attnum`
+    : schema === undefined
+      ? sql<Column>`select name, type from pragma_table_xinfo(${name})`
+      : sql<Column>`select name, type from pragma_table_xinfo(${name}, ${schema})`
+  const { rows } = await statement.execute(db)
+  return new Map(rows.map(({ name, type }) => [name, type.toLowerCase()]))
+}
+
+interface Column {
+  readonly name: string
+  readonly type: string
+}
+
+/** Returns the name of the table to which `user_id` refers, in lower case; null without a foreign key. */
+const referenceOf = async ({ write: db, locking }: Checked): Promise<string | null> => {
+  const statement = locking
+    ? sql<{ name: string }>`
+        select f.relname as name
+        from pg_constraint c
+        join pg_class f on f.oid = c.confrelid
+        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+        where c.contype = 'f' and c.conrelid = ${regclass(ownTable)} and a.attname = 'user_id'`
+    : sql<{ name: string }>`
+        select "table" as name from pragma_foreign_key_list(${ownTable}) where "from" = 'user_id'`
+  const { rows } = await statement.execute(db)
+  return rows[0]?.name.toLowerCase() ?? null
+}
+
+// In lower case, because SQLite does not distinguish case.
+const unqualified = (table: string): string => (table.split('.').at(-1) ?? table).toLowerCase()
+
+// Statements also resolve an unqualified name along the search path.
+const regclass = (table: string) =>
+  sql`to_regclass(${table
+    .split('.')
+    .map((part) => `"${part.replaceAll('"', '""')}"`)
+    .join('.')})`
