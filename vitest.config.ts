@@ -28,7 +28,7 @@ const ownProcess = ['test/telemetry/{metrics,redaction,traces}.test.ts']
 const full = [
   'test/full/**/*.test.ts',
   'test/attacks/*.test.ts',
-  'test/cli/{audit,clients,doctor,doctor-behind-proxies,environment,secret-key,shutdown,tokens,usage,users}.test.ts',
+  'test/cli/{audit,clients,configuration,doctor,doctor-behind-proxies,environment,secret-key,shutdown,tokens,usage,users}.test.ts',
   'test/docs/{getting-started,how-to,readme}.test.ts',
   'test/examples/mcp.test.ts',
   'test/extensions/client-id-metadata-documents.test.ts',

@@ -29,6 +29,7 @@ export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/sc
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
 export {
+  type FindByPassword,
   table,
   type UserCallbacks,
   type UserTable,
@@ -85,6 +86,6 @@ export { InvalidSettings } from './settings/invalid-settings.ts'
 export type { Settings } from './settings/settings.ts'
 export { settingsFrom } from './settings/settings-from-environment.ts'
 export type { SettingsInput } from './settings/settings-input.ts'
-export { StoreUnavailable, StoreUnusable } from './store/contract/errors.ts'
+export { NotOurUsers, StoreUnavailable, StoreUnusable } from './store/contract/errors.ts'
 export type { TransientsOpener } from './store/contract/transients.ts'
 export type { AroundStore, StoreOpener } from './store/store.ts'

@@ -60,10 +60,13 @@ Example:
     .action(verifyAudit)
 }
 
-const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> => {
+const verifyAudit = async (
+  { head }: { readonly head?: string },
+  command: Command,
+): Promise<void> => {
   if (head !== undefined && !/^\d{1,15}:[\w-]{43}$/.test(head))
     throw new UsageError(`${shown(head)} is not a head that audit verify printed`)
-  await withServer(async (server) => {
+  await withServer(command, async (server) => {
     const { uncovered, ...checked } = await server.activity.verify({ head, onDefect: print })
     const since = uncovered.since === null ? null : new Date(uncovered.since).toISOString()
     print({
@@ -81,13 +84,16 @@ const verifyAudit = async ({ head }: { readonly head?: string }): Promise<void> 
   })
 }
 
-const printAudit = async ({ event, user, client, ...times }: AuditOptions): Promise<void> => {
+const printAudit = async (
+  { event, user, client, ...times }: AuditOptions,
+  command: Command,
+): Promise<void> => {
   if (event !== undefined && !isBuiltInEventName(event) && !event.includes('/')) {
     const known = Object.keys(auditEvents).join(', ')
     throw new UsageError(`there is no event ${shown(event)}; the events are: ${known}`)
   }
   const [since, until] = [timeIn(times.since), timeIn(times.until)]
-  await withServer(async (server) => {
+  await withServer(command, async (server) => {
     if (user !== undefined) await checkUser(user, server)
     const search = { event, user, clientId: client, since, until }
     for await (const found of server.activity.all(search)) print(auditToWire(found))

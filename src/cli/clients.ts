@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, type ClientInput, InvalidField } from '../index.ts'
+import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
 import { findUser } from './find-user.ts'
 import { repeated, required, single } from './options.ts'
@@ -97,6 +98,18 @@ Example:
     .action(create)
 
   clients
+    .command('list')
+    .description('Prints the client applications, one JSON object per line, the latest first.')
+    .addOption(single('--user <user>', 'Only clients of this owner: id or e-mail address.'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server clients list --user me@example.org`,
+    )
+    .action(list)
+
+  clients
     .command('reset-secret')
     .description(
       'Replaces the secret of a client and prints the new secret. The old secret becomes invalid immediately.',
@@ -126,8 +139,8 @@ const example = (command: string): string => `
 Example:
   $ svc-oauth2server clients ${command} --client-id 6dC0sDVVWLkJDKmxvBmqPsNpmcZKCQYmCwDWRKGn`
 
-const create = (options: CreateOptions): Promise<void> =>
-  withServer(async (server) => {
+const create = (options: CreateOptions, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
     // Refuse an empty URI, which usually comes from an unset variable in a script.
     if (options.redirectUri?.some((uri) => uri.trim() === ''))
       throw new InvalidField('redirect_uris', 'A redirect URI is empty.')
@@ -140,6 +153,23 @@ const create = (options: CreateOptions): Promise<void> =>
       client_id: client.clientId,
       ...(usesSecret(client) ? { client_secret: clientSecret } : {}),
     })
+  })
+
+const list = ({ user }: { readonly user?: string }, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
+    const owner = user === undefined ? undefined : await findUser(server, user)
+    const pages = allPages((cursor) =>
+      owner ? server.clients.ofOwner(owner.id, cursor) : server.clients.search('', cursor),
+    )
+    for await (const { client } of pages)
+      print({
+        client_id: client.clientId,
+        name: client.name,
+        user_id: client.userId,
+        is_confidential: client.isConfidential,
+        is_disabled: client.isDisabled,
+        created_at: new Date(client.createdAt).toISOString(),
+      })
   })
 
 const usesSecret = ({
@@ -176,8 +206,8 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   jwksUri: options.jwksUri ?? null,
 })
 
-const resetSecret = (options: ClientOption): Promise<void> =>
-  withServer(async ({ clients }) => {
+const resetSecret = (options: ClientOption, command: Command): Promise<void> =>
+  withServer(command, async ({ clients }) => {
     const found = await clients.find(options.clientId)
     if (found?.isConfidential === false) throw new CommandError('A public client has no secret.')
     if (found && !usesSecret(found))
@@ -186,13 +216,13 @@ const resetSecret = (options: ClientOption): Promise<void> =>
     print({ client_id: client.clientId, client_secret: clientSecret })
   })
 
-const resetId = (options: ClientOption): Promise<void> =>
-  withServer(async ({ clients }) => {
+const resetId = (options: ClientOption, command: Command): Promise<void> =>
+  withServer(command, async ({ clients }) => {
     print({ client_id: (await clients.resetClientId(options.clientId)).clientId })
   })
 
-const remove = (options: ClientOption): Promise<void> =>
-  withServer(async ({ clients }) => {
+const remove = (options: ClientOption, command: Command): Promise<void> =>
+  withServer(command, async ({ clients }) => {
     const isPersonal = (await clients.find(options.clientId))?.isPersonal === true
     if (isPersonal || !(await clients.delete(options.clientId)))
       throw new CommandError('There is no such client.')

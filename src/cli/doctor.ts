@@ -43,12 +43,15 @@ Examples:
     .action(doctor)
 }
 
-const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Promise<void> => {
+const doctor = async (
+  { url, logIn = false, json = false }: DoctorOptions,
+  command: Command,
+): Promise<void> => {
   if (url === undefined && logIn) throw new UsageError('--log-in needs --url')
   const findings =
     url === undefined
-      ? await examineConfiguration(process.env)
-      : await examineServer(issuerIn(url), { logIn })
+      ? await examineConfiguration(process.env, command.optsWithGlobals().config)
+      : await examineServer(issuerIn(url), logIn ? command : undefined)
   for (const finding of findings) print(json ? finding : lineOf(finding))
   const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
   const failed = count('fail')
@@ -59,18 +62,19 @@ const doctor = async ({ url, logIn = false, json = false }: DoctorOptions): Prom
   if (url !== undefined && !logIn) say('No login was tried: add --log-in to try one.')
 }
 
+/** Examines a running server, and also logs in if a command names the configuration of its database. */
 const examineServer = async (
   issuer: string,
-  { logIn }: { readonly logIn: boolean },
+  command: Command | undefined,
 ): Promise<readonly Finding[]> => {
   const target = { issuer, send: (request: Request) => fetch(request), isOurs: false }
-  if (!logIn) return examine(target)
+  if (!command) return examine(target)
   const reachedAt = await lookup(new URL(issuer).hostname.replace(/^\[|\]$/g, '')).then(
     ({ address }) => address,
     () => undefined,
   )
   let findings: readonly Finding[] = []
-  await withServer(async (records) => {
+  await withServer(command, async (records) => {
     findings = await examine({ ...target, records, reachedAt })
   })
   return findings

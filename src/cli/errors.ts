@@ -1,4 +1,10 @@
-import { ClockInDoubt, InvalidField, ScopeDoesNotExists, StoreUnavailable } from '../index.ts'
+import {
+  ClockInDoubt,
+  InvalidField,
+  NotOurUsers,
+  ScopeDoesNotExists,
+  StoreUnavailable,
+} from '../index.ts'
 import { startProblem } from '../server/environment/environment.ts'
 
 /** The error of a command that failed. The message is for the user. */
@@ -28,6 +34,7 @@ const problemOf = (error: unknown): string | undefined => {
   if (error instanceof InvalidField) return `${error.field}: ${error.message}`
   if (
     error instanceof ScopeDoesNotExists ||
+    error instanceof NotOurUsers ||
     error instanceof CommandError ||
     error instanceof ClockInDoubt
   )

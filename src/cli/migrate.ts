@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import { locationOf } from '../model/user-table.ts'
+import { configurationOf } from './configuration.ts'
+import { CommandError } from './errors.ts'
 import { single } from './options.ts'
 import { print, say } from './output.ts'
-import { environment } from './server.ts'
 
 interface MigrateOptions {
   readonly to?: string
@@ -32,10 +34,17 @@ Example:
     .action(migrate)
 }
 
-const migrate = async ({ to, ...given }: MigrateOptions): Promise<void> => {
+const migrate = async ({ to, ...given }: MigrateOptions, command: Command): Promise<void> => {
   const dryRun = given.dryRun ?? false
-  const { options } = await environment()
-  const store = await options.store.open()
+  const configuration = await configurationOf(command)
+  if ('server' in configuration) {
+    await configuration.server.close()
+    throw new CommandError(
+      'The configuration exports a server, which has already migrated the database. Export the options instead.',
+    )
+  }
+  const { store: opener, users } = configuration.options
+  const store = await opener.open(locationOf(users), users?.keyType)
   try {
     const done = await store.migrate({
       dryRun,

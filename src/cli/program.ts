@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { addAudit } from './audit.ts'
 import { addClients } from './clients.ts'
+import { configOption } from './configuration.ts'
 import { addDoctor } from './doctor.ts'
 import { exitStatus, report } from './errors.ts'
 import { addMigrate } from './migrate.ts'
@@ -46,6 +47,7 @@ const createProgram = (): Command => {
     .version(version(), '-V, --version', 'Show the version.')
     .helpOption('-h, --help', 'Show the help of a command.')
     .helpCommand('help [command]', 'Show the help of a command.')
+    .addOption(configOption())
     .addHelpText('after', environment)
     .exitOverride()
     .configureOutput({ outputError: (text) => report(text.replace(/^error: /, '')) })

@@ -25,8 +25,8 @@ An application declares its scopes in its package.json:
     .action(list)
 }
 
-const list = (): Promise<void> =>
-  withServer(async ({ scopes }) => {
+const list = (_options: unknown, command: Command): Promise<void> =>
+  withServer(command, async ({ scopes }) => {
     for (const { id, helpText, group, isInternal } of scopes.all())
       print({ id, help_text: helpText, group, is_internal: isInternal })
   })

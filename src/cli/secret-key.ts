@@ -26,8 +26,8 @@ Example:
     .action(rotate)
 }
 
-const rotate = (): Promise<void> =>
-  withServer(async (server) => {
+const rotate = (_options: unknown, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
     const rotation = await server.rotateSecretKeys({ onProgress: everySecond() })
     print(rotation.resealed)
     if (!rotation.isComplete) {

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { respond } from '../adapters/node-http.ts'
 import { createAuthorizationServer } from '../index.ts'
 import { homeEndpoint } from '../protocol/endpoints/operations/home.ts'
-import { closeOnSignal, listen } from '../server/environment/environment.ts'
+import { addressFrom, closeOnSignal, listen } from '../server/environment/environment.ts'
+import { configurationOf } from './configuration.ts'
 import { say } from './output.ts'
-import { application, environment } from './server.ts'
 
 /** `serve`: runs a standalone authorization server. */
 export const addServe = (program: Command): void => {
@@ -23,13 +23,19 @@ Example:
     .action(serve)
 }
 
-const serve = async (): Promise<void> => {
-  const { options, host, port } = await environment()
-  const server = await createAuthorizationServer({
-    ...options,
-    ...application(),
-    extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
-  })
+const serve = async (_options: unknown, command: Command): Promise<void> => {
+  const { host, port } = addressFrom(process.env)
+  const configuration = await configurationOf(command)
+  const server =
+    'server' in configuration
+      ? configuration.server
+      : await createAuthorizationServer({
+          ...configuration.options,
+          extensions: [
+            ...(configuration.options.extensions ?? []),
+            { name: 'home', endpoints: [homeEndpoint] },
+          ],
+        })
   try {
     const http = await listen(respond(server), { port, host })
     closeOnSignal(http, () => server.close(), { drain: server.drain })

@@ -1,37 +1,32 @@
-import { existsSync } from 'node:fs'
-import {
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-  createAuthorizationServer,
-} from '../index.ts'
-import { type Environment, fromEnvironment } from '../server/environment/environment.ts'
+import type { Command } from 'commander'
+import { type AuthorizationServer, createAuthorizationServer } from '../index.ts'
+import { configurationOf } from './configuration.ts'
 import { say } from './output.ts'
 
-/** Reads the configuration from the environment, as the application does. */
-export const environment = (): Promise<Environment> => fromEnvironment(process.env)
-
-/** Returns the options that load the scopes of the application in the current directory. */
-export const application = (): Pick<AuthorizationServerOptions, 'applicationRoot'> =>
-  existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
-
-/** Creates a server without background tasks, runs the work of a command with it, and closes the server. */
+/**
+ * Creates a server without background tasks from the configuration of the command, runs the work of the command with it,
+ * and closes the server.
+ */
 export const withServer = async (
+  command: Command,
   work: (server: AuthorizationServer) => Promise<void>,
 ): Promise<void> => {
-  const { options } = await environment()
-  const server = await createAuthorizationServer({
-    ...options,
-    ...application(),
-    // Don't connect to Redis, because commands do not use short-lived values.
-    cacheType: 'database',
-    transients: undefined,
-    sweepInterval: 0,
-    metricsToken: null,
-    // Omit warnings about settings: they concern the running server, not a command.
-    log: ({ level, event, message }) => {
-      if (event !== 'settings.loosened') say(`${level}: ${message}`)
-    },
-  })
+  const configuration = await configurationOf(command)
+  const server =
+    'server' in configuration
+      ? configuration.server
+      : await createAuthorizationServer({
+          ...configuration.options,
+          // Don't connect to Redis, because commands do not use short-lived values.
+          cacheType: 'database',
+          transients: undefined,
+          sweepInterval: 0,
+          metricsToken: null,
+          // Omit warnings about settings: they concern the running server, not a command.
+          log: ({ level, event, message }) => {
+            if (event !== 'settings.loosened') say(`${level}: ${message}`)
+          },
+        })
   try {
     await server.actingAs({ actor: 'command_line' }, () => work(server))
   } finally {

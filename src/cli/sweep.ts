@@ -17,8 +17,8 @@ export const addSweep = (program: Command): void => {
 Example:
   $ svc-oauth2server sweep --dry-run`,
     )
-    .action(({ dryRun = false }: { readonly dryRun?: boolean }) =>
-      withServer(async (server) => {
+    .action(({ dryRun = false }: { readonly dryRun?: boolean }, command: Command) =>
+      withServer(command, async (server) => {
         if (dryRun) await printPlan(server)
         else print(await server.sweep())
       }),

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { AuthorizationServer, Token } from '../index.ts'
+import { allPages } from './all-pages.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { findUser } from './find-user.ts'
 import { repeated, required, single } from './options.ts'
@@ -53,6 +54,20 @@ Example:
     .action(create)
 
   tokens
+    .command('list')
+    .description(
+      'Prints the personal access tokens of a user, one JSON object per line, the latest first. Values of tokens are never shown.',
+    )
+    .addOption(required('--user <user>', 'The user of the tokens: id or e-mail address.'))
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ svc-oauth2server tokens list --user me@example.org`,
+    )
+    .action(list)
+
+  tokens
     .command('delete')
     .description(
       'Deletes a personal access token, found by its name or by its value. For a token that was issued to a client, it revokes the whole authorization.',
@@ -84,11 +99,13 @@ Examples:
 Example:
   $ svc-oauth2server tokens purge`,
     )
-    .action(() => withServer(async (server) => print(await server.sweep())))
+    .action((_options: unknown, command: Command) =>
+      withServer(command, async (server) => print(await server.sweep())),
+    )
 }
 
-const create = (options: CreateOptions): Promise<void> =>
-  withServer(async (server) => {
+const create = (options: CreateOptions, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
     const { id } = await findUser(server, options.user)
     const { accessToken } = await server.tokens.createPersonal(options.name, id, {
       scopes: options.scope ?? [],
@@ -97,6 +114,24 @@ const create = (options: CreateOptions): Promise<void> =>
     })
     print(accessToken)
   })
+
+const list = ({ user }: { readonly user: string }, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
+    const { id } = await findUser(server, user)
+    const pages = allPages((cursor) => server.personalTokens.listByUser(id, cursor))
+    for await (const { token, name, lastUse } of pages)
+      print({
+        id: token.id,
+        name,
+        scopes: token.scopes,
+        created_at: timeText(token.createdAt),
+        expires_at: timeText(token.expires),
+        last_used_at: timeText(lastUse?.at ?? null),
+      })
+  })
+
+const timeText = (at: number | null): string | null =>
+  at === null ? null : new Date(at).toISOString()
 
 /** Parses seconds. Returns NaN for an invalid number, which is then rejected as an invalid lifetime. */
 const seconds = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN)
@@ -107,12 +142,12 @@ interface Found {
   readonly question: string
 }
 
-const remove = async (options: DeleteOptions): Promise<void> => {
+const remove = async (options: DeleteOptions, command: Command): Promise<void> => {
   const { name, user, token: byValue = false, force = false } = options
   if (!byValue && (name === undefined || user === undefined))
     throw new UsageError('--name with --user is needed, or --token')
   if (!force && !isTerminal()) throw new UsageError('without a terminal, --force is needed')
-  await withServer(async (server) => {
+  await withServer(command, async (server) => {
     const { token, question } =
       name !== undefined && user !== undefined
         ? await byName(name, user, server)

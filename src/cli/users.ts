@@ -50,6 +50,12 @@ Example:
     .action(create)
 
   users
+    .command('list')
+    .description('Prints all users, one JSON object per line, in the order of their ids.')
+    .addHelpText('after', example('list'))
+    .action(list)
+
+  users
     .command('activate')
     .description('Lets a user log in again. The tokens and clients of the user work again.')
     .addOption(user())
@@ -107,8 +113,8 @@ const example = (command: string): string => `
 Example:
   $ svc-oauth2server users ${command}`
 
-const create = (options: CreateOptions): Promise<void> =>
-  withServer(async (server) => {
+const create = (options: CreateOptions, command: Command): Promise<void> =>
+  withServer(command, async (server) => {
     const password = options.password ?? newPassword()
     const { id, email } = await server.users.create({
       email: options.email,
@@ -120,14 +126,23 @@ const create = (options: CreateOptions): Promise<void> =>
     print({ id, email, ...(options.password === undefined ? { password } : {}) })
   })
 
-const setPassword = (options: UserOption & { readonly password?: string }): Promise<void> => {
+const list = (_options: unknown, command: Command): Promise<void> =>
+  withServer(command, async ({ users }) => {
+    for await (const { id, email, active, emailVerified, isAdmin } of users.all())
+      print({ id, email, active, email_verified: emailVerified, is_admin: isAdmin })
+  })
+
+const setPassword = (
+  options: UserOption & { readonly password?: string },
+  command: Command,
+): Promise<void> => {
   const password = options.password ?? newPassword()
   return onUser(async ({ id, email }, server) => {
     const isSet = await server.users.setPassword(id, password)
     if (isSet && options.password === undefined)
       say(`The new password of ${email}, shown once: ${password}`)
     return isSet
-  })(options)
+  })(options, command)
 }
 
 const setActive = (active: boolean) =>
@@ -139,8 +154,8 @@ const setAdmin = (isAdmin: boolean) =>
 /** Returns an action on one user. `work` returns false if the user was deleted concurrently. */
 const onUser =
   (work: (user: User, server: AuthorizationServer) => Promise<boolean>) =>
-  (options: UserOption): Promise<void> =>
-    withServer(async (server) => {
+  (options: UserOption, command: Command): Promise<void> =>
+    withServer(command, async (server) => {
       const found = await findUser(server, options.user)
       if (!(await work(found, server))) throw noSuchUser(options.user)
     })

@@ -18,6 +18,7 @@ export interface UserTableColumns {
    * rebuilds this table in SQLite: with foreign keys enabled, dropping the old table would delete every token.
    */
   readonly foreignKeys?: boolean
+  readonly withPassword?: FindByPassword
 }
 
 /** A user table that the application owns, in the database of the store. */
@@ -27,6 +28,7 @@ export interface UserTable {
     Readonly<Record<'active' | 'emailVerified' | 'isAdmin', string | null>>
   readonly keyType: UserKeyType
   readonly foreignKeys: boolean
+  readonly withPassword: FindByPassword | undefined
 }
 
 /**
@@ -38,8 +40,27 @@ export interface UserCallbacks {
   readonly keyType?: UserKeyType
   /** Returns the user with this ID; undefined for an unknown or deleted user. */
   find(id: UserId): Promise<User | undefined>
-  /** Returns the user with this e-mail address and password, for the built-in login and the `password` grant. */
-  withPassword?(email: string, password: string): Promise<User | undefined>
+  /** Returns the user with this e-mail address. Required to name a user by e-mail address on the command line. */
+  findByEmail?(email: string): Promise<User | undefined>
+  readonly withPassword?: FindByPassword
+}
+
+/**
+ * Returns the user with this e-mail address and password; undefined if the password is wrong. The built-in login, the
+ * `password` grant and `checkPassword` use it. Without it, the application needs its own login (`resourceOwner`).
+ */
+export type FindByPassword = (
+  email: string,
+  password: string,
+) => Promise<{ readonly id: UserId } | undefined>
+
+/** The location of the users: the built-in table, a table of the application, or its callbacks (`elsewhere`). */
+export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
+
+/** Returns the location of the users that the option `users` configures. */
+export const locationOf = (users: UserTable | UserCallbacks | undefined): UsersLocation => {
+  if (!users) return 'built-in'
+  return 'name' in users ? users : 'elsewhere'
 }
 
 /** Maps the application's own table of users, for the option `users`. */
@@ -54,4 +75,5 @@ export const table = (name: string, columns: UserTableColumns): UserTable => ({
   },
   keyType: columns.keyType ?? 'integer',
   foreignKeys: columns.foreignKeys ?? false,
+  withPassword: columns.withPassword,
 })

@@ -7,7 +7,7 @@ import type { LogSink } from '../model/log.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { UserCallbacks } from '../model/user-table.ts'
+import type { FindByPassword, UserCallbacks, UserKeyType } from '../model/user-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import { UniqueViolation } from '../store/contract/errors.ts'
 import type { Removal } from '../store/contract/sweeper.ts'
@@ -43,6 +43,9 @@ export interface RecordsContext {
   readonly clientContext: Omit<ClientContext, 'countUsers'>
   /** Looks up users of the application; undefined if the store can read the users. */
   readonly hostUsers: UserCallbacks | undefined
+  readonly userKeyType: UserKeyType
+  /** Compares passwords of users of the application; undefined for built-in users, and if only the application can. */
+  readonly withPassword: FindByPassword | undefined
   /** The function of the application that wraps saving tokens: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
   /** Creates self-contained access tokens. Without it, an access token is a random value. */

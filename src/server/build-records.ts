@@ -60,6 +60,8 @@ export const buildRecords = (
     limits,
     clientContext: clientContextOf(prepared, plugIns),
     hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
+    userKeyType: options.users?.keyType ?? 'integer',
+    withPassword: options.users?.withPassword,
     saveToken: options.saveToken,
     mint:
       settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,

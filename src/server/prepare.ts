@@ -1,6 +1,6 @@
 import { type RandomSource, systemRandom } from '../crypto/random.ts'
 import { KeyRing } from '../crypto/sealed.ts'
-import type { UserCallbacks, UserTable } from '../model/user-table.ts'
+import { locationOf, type UsersLocation } from '../model/user-table.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
 import type { Pages } from '../pages/pages.ts'
 import { looseningWarnings } from '../settings/loosening-warnings.ts'
@@ -9,9 +9,6 @@ import { pagesOf } from './appearance.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 import { type CheckedOptions, checkedOptions, loadVerifyJwt } from './start-up.ts'
 import { createObservers, type Observers } from './telemetry/observers.ts'
-
-/** The location of the users: the built-in table, a table of the application, or its callbacks (`elsewhere`). */
-export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
 
 /** The checked options, and the objects that can be created without a store. */
 export interface Prepared extends CheckedOptions, Observers {
@@ -40,9 +37,4 @@ export const prepare = async (options: AuthorizationServerOptions): Promise<Prep
   const verifyJwt = await loadVerifyJwt(options, settings)
   const users = locationOf(options.users)
   return { ...checked, ...observers, options, random, keys, pages, verifyJwt, users, aroundStore }
-}
-
-const locationOf = (users: UserTable | UserCallbacks | undefined): UsersLocation => {
-  if (!users) return 'built-in'
-  return 'name' in users ? users : 'elsewhere'
 }

@@ -1,4 +1,4 @@
-import type { UserKeyType, UserTable } from '../model/user-table.ts'
+import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
 import type { ClientStore } from './contract/clients.ts'
@@ -70,7 +70,7 @@ export interface OpenStore extends Store {
 export interface StoreOpener {
   readonly description: string
   /** @throws StoreUnusable if the store cannot be opened */
-  open(users?: UserTable | 'built-in' | 'elsewhere', keyType?: UserKeyType): Promise<OpenStore>
+  open(users?: UsersLocation, keyType?: UserKeyType): Promise<OpenStore>
 }
 
 export interface StoreOperation {

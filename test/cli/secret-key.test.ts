@@ -6,7 +6,14 @@ import { KeyRing } from '../../src/crypto/sealed.ts'
 import { count, execute } from '../support/database.ts'
 import { runNode } from '../support/processes.ts'
 import { secretKey } from '../support/server.ts'
-import { environmentOf, mainProgram, refused, type Workplace, workplace } from './workplace.ts'
+import {
+  configure,
+  environmentOf,
+  mainProgram,
+  refused,
+  type Workplace,
+  workplace,
+} from './workplace.ts'
 
 const next = 'the next secret key, which is long enough'
 const keys = { SECRET_KEY: next, SECRET_KEY_PREVIOUS: secretKey }
@@ -131,12 +138,20 @@ test('rotates a database of an application with its own users', async () => {
     secretKeys: [secretKey],
     store: sqlite(place.database),
     users: table('people', { id: 'id', email: 'email' }),
+    resourceOwner: () => null,
+    loginUrl: '/enter',
     sweepInterval: 0,
   })
   await server.tokens.createPersonal('Test', 7)
   await server.close()
-  expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
-    code: 0,
-    stdout: '2\n',
-  })
+  await configure(
+    place,
+    `{
+      ...base, ...login, store: sqlite('${place.database}'),
+      secretKeys: [process.env.SECRET_KEY, process.env.SECRET_KEY_PREVIOUS],
+      users: table('people', { id: 'id', email: 'email' }),
+    }`,
+  )
+  const rotate = ['secret-key', 'rotate', '--config', 'authorization.mjs']
+  expect(await place.runWith({ env: keys }, ...rotate)).toMatchObject({ code: 0, stdout: '2\n' })
 })

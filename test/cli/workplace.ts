@@ -31,6 +31,8 @@ export interface Workplace extends AsyncDisposable {
   /** Runs the program as a process. */
   run(...args: readonly string[]): Promise<Outcome>
   runWith(options: CommandOptions, ...args: readonly string[]): Promise<Outcome>
+  /** Runs several commands in one process, one after the other. */
+  runAll(commands: readonly (readonly string[])[]): Promise<readonly Outcome[]>
   /** Creates a server in this process, on the same database. */
   open(clock?: () => number): Promise<AuthorizationServer>
 }
@@ -49,11 +51,12 @@ const command = (
   database: string,
   args: readonly string[],
   { env = {}, stdin = '', nodeOptions = [] }: CommandOptions,
+  program = mainProgram,
 ): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     const child = spawn(
       process.execPath,
-      ['--import', reportModule, ...nodeOptions, mainProgram, ...args],
+      ['--import', reportModule, ...nodeOptions, program, ...args],
       {
         cwd: folder,
         env: {
@@ -93,6 +96,18 @@ export const workplace = async (): Promise<Workplace> => {
     database,
     run: (...args) => command(folder.path, database, args, {}),
     runWith: (options, ...args) => command(folder.path, database, args, options),
+    async runAll(commands) {
+      const program = join(root, 'test/cli/run-commands.ts')
+      const { code, stdout, stderr } = await command(
+        folder.path,
+        database,
+        [JSON.stringify(commands)],
+        {},
+        program,
+      )
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      return JSON.parse(stdout) as readonly Outcome[]
+    },
     open: (clock = Date.now) =>
       createAuthorizationServer({
         issuer: 'http://localhost:3000',
@@ -130,6 +145,29 @@ export const testScope = new Scope('test:scope', { helpText: 'For tests', intern
 `,
   )
 }
+
+const source = (path: string): string => JSON.stringify(pathToFileURL(join(root, path)).href)
+
+/** Writes the configuration of an application: a module whose default export is the expression. */
+export const configure = async (
+  { folder }: Workplace,
+  expression: string,
+  file = 'authorization.mjs',
+): Promise<void> =>
+  writeFile(
+    join(folder, file),
+    `import { createAuthorizationServer, Scope, table } from ${source('src/index.ts')}
+import { sqlite } from ${source('src/store/sqlite.ts')}
+import { postgres } from ${source('src/store/postgres.ts')}
+const base = {
+  issuer: 'http://localhost:3000',
+  secretKeys: [${JSON.stringify(secretKey)}],
+  scopes: [new Scope('notes:read')],
+}
+const login = { resourceOwner: () => null, loginUrl: '/enter' }
+export default ${expression}
+`,
+  )
 
 /** Returns the result of a rejected command: no output on stdout, one line on stderr, and the exit status. */
 export const refused = (line: string | RegExp, code: 1 | 2 = 1): Outcome => ({

@@ -60,7 +60,7 @@ console.log(tags.map((tag) => Buffer.from(tag).toString('hex')).join())`
   })
 
   test('the start succeeds without the library, if the application has its own users', async () => {
-    const users = 'users: { find: async () => undefined }, '
+    const users = 'users: { find: async () => undefined, withPassword: async () => undefined }, '
     expect(await outputOf(withoutArgon2 + withoutLibrary + create(users))).toBe('')
   })
 })

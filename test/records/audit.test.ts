@@ -364,7 +364,11 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const since = app.now() - 86_400_000
     const find = async (id: UserId) => (id === user.id ? undefined : app.server.users.find(id))
     for (const clock of [() => since, app.now]) {
-      await using beside = await startServer({ beside: app, users: { find }, clock })
+      await using beside = await startServer({
+        beside: app,
+        users: { find, withPassword: async () => undefined },
+        clock,
+      })
       await beside.server.sweep()
     }
     return { about: { ...byServer, user_id: user.id }, isElsewhere: true, details: { since } }
@@ -375,7 +379,9 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       const { id } = await newUser({ email: `missing-${n}@example.org` })
       await server.tokens.createPersonal('Laptop', id)
     }
-    await using beside = await startServer({ beside: app, users: { find: async () => undefined } })
+    const nobody = async () => undefined
+    const users = { find: nobody, withPassword: nobody }
+    await using beside = await startServer({ beside: app, users })
     await beside.server.sweep()
     const details = { count: expect.any(Number), checked: expect.any(Number) }
     return { about: byServer, isElsewhere: true, details }
@@ -809,7 +815,11 @@ test('finds events about a user whose key looks like an e-mail address', async (
   const id = 'Anna@example.org'
   const anna = { id, email: 'a@example.org', emailVerified: true, active: true, isAdmin: false }
   const server = await createTestServer({
-    users: { keyType: 'text', find: async (asked) => (asked === id ? anna : undefined) },
+    users: {
+      keyType: 'text',
+      find: async (asked) => (asked === id ? anna : undefined),
+      withPassword: async () => undefined,
+    },
   })
   await server.tokens.createPersonal('Laptop', id)
   const { items } = await server.activity.search({ user: id }, { after: null, limit: 9 })

@@ -86,6 +86,19 @@ export const storeContract = (
     })
 
     describe('users', () => {
+      test('are listed in the order of their IDs, page by page', async () => {
+        const ids = [await aUser(store), await aUser(store), await aUser(store)].sort(
+          (one, next) => Number(one) - Number(next),
+        )
+        const first = await other.users.list(null, 1_000)
+        const all = first.map(({ id }) => id)
+        expect(all).toEqual([...all].sort((one, next) => Number(one) - Number(next)))
+        expect(all).toEqual(expect.arrayContaining(ids))
+        const position = all.indexOf(ids[0] as number)
+        const page = await other.users.list(ids[0] as number, 2)
+        expect(page.map(({ id }) => id)).toEqual(all.slice(position + 1, position + 3))
+      })
+
       test('are inserted, found, changed and deleted', async () => {
         const row = userRow({ passwordHash: 'hash', isAdmin: true, emailVerified: false })
         const id = await aUser(store, row)

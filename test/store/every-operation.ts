@@ -29,6 +29,8 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.insert(row)
   await store.find(id)
   await store.findByEmail(row.email)
+  await store.list(null, 2)
+  await store.list(row.id, 2)
   await store.update(row)
   await store.setPassword(id, 'hash')
   await store.delete(id, 1)

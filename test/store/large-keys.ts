@@ -20,6 +20,8 @@ export const largeKeys = async (
   const server = await createTestServer({
     store,
     users: table('people', { id: 'id', email: 'email', foreignKeys: true }),
+    resourceOwner: () => null,
+    loginUrl: '/enter',
   })
   try {
     for (const { id, email } of users) {

@@ -101,6 +101,34 @@ describe('users through callbacks only', () => {
     expect(await ask('secret')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
+  test('users.checkPassword and the user proxy ask the application for the password', async () => {
+    add('ada')
+    add('eve')
+    expect(await server.users.checkPassword('ada', 'secret')).toBe(true)
+    expect(await server.users.checkPassword('ada', 'wrong')).toBe(false)
+    expect(await server.users.checkPassword('nobody', 'secret')).toBe(false)
+    const proxy = await server.users.fromId('ada')
+    expect(await proxy?.checkPassword('secret')).toBe(true)
+    expect(await proxy?.checkPassword('wrong')).toBe(false)
+  })
+
+  test('users.checkPassword returns false if the e-mail address now belongs to another user', async () => {
+    add('ada', { email: 'eve@example.org' })
+    add('eve')
+    people.delete('eve')
+    add('eve')
+    people.delete('ada')
+    add('ada', { email: 'eve@example.org' })
+    expect(await server.users.checkPassword('ada', 'secret')).toBe(false)
+  })
+
+  test('users.findByEmail reports that the application finds users by ID only', async () => {
+    await expect(server.users.findByEmail('ada@example.org')).rejects.toThrow(
+      'The application finds its users by ID only: pass an ID, or add findByEmail to the option users.',
+    )
+    await expect(server.users.all().next()).rejects.toThrow('only it can list them')
+  })
+
   test('cannot use a refresh token while they are deactivated, but can use it after reactivation', async () => {
     add('ada')
     const { client, clientSecret } = await server.clients.create({

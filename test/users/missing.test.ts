@@ -73,6 +73,8 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
     server = await createTestServer({
       store: database.store,
       users: table('people', { id: 'id', email: 'email' }),
+      resourceOwner: () => null,
+      loginUrl: '/enter',
       clock: clock.now,
       log: (entry) => log.push(entry),
     })
@@ -264,7 +266,11 @@ describe('callbacks', () => {
   const start = () =>
     createTestServer({
       clock: clock.now,
-      users: { keyType: 'text', find: async (id) => (isEmpty ? undefined : people.get(id)) },
+      users: {
+        keyType: 'text',
+        find: async (id) => (isEmpty ? undefined : people.get(id)),
+        withPassword: async () => undefined,
+      },
     })
   afterEach(() => {
     isEmpty = false

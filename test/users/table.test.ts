@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
   type AuthorizationServer,
+  type AuthorizationServerOptions,
   Scope,
   table,
   type UserId,
@@ -12,6 +13,7 @@ import {
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { formIn } from '../support/user-agent.ts'
 import { statusOf } from './status.ts'
 
 // Users in a table of the application, in the SQLite file of the store.
@@ -45,7 +47,11 @@ interface App extends AsyncDisposable {
 }
 
 /** Starts an application with the users `a@Example.org` and `b@example.org`. */
-const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
+const start = async (
+  { keyType, ids }: Key,
+  users: UserTable,
+  login: Partial<AuthorizationServerOptions> = { resourceOwner: () => null, loginUrl: '/enter' },
+): Promise<App> => {
   const path = join(folder, 'app.sqlite')
   const db = new DatabaseSync(path, { timeout: 2_000 })
   const type = keyType === 'integer' ? 'integer' : 'text'
@@ -65,6 +71,7 @@ const start = async ({ keyType, ids }: Key, users: UserTable): Promise<App> => {
     clock: clock.now,
     store: sqlite(path),
     users,
+    ...login,
     scopes: [new Scope('notes:read')],
   })
   return {
@@ -198,6 +205,64 @@ test('rejects changes of users, which only the application can make', async () =
     await expect(change()).rejects.toThrow('The users belong to the application')
 })
 
+test('with withPassword, the built-in login accepts the users of the table', async () => {
+  const given = { keyType: 'integer', ids: [1, 2] } as const
+  const users = table('app people', {
+    id: 'pk',
+    email: 'mail',
+    active: 'is enabled',
+    withPassword: async (email, password) =>
+      email === 'b@example.org' && password === 'secret' ? { id: 2 } : undefined,
+  })
+  await using app = await start(given, users, {})
+  const { server, db } = app
+  expect((await server.users.withPassword('b@example.org', 'secret'))?.id).toBe(2)
+  expect(await server.users.withPassword('b@example.org', 'wrong')).toBeUndefined()
+  expect(await server.users.checkPassword(2, 'secret')).toBe(true)
+  expect(await server.users.checkPassword(1, 'secret')).toBe(false)
+  const logIn = async (password: string) => {
+    const page = await server.fetch(new Request(`${server.issuer}/login`))
+    const cookie = page.headers
+      .getSetCookie()
+      .map((value) => value.split(';')[0])
+      .join('; ')
+    const typed = { email: 'b@example.org', password }
+    const body = new URLSearchParams({ ...formIn(await page.text()).hidden, ...typed })
+    const headers = { cookie, origin: server.issuer }
+    const request = new Request(`${server.issuer}/login`, { method: 'POST', body, headers })
+    return (await server.fetch(request)).status
+  }
+  expect(await logIn('wrong')).toBe(403)
+  expect(await logIn('secret')).toBe(303)
+  db.exec('update "app people" set "is enabled" = 0')
+  expect(await logIn('secret')).toBe(403)
+})
+
+test('without withPassword, users.checkPassword reports that only the application checks passwords', async () => {
+  const given = { keyType: 'integer', ids: [1, 2] } as const
+  await using app = await start(given, people(given))
+  await expect(app.server.users.checkPassword(1, 'secret')).rejects.toThrow(
+    'add withPassword to the option users',
+  )
+})
+
+test('users.all lists the users of the table in the order of their IDs', async () => {
+  const given = { keyType: 'text', ids: ['b', 'a'] } as const
+  await using app = await start(given, people(given))
+  const ids: UserId[] = []
+  for await (const { id } of app.server.users.all()) ids.push(id)
+  expect(ids).toEqual(['a', 'b'])
+})
+
+test.each([
+  ['table', table('people', { id: 'id', email: 'email' })],
+  ['callbacks', { find: async () => undefined }],
+])('refuses to start with users from a %s, but without any login', async (_, users) => {
+  await expect(createTestServer({ users })).rejects.toThrow(
+    'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without both, nobody can log in.',
+  )
+})
+
 test('without the optional columns, every user is active and unverified, and not an administrator', async () => {
   const given = { keyType: 'integer', ids: [1, 2] } as const
   await using app = await start(given, table('app people', { id: 'pk', email: 'mail' }))
@@ -218,6 +283,8 @@ test('a user without an e-mail address can use every page, also as an administra
   const server = await createTestServer({
     store: sqlite(path),
     users: table('people', { id: 'id', email: 'email' }),
+    resourceOwner: () => null,
+    loginUrl: '/enter',
   })
   const user = { id: 7, email: '', emailVerified: false, active: true, isAdmin: false }
   expect(await server.users.find(7)).toEqual(user)

@@ -1,28 +1,34 @@
-import { createAuthorizationServer } from '../../index.ts'
-import { fromEnvironment, type Variables } from '../../server/environment/environment.ts'
-import { application } from '../server.ts'
+import { type AuthorizationServerOptions, createAuthorizationServer } from '../../index.ts'
+import type { Variables } from '../../server/environment/environment.ts'
+import { databaseFrom } from '../../server/environment/environment-stores.ts'
+import { loadConfiguration } from '../configuration.ts'
+import { CommandError } from '../errors.ts'
+import { say } from '../output.ts'
 import { examine } from './examine.ts'
 import type { Finding } from './finding.ts'
 
 /**
- * Examines a temporary server with this configuration in memory. The real database is not used. Requests go directly to
- * the server, so that `BASE_URL` need not resolve to this machine.
+ * Examines a temporary server with this configuration in memory. The real database is not used. Requests go
+ * directly to the server, so that `BASE_URL` need not resolve to this machine.
  * @throws InvalidSettings
  */
-export const examineConfiguration = async (env: Variables): Promise<readonly Finding[]> => {
-  const { options } = await fromEnvironment({
-    ...env,
-    DATABASE_URL: 'sqlite::memory:',
-    OAUTH2_CACHE_TYPE: 'memory',
-    OAUTH2_CACHE_REDIS_URL: undefined,
-  })
-  const server = await createAuthorizationServer({
-    ...options,
-    ...application(),
-    sweepInterval: 0,
-    metricsToken: null,
-    logLevel: 'silent',
-  })
+export const examineConfiguration = async (
+  variables: Variables,
+  path?: string,
+): Promise<readonly Finding[]> => {
+  // Reading the environment must not create a data directory or a secret key.
+  const env = { ...variables, DATABASE_URL: 'sqlite::memory:', OAUTH2_CACHE_REDIS_URL: undefined }
+  const configuration = await loadConfiguration(env, path)
+  if ('server' in configuration) {
+    await configuration.server.close()
+    throw new CommandError(
+      'The configuration exports a server, whose database the doctor must not change. Export the options, or examine the running server with --url.',
+    )
+  }
+  const { options } = configuration
+  if (options.users || options.resourceOwner)
+    say('The examined server has built-in users and the built-in login in place of your own.')
+  const server = await createAuthorizationServer(await inMemory(options))
   const send = (request: Request) => server.fetch(request, { remoteAddress: '127.0.0.1' })
   try {
     return await examine({ issuer: server.issuer, send, records: server, isOurs: true })
@@ -30,3 +36,20 @@ export const examineConfiguration = async (env: Variables): Promise<readonly Fin
     await server.close()
   }
 }
+
+// The doctor creates a user and logs in, which only the application could do with its own users.
+const inMemory = async ({
+  users,
+  resourceOwner,
+  loginUrl,
+  transients,
+  ...options
+}: AuthorizationServerOptions): Promise<AuthorizationServerOptions> => ({
+  ...options,
+  ...(resourceOwner ? {} : { loginUrl }),
+  store: (await databaseFrom('sqlite::memory:')).store,
+  cacheType: 'memory',
+  sweepInterval: 0,
+  metricsToken: null,
+  logLevel: 'silent',
+})

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuthorizationServer } from '../../index.ts'
+import { type AuthorizationServer, NotOurUsers, type User } from '../../index.ts'
 import { Application, methodsOf, newKey, registration } from './application.ts'
 import { asking, type Send, Unreachable } from './ask.ts'
 import { bestPractices, deployment, seenAddress } from './best-practice.ts'
@@ -63,7 +63,14 @@ const withActors = async (
   if (method === undefined || reason !== undefined)
     return [skip('flow-code', `${reason}, so the flow cannot be run.`)]
   const account = { email: `doctor-${random()}@svc-oauth2server.invalid`, password: random() }
-  const user = await users.create({ ...account, emailVerified: false })
+  const user = await createUser(users, account)
+  if (!user)
+    return [
+      skip(
+        'flow-code',
+        'the users belong to the application, so the doctor cannot create one. Without --url, it examines the flow with built-in users.',
+      ),
+    ]
   try {
     const key = await newKey()
     const registered = async (method: (typeof methods)[number]): Promise<Application> => {
@@ -86,6 +93,19 @@ const withActors = async (
     return [...findings, ...items.flatMap(({ address }) => seenAddress(address, reachedAt))]
   } finally {
     await users.delete(user.id)
+  }
+}
+
+/** Creates a user; returns undefined if only the application can create users. */
+const createUser = async (
+  users: AuthorizationServer['users'],
+  account: { readonly email: string; readonly password: string },
+): Promise<User | undefined> => {
+  try {
+    return await users.create({ ...account, emailVerified: false })
+  } catch (error) {
+    if (error instanceof NotOurUsers) return undefined
+    throw error
   }
 }
 

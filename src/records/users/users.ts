@@ -6,6 +6,7 @@ import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { FoundToken } from '../../model/token.ts'
 import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
+import type { UserKeyType } from '../../model/user-table.ts'
 import { NotOurUsers } from '../../store/contract/errors.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
@@ -13,6 +14,9 @@ import { ofUser } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
+
+/** The maximum number of users that one statement lists. */
+const listedAtOnce = 500
 
 /** The maximum number of rows of a user of the application that one statement deletes. */
 const removedAtOnce = 100
@@ -78,8 +82,36 @@ export class Users implements UserSource {
     return known && { user: known, client }
   }
 
+  /** The type of the user IDs. */
+  get keyType(): UserKeyType {
+    return this.#context.userKeyType
+  }
+
+  /** @throws NotOurUsers if the application finds users by ID only */
   async findByEmail(email: string): Promise<User | undefined> {
-    return this.#intact(await this.#byEmail(email))
+    const { hostUsers } = this.#context
+    if (!hostUsers) return this.#intact(await this.#byEmail(email))
+    if (hostUsers.findByEmail) return hostUsers.findByEmail(email)
+    throw new NotOurUsers(
+      'The application finds its users by ID only: pass an ID, or add findByEmail to the option users.',
+    )
+  }
+
+  /** Lists all users in the order of their IDs. @throws NotOurUsers if the application finds its users by callbacks */
+  async *all(): AsyncGenerator<User> {
+    const { store, hostUsers } = this.#context
+    if (hostUsers)
+      throw new NotOurUsers('The application finds its users by callbacks: only it can list them.')
+    let after: UserId | null = null
+    for (;;) {
+      const rows: readonly StoredUser[] = await store.users.list(after, listedAtOnce)
+      for (const row of rows) {
+        const user = await this.#intact(row)
+        if (user) yield withoutPassword(user)
+      }
+      after = rows.at(-1)?.id ?? null
+      if (rows.length < listedAtOnce) return
+    }
   }
 
   /** Restores a user proxy from the ID that its `toJSON()` returned. */
@@ -130,9 +162,10 @@ export class Users implements UserSource {
     password: string,
     requester: Requester = this.#context.requester(),
   ): Promise<CheckedUser | undefined> {
-    const { hostUsers, passwords } = this.#context
-    if (hostUsers) {
-      const user = await hostUsers.withPassword?.(email, password)
+    const { intact, passwords, withPassword } = this.#context
+    if (!intact.hasBuiltInUsers) {
+      const found = await withPassword?.(email, password)
+      const user = found && (await this.find(found.id))
       return user?.active ? { ...user, passwordHash: null } : this.#refused(user)
     }
     const row = await this.#byEmail(email)
@@ -152,8 +185,8 @@ export class Users implements UserSource {
    * @throws PasswordHashingBusy if too many passwords of this requester wait
    */
   requireRoom(requester: Requester): void {
-    const { hostUsers, passwords } = this.#context
-    if (!hostUsers) passwords.requireRoom(requester)
+    const { intact, passwords } = this.#context
+    if (intact.hasBuiltInUsers) passwords.requireRoom(requester)
   }
 
   /** Returns a value that changes with the password of the user; empty if the application manages the passwords. */
@@ -183,21 +216,36 @@ export class Users implements UserSource {
   /**
    * Returns whether the password of a user is correct, for code of the application. Wrong passwords are counted by
    * user, separately from wrong passwords on the login page.
-   * @throws OAuthError 429 with `Retry-After` after too many wrong passwords
+   * @throws OAuthError 429 with `Retry-After` after too many wrong passwords; NotOurUsers for users of the application
+   * without `withPassword`
    */
   async checkPassword(id: UserId, password: string): Promise<boolean> {
-    const { store, passwords, limits } = this.#context
+    const { limits } = this.#context
     const giveBack = await limits.attempt('guessesOfAccount', '', `user ${id}`)
     let isRight: boolean | undefined
     try {
-      const row = await store.users.find(id)
-      const user = (await this.#intact(row)) && row
-      isRight = await passwords.check(password, this.#hashOf(user))
+      isRight = await this.#isPassword(id, password)
       return isRight
     } finally {
       // A password that could not be checked does not count.
       if (isRight !== false) await giveBack()
     }
+  }
+
+  async #isPassword(id: UserId, password: string): Promise<boolean> {
+    const { store, passwords, intact, withPassword } = this.#context
+    if (intact.hasBuiltInUsers) {
+      const row = await store.users.find(id)
+      const user = (await this.#intact(row)) && row
+      return passwords.check(password, this.#hashOf(user))
+    }
+    if (!withPassword)
+      throw new NotOurUsers(
+        'The application checks the passwords of its users: add withPassword to the option users.',
+      )
+    const user = await this.find(id)
+    const found = user && (await withPassword(user.email, password))
+    return found?.id === id
   }
 
   /** Sets the password and ends the sessions of the user, but not personal tokens and authorizations. */

@@ -10,6 +10,9 @@ import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
+/** The `DATABASE_URL` of a program that sets none. */
+export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
+
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -45,10 +48,8 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     }
   }
   const settings = await attempt(() => settingsFrom(env))
-  const port = await attempt(() => portFrom(env.PORT ?? '3000'))
-  const database = await attempt(() =>
-    databaseFrom(env.DATABASE_URL ?? 'sqlite:./data/oauth2server.sqlite'),
-  )
+  const address = await attempt(() => addressFrom(env))
+  const database = await attempt(() => databaseFrom(env.DATABASE_URL ?? defaultDatabase))
   // A Redis URL implies the cache type redis, unless the cache type is set.
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
@@ -57,7 +58,7 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     problems.push(
       'SECRET_KEY is missing: at least 32 random bytes, the same for every node of this database.',
     )
-  if (problems.length > 0 || port === undefined || !database) throw new InvalidSettings(problems)
+  if (problems.length > 0 || !address || !database) throw new InvalidSettings(problems)
 
   const { store, dataFolder } = database
   const current =
@@ -65,11 +66,10 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     (dataFolder === undefined ? newSecretKey() : await storedSecretKey(dataFolder))
   const previous = (env.SECRET_KEY_PREVIOUS ?? '').split(',').filter((key) => key !== '')
   return {
-    port,
-    host: env.HOST || '127.0.0.1',
+    ...address,
     options: {
       ...settings,
-      issuer: env.BASE_URL || `http://localhost:${port}`,
+      issuer: env.BASE_URL || `http://localhost:${address.port}`,
       secretKeys: [current, ...previous],
       store,
       ...(transients && { transients }),
@@ -77,6 +77,15 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     dataFolder,
   }
 }
+
+/** Reads the address to listen on from `PORT` and `HOST`. @throws InvalidSettings */
+export const addressFrom = ({
+  PORT = '3000',
+  HOST,
+}: Variables): Pick<Environment, 'port' | 'host'> => ({
+  port: portFrom(PORT),
+  host: HOST || '127.0.0.1',
+})
 
 const portFrom = (text: string): number => {
   const port = Number(text)

@@ -15,13 +15,13 @@ export class ReferenceNotFound extends Error {
   override readonly name = 'ReferenceNotFound'
 }
 
-/** A change of users of the application, which only the application can make. */
+/** An operation on users of the application that only the application can carry out. */
 export class NotOurUsers extends Error {
   override readonly name = 'NotOurUsers'
-  constructor() {
-    super(
-      'The users belong to the application: change them there, and call users.deleted(id) after a deletion.',
-    )
+  constructor(
+    message = 'The users belong to the application: change them there, and call users.deleted(id) after a deletion.',
+  ) {
+    super(message)
   }
 }
 

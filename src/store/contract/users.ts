@@ -16,6 +16,8 @@ export type NewUser = UserWithPassword & { readonly createdAt: number }
 export interface UserStore {
   find(id: UserId): Promise<UserWithPassword | undefined>
   findByEmail(email: string): Promise<UserWithPassword | undefined>
+  /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
+  list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
    * Returns false if the e-mail address is taken.
    * @throws UniqueViolation if the ID is taken

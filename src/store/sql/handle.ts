@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { UserTable } from '../../model/user-table.ts'
+import type { UsersLocation } from '../../model/user-table.ts'
 import type { HotPaths } from './hot-paths.ts'
 import type { Tables } from './tables.ts'
 
@@ -11,18 +11,13 @@ export interface ColumnTypes {
   readonly userKey: 'integer' | 'bigint' | 'text' | 'uuid'
 }
 
-/**
- * The location of the users: the built-in table, a table of the application, or outside of the database.
- */
-export type Users = UserTable | 'built-in' | 'elsewhere'
-
 /** The connections of a store. Outside of transactions, reads do not wait for writers. */
 export interface Handle {
   readonly read: Kysely<Tables>
   readonly write: Kysely<Tables>
   /** The connection for slow work that must not delay requests, such as deleting expired rows. */
   readonly purge: Kysely<Tables>
-  readonly users: Users
+  readonly users: UsersLocation
   readonly types: ColumnTypes
   /** Runs work in a transaction. May roll it back and run it again. */
   readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>

@@ -47,6 +47,15 @@ const hostUsers = (handle: Handle): UserStore => {
       return row && rows.length === 1 ? toUser(row) : undefined
     },
 
+    async list(after, limit) {
+      const rows = await select
+        .$if(after !== null, (q) => q.where('u.id', '>', after as UserId))
+        .orderBy('u.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toUser)
+    },
+
     insert: refuse,
     update: refuse,
     setPassword: refuse,
@@ -86,6 +95,17 @@ const builtInUsers = (handle: Handle): UserStore => {
         .where('email', '=', email)
         .executeTakeFirst()
       return row && fromRow(row)
+    },
+
+    async list(after, limit) {
+      const rows = await read
+        .selectFrom('oauth2server_user')
+        .selectAll()
+        .where('id', '>', (after ?? 0) as number)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(fromRow)
     },
 
     async insert(user) {

@@ -1,6 +1,7 @@
+import type { UsersLocation } from '../../../model/user-table.ts'
 import { StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
-import type { ColumnTypes, Users } from '../handle.ts'
+import type { ColumnTypes } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import type { LockRetries } from '../lock-retries.ts'
 import type { TokenValues } from '../tokens/columns.ts'
@@ -11,7 +12,7 @@ import { insertStatements, rotateStatements, rotationParameters } from './token-
 
 export interface PostgresHotPathsOptions {
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
-  readonly users: Users
+  readonly users: UsersLocation
   readonly types: ColumnTypes
   /** Whether concurrent writes share a statement, and likewise concurrent look-ups. */
   readonly batch: boolean

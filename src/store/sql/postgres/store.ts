@@ -1,8 +1,7 @@
 import { Kysely } from 'kysely'
-import type { UserKeyType } from '../../../model/user-table.ts'
+import type { UserKeyType, UsersLocation } from '../../../model/user-table.ts'
 import { StoreUnavailable } from '../../contract/errors.ts'
 import type { OpenStore } from '../../store.ts'
-import type { Users } from '../handle.ts'
 import { newHandle } from '../handle.ts'
 import type { LockRetries } from '../lock-retries.ts'
 import { sqlStore } from '../sql-store.ts'
@@ -18,7 +17,7 @@ const isReadOnly = `select current_setting('transaction_read_only') as is_read_o
 /** Builds the store on PostgreSQL, for any driver. */
 export const postgresStore = (
   dialect: PostgresDialect,
-  users: Users,
+  users: UsersLocation,
   {
     keyType,
     batch,

@@ -1,5 +1,6 @@
+import type { UsersLocation } from '../../../model/user-table.ts'
 import type { SqlType } from '../columns.ts'
-import type { ColumnTypes, Users } from '../handle.ts'
+import type { ColumnTypes } from '../handle.ts'
 import {
   replacedColumnNames,
   rotatedTokenColumnNames,
@@ -50,7 +51,7 @@ const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
 
 /** Returns the table and key that the foreign key of a user refers to; undefined without a foreign key. */
 const referencedUser = (
-  users: Users,
+  users: UsersLocation,
 ): { readonly table: string; readonly key: string } | undefined => {
   if (users === 'built-in') return { table: 'oauth2server_user', key: 'id' }
   if (users === 'elsewhere' || !users.foreignKeys) return undefined
@@ -65,7 +66,7 @@ const referencedUser = (
  * Returns the statements that insert tokens. `skipping` leaves out tokens whose client or user is locked; `waiting`
  * waits for the lock.
  */
-export const insertStatements = (types: ColumnTypes, users: Users) => {
+export const insertStatements = (types: ColumnTypes, users: UsersLocation) => {
   const given = givenRows(tokenGiven, types)
   const names = tokenColumnNames.join(', ')
   const user = referencedUser(users)

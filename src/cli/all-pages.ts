@@ -1,0 +1,17 @@
+/** A list that is read page by page: see `Page` and `Cursor` of the store. */
+type ReadPage<T> = (cursor: { readonly after: string | null; readonly limit: number }) => Promise<{
+  readonly items: readonly T[]
+  readonly next: string | null
+}>
+
+const pageSize = 200
+
+/** Iterates over the items of all pages of a list. */
+export async function* allPages<T>(read: ReadPage<T>): AsyncGenerator<T> {
+  let after: string | null = null
+  do {
+    const { items, next }: Awaited<ReturnType<ReadPage<T>>> = await read({ after, limit: pageSize })
+    yield* items
+    after = next
+  } while (after !== null)
+}

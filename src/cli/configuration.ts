@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Command } from 'commander'
+import type { AuthorizationServer, AuthorizationServerOptions } from '../index.ts'
+import {
+  defaultDatabase,
+  fromEnvironment,
+  startProblem,
+  type Variables,
+} from '../server/environment/environment.ts'
+import { CommandError, shown } from './errors.ts'
+import { single } from './options.ts'
+import { say } from './output.ts'
+
+/** The configuration of a command: options, or the server that the module of the application has created. */
+export type Configuration =
+  | { readonly options: AuthorizationServerOptions }
+  | { readonly server: AuthorizationServer }
+
+/** The option that names the configuration of the application, for every command. */
+export const configOption = () =>
+  single(
+    '--config <module>',
+    'The module whose default export is the options of createAuthorizationServer, a function that returns them, or the server. (default: "svc-oauth2server": {"config": …} in package.json, otherwise the environment)',
+  )
+
+/** Returns the configuration of a command, which `--config` or the `package.json` of the current directory names. */
+export const configurationOf = (command: Command): Promise<Configuration> =>
+  loadConfiguration(process.env, command.optsWithGlobals().config)
+
+/**
+ * Loads the module at the path, or the one that the `package.json` of the current directory names. Without both, reads the
+ * environment, as a standalone server does.
+ * @throws CommandError if the module cannot be loaded; InvalidSettings
+ */
+export const loadConfiguration = async (
+  env: Variables,
+  path: string | undefined,
+): Promise<Configuration> => {
+  const module = path ?? configInPackage()
+  if (module !== undefined) return moduleConfiguration(module)
+  if (env.DATABASE_URL === undefined) nameDatabase()
+  const { options } = await fromEnvironment(env)
+  const root = existsSync('package.json') ? { applicationRoot: process.cwd() } : {}
+  return { options: { ...options, ...root } }
+}
+
+const configInPackage = (): string | undefined => {
+  if (!existsSync('package.json')) return undefined
+  try {
+    const { config } = JSON.parse(readFileSync('package.json', 'utf8'))['svc-oauth2server'] ?? {}
+    if (config === undefined || typeof config === 'string') return config
+  } catch {
+    // Node also ignores a package.json that is not valid JSON, unless a module needs it.
+    return undefined
+  }
+  throw new CommandError(
+    '"svc-oauth2server": "config" in package.json must be the path of a module.',
+  )
+}
+
+const moduleConfiguration = async (path: string): Promise<Configuration> => {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new CommandError(`The configuration ${shown(path)} does not exist.`)
+  const value = await defaultExport(file).catch((cause: unknown) => {
+    // The application's own errors at its start say what to do.
+    if (startProblem(cause) !== undefined) throw cause
+    throw new CommandError(
+      `The configuration ${shown(path)} cannot be loaded: ${firstLine(cause)}`,
+      { cause },
+    )
+  })
+  if (typeof value !== 'object' || value === null)
+    throw new CommandError(
+      `The configuration ${shown(path)} needs a default export: the options of createAuthorizationServer, a function that returns them, or the server.`,
+    )
+  if ('actingAs' in value) return { server: value as AuthorizationServer }
+  return { options: value as AuthorizationServerOptions }
+}
+
+const defaultExport = async (file: string): Promise<unknown> => {
+  const { default: value }: { readonly default?: unknown } = await import(pathToFileURL(file).href)
+  return typeof value === 'function' ? value() : value
+}
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+
+// A program beside may have another database, where this command would find neither its users nor its tokens.
+const nameDatabase = (): void => {
+  const file = defaultDatabase.replace(/^sqlite:/, '')
+  const isDatabase = (name: string) => /\.(?:sqlite3?|db)$/.test(name) && !file.endsWith(`/${name}`)
+  const others = ['.', './data'].flatMap((folder) =>
+    existsSync(folder) ? readdirSync(folder).filter(isDatabase) : [],
+  )
+  if (others.length === 0) return
+  say(
+    `This command uses the database ${file}, and not ${others.join(', ')}. Choose another with DATABASE_URL or --config.`,
+  )
+}
