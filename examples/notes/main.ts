@@ -1,16 +1,17 @@
-import { createAuthorizationServer, emailScope } from 'svc-oauth2server'
+import { join } from 'node:path'
+import { createAuthorizationServer } from 'svc-oauth2server'
 import { closeOnSignal, fromEnvironment, listen, startProblem } from 'svc-oauth2server/environment'
 import { createApp } from './app.ts'
 import { greet } from './first-start.ts'
 import { openNotes } from './notes.ts'
-import { notesRead, notesWrite, testScope } from './scopes.ts'
 
 // The program of `npm start`: a small REST API with the embedded authorization server.
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({
     ...options,
-    scopes: [emailScope, notesRead, notesWrite, testScope],
+    // The package.json declares the scopes of this example as entry points.
+    applicationRoot: join(import.meta.dirname, '../..'),
   })
   const notes = openNotes(dataFolder)
   const http = await listen(createApp(server, notes), { port, host })

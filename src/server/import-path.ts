@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { resolve as resolveImport } from 'import-meta-resolve'
 
 /** The paths of this package's modules, without file extension, by the module names of the specification. */
 const ownModules: Readonly<Record<string, string>> = {
@@ -33,5 +34,14 @@ const resolve = (specifier: string, applicationRoot: string): string => {
   const own = ownModules[specifier]
   if (own !== undefined) return new URL(own + extname(import.meta.url), import.meta.url).href
   const root = join(applicationRoot, 'package.json')
-  return pathToFileURL(createRequire(root).resolve(specifier)).href
+  try {
+    return resolveImport(specifier, pathToFileURL(root).href)
+  } catch (error) {
+    // `require` also finds a file without its extension, and a package that only exports the condition `require`.
+    try {
+      return pathToFileURL(createRequire(root).resolve(specifier)).href
+    } catch {
+      throw error
+    }
+  }
 }

@@ -25,7 +25,10 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   /** Stores codes and other short-lived values outside the database, such as `redis(url)`. */
   readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
-  /** The directory of the application's `package.json`. The server also registers the scopes in its entry points. */
+  /**
+   * The directory of the application's `package.json`, relative to the current directory. The server also registers the
+   * scopes in its entry points, and resolves import paths of settings from it.
+   */
   readonly applicationRoot?: string
   readonly extensions?: readonly Extension[]
   /** Maps the names of error views to their paths. `errorEndpoint` accepts these names. */

@@ -159,7 +159,7 @@ const cacheProblems = (
 const entryPoints = async ({
   applicationRoot,
 }: AuthorizationServerOptions): Promise<readonly Scope[]> =>
-  applicationRoot === undefined ? [] : entryPointScopes(applicationRoot)
+  applicationRoot === undefined ? [] : entryPointScopes(resolve(applicationRoot))
 
 // The options and an entry point may register the same Scope object. Two objects with the same ID remain, and are
 // refused.

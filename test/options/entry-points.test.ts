@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createAuthorizationServer, InvalidSettings, Scope } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -70,6 +70,27 @@ const declares = (name: string, entries: Record<string, string>, more = {}) => (
 })
 
 describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', () => {
+  test('accepts an application root relative to the current directory', async () => {
+    const folder = await application({
+      'package.json': declares('app', { read: './scopes.js:read' }),
+      'scopes.js': "export const read = testScope('app:read')",
+    })
+    expect(await scopesOf(relative(process.cwd(), folder))).toContain('app:read')
+  })
+
+  test('loads a module of a package that only exports the condition `import`', async () => {
+    const folder = await application({
+      'package.json': declares('app', { read: 'notes/scopes:read' }),
+      'node_modules/notes/package.json': {
+        name: 'notes',
+        type: 'module',
+        exports: { './scopes': { import: './scopes.js' } },
+      },
+      'node_modules/notes/scopes.js': "export const read = testScope('notes:read')",
+    })
+    expect(await scopesOf(folder)).toContain('notes:read')
+  })
+
   test('loads the scopes of the application and of its direct dependencies, and of no other package [T713]', async () => {
     const folder = await application({
       'package.json': declares(
