@@ -218,7 +218,7 @@ describe('--config', () => {
     ['an import that fails', 'import "./missing.mjs"', /cannot be loaded: Cannot find module/],
     ['an error while it runs', 'throw new Error("no key")', /cannot be loaded: no key/],
     ['a function that fails', 'export default () => { throw new Error("no key") }', /no key/],
-    ['misspelled options', 'export default { isuer: "" }', /isuer is not an option/],
+    ['misspelled options', 'export default { issuers: "" }', /issuers is not an option/],
   ])('refuses a module with %s', async (_, text, message) => {
     await using place = await workplace()
     await writeFile(join(place.folder, 'authorization.mjs'), text)

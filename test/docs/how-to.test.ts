@@ -38,6 +38,7 @@ const pages = [
   'access-control',
   'audit',
   'client-authentication',
+  'configure',
   'device',
   'doctor',
   'express',
@@ -272,7 +273,8 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     twoAtOnce(() =>
       running('own-users-and-login', async ({ url, database }) => {
         const users = table('people', { id: 'id', email: 'email', active: 'enabled' })
-        const server = await opened(database, { users })
+        const own = { users, resourceOwner: () => null, loginUrl: '/enter' }
+        const server = await opened(database, own)
         const redirectUris = ['https://client.example/cb']
         const { client } = await server.clients.create({ name: 'C', userId: 1, redirectUris })
         await server.close()
@@ -303,7 +305,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         const slashes = new URL(`${url}/enter?next=${url}//evil.example`)
         expect((await logIn(slashes, 'a long password')).to).toBe(`${url}//evil.example`)
 
-        const { reads, nothing } = await tokensOf(database, 1, { users })
+        const { reads, nothing } = await tokensOf(database, 1, own)
         const ask = callerAt(`${url}/api/notes`)
         expect(await ask()).toEqual([401, null])
         expect(await ask(nothing)).toEqual([403, null])
@@ -892,6 +894,16 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         .split('\n')
         .filter((one) => one !== '…') ?? [])
         expect(doctor.stdout.split('\n')).toContainEqual(expect.stringMatching(asPattern(line)))
+    }))
+
+  test('configure: a command takes the options of the module', ({ expect }) =>
+    twoAtOnce(async () => {
+      const cli = join(root, 'dist/cli/main.js')
+      const args = [cli, 'scopes', 'list', '--config', './configure.js']
+      const own = { ...env, DATABASE_URL: 'sqlite:./configure.sqlite' }
+      await using command = runNode(args, { cwd: folder.path, env: own })
+      expect((await command.exited).code, command.stderr).toBe(0)
+      expect(command.stdout).toContain('"id":"notes:read"')
     }))
 
   test('testing: passes its tests', ({ expect }) =>
