@@ -1,4 +1,5 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
+import { frozen } from './frozen.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
@@ -78,7 +79,7 @@ export interface ClientContext {
 
 export interface Client extends ClientFields {}
 
-/** A registered client application (RFC 6749 §1.1). */
+/** A registered client application (RFC 6749 §1.1). The object is frozen: `clients.update` validates and saves changes. */
 export class Client {
   /** The user record of the owner; null for a client without an owner. */
   readonly owner: ClientOwner | null
@@ -90,6 +91,7 @@ export class Client {
     Object.assign(this, fields)
     this.owner = owner
     this.#context = context
+    frozen(this)
   }
 
   /** The client type (RFC 6749 §2.1). */

@@ -1,5 +1,6 @@
 import type { Digest } from '../crypto/digest.ts'
 import type { Authorization } from './authorization.ts'
+import { frozen } from './frozen.ts'
 import type { ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
@@ -30,13 +31,14 @@ export interface TokenFields {
 
 export interface Token extends TokenFields {}
 
-/** A personal token, or an access token with its refresh token, if one was issued. */
+/** A personal token, or an access token with its refresh token, if one was issued. The object is frozen. */
 export class Token {
   readonly #scopes: ScopeRegistry
 
   constructor(fields: TokenFields, scopes: ScopeRegistry) {
     Object.assign(this, fields)
     this.#scopes = scopes
+    frozen(this)
   }
 
   /** Returns the scopes that users may see, which are all except internal scopes. */

@@ -70,7 +70,7 @@ const declares = (name: string, entries: Record<string, string>, more = {}) => (
 })
 
 describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', () => {
-  test('accepts an application root relative to the current directory', async () => {
+  test('accepts an application root relative to the current directory [T1065]', async () => {
     const folder = await application({
       'package.json': declares('app', { read: './scopes.js:read' }),
       'scopes.js': "export const read = testScope('app:read')",

@@ -101,7 +101,7 @@ describe('users through callbacks only', () => {
     expect(await ask('secret')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
-  test('users.checkPassword and the user proxy ask the application for the password', async () => {
+  test('users.checkPassword and the user proxy ask the application for the password [T1064]', async () => {
     add('ada')
     add('eve')
     expect(await server.users.checkPassword('ada', 'secret')).toBe(true)

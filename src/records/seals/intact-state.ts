@@ -52,13 +52,8 @@ const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   if (map.size > maxEntries) map.delete(map.keys().next().value)
 }
 
-const withoutSeal = ({ id, email, emailVerified, active, isAdmin }: StoredUser): User => ({
-  id,
-  email,
-  emailVerified,
-  active,
-  isAdmin,
-})
+const withoutSeal = ({ id, email, emailVerified, active, isAdmin }: StoredUser): User =>
+  Object.freeze({ id, email, emailVerified, active, isAdmin })
 
 const isSameUser = (known: StoredUser, row: StoredUser): boolean =>
   known.seal === row.seal &&

@@ -3,6 +3,7 @@ import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
+import type { ScopeRegistry } from '../../model/scope.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -226,9 +227,7 @@ export class PersonalTokens {
           isRoutine: fields.isInternal,
           details: { overlap },
         })
-        return Object.defineProperty(this.#withValue(fields, accessToken), 'previousExpires', {
-          value: end > now ? end : null,
-        }) as RotatedPersonalToken
+        return this.#withValue(fields, accessToken, end > now ? end : null)
       }),
     )
   }
@@ -280,10 +279,34 @@ export class PersonalTokens {
     return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
   }
 
-  // The property is not enumerable, so that logging or storing a token does not reveal the secret.
-  #withValue(fields: TokenFields, accessToken: string): PersonalToken {
-    const token = new Token(fields, this.#context.scopes)
-    return Object.defineProperty(token, 'accessToken', { value: accessToken }) as PersonalToken
+  #withValue(
+    fields: TokenFields,
+    accessToken: string,
+    previousExpires: number | null = null,
+  ): RotatedPersonalToken {
+    return new TokenWithValue(fields, this.#context.scopes, { accessToken, previousExpires })
+  }
+}
+
+/** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
+class TokenWithValue extends Token implements RotatedPersonalToken {
+  readonly #secrets: Pick<RotatedPersonalToken, 'accessToken' | 'previousExpires'>
+
+  constructor(
+    fields: TokenFields,
+    scopes: ScopeRegistry,
+    secrets: Pick<RotatedPersonalToken, 'accessToken' | 'previousExpires'>,
+  ) {
+    super(fields, scopes)
+    this.#secrets = secrets
+  }
+
+  get accessToken(): string {
+    return this.#secrets.accessToken
+  }
+
+  get previousExpires(): number | null {
+    return this.#secrets.previousExpires
   }
 }
 

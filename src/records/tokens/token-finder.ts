@@ -1,5 +1,6 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
+import { frozen } from '../../model/frozen.ts'
 import { type FoundToken, Token } from '../../model/token.ts'
 import type { RefreshTokenWithState, TokenWithState } from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
@@ -52,13 +53,13 @@ export class TokenFinder {
 
   #found(row: TokenWithState, { user, client }: Pick<FoundToken, 'user' | 'client'>): FoundToken {
     const { fields, accessDigest, lastUse } = row
-    return {
+    return frozen({
       token: new Token({ ...fields, scopes: scopesNow(row) }, this.#context.scopes),
       accessDigest,
       lastUsedAt: lastUse?.at ?? null,
       user,
-      client,
-    }
+      client: frozen(client),
+    })
   }
 
   async #openedRefresh(
@@ -72,15 +73,15 @@ export class TokenFinder {
     if (keys.open('token', row.refreshToken, claims) !== refreshToken)
       return unopened(row, row.refreshToken, this.#context)
     const state = await this.#users.stateOf(row)
-    return (
-      state && {
-        token: new Token(fields, scopes),
-        accessDigest: row.accessDigest,
-        lastUsedAt: row.lastUse?.at ?? null,
-        ...state,
-        authorization,
-      }
-    )
+    if (!state) return undefined
+    return frozen({
+      token: new Token(fields, scopes),
+      accessDigest: row.accessDigest,
+      lastUsedAt: row.lastUse?.at ?? null,
+      user: state.user,
+      client: frozen(state.client),
+      authorization: authorization && frozen(authorization),
+    })
   }
 }
 
