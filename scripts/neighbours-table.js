@@ -29,8 +29,8 @@ const stores = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 /** The names of the kinds of attacked requests in the table. */
 const kinds = /** @type {Record<string, string>} */ ({
   login: 'logins from known browsers',
-  registration: "others' registrations",
-  document: "others' client documents",
+  registration: 'registrations of other networks',
+  document: 'client documents of other networks',
 })
 
 /** @param {Figures} figures */

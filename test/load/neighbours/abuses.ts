@@ -88,7 +88,7 @@ const deleteClient: Abuse = {
 
 const deleteUser: Abuse = {
   name: 'delete-user',
-  title: 'A user with a million tombstones of refresh tokens is deleted',
+  title: 'A user with a million used refresh tokens is deleted',
   async prepare(site) {
     const abuser = await site.abuser()
     const tombstones = await seedTombstones(site, abuser, 1_000_000)
@@ -116,7 +116,7 @@ const makePublic: Abuse = {
 
 const resetClientId: Abuse = {
   name: 'reset-client-id',
-  title: 'A client with 300,000 tokens gets another id',
+  title: 'The ID of a client with 300,000 tokens is reset',
   async prepare(site) {
     const { clientId } = await withManyTokens(site)
     return { run: () => site.host.order('clients.resetClientId', clientId) }
@@ -125,7 +125,8 @@ const resetClientId: Abuse = {
 
 const lockedRow: Abuse = {
   name: 'locked-row',
-  title: 'Another connection holds the rows of a user and a client, who ask for tokens meanwhile',
+  title:
+    'Another connection locks the rows of a user and a client, and tokens are requested for both',
   // SQLite does not lock rows.
   stores: ['postgres'],
   async prepare(site) {
@@ -184,7 +185,7 @@ const exchanges: Abuse = {
 
 const noStatistics: Abuse = {
   name: 'no-statistics',
-  title: 'A client gets 150,000 tokens in a PostgreSQL that gathers no statistics',
+  title: 'A client gets 150,000 tokens in a PostgreSQL that collects no statistics',
   stores: ['postgres'],
   async prepare(site) {
     const abuser = await site.abuser()
@@ -238,7 +239,7 @@ const pages: Abuse = {
 
 const sweep: Abuse = {
   name: 'sweep',
-  title: 'A hundred thousand expired tokens are swept',
+  title: 'A hundred thousand expired tokens are removed',
   async prepare(site) {
     await seedTokens(site, await site.abuser(), { tokens: 100_000, areExpired: true })
     await site.database.settle()

@@ -166,7 +166,7 @@ const register = (site: Site, number: number): Promise<HttpResponse> =>
 
 export const registrations: Abuse = {
   name: 'registrations',
-  title: 'A network has registered 10,000 clients, and goes on',
+  title: 'A network that has registered 10,000 clients registers more clients',
   env: { OAUTH2SERVER_DYNAMIC_REGISTRATION: 'open' },
   attacks: { kind: 'registration', perSecond: 2 },
   async prepare(site) {
@@ -193,7 +193,7 @@ export const registrations: Abuse = {
 
 export const silentHosts: Abuse = {
   name: 'silent-hosts',
-  title: 'A network names clients at 50 hosts that accept connections and stay silent',
+  title: 'A network uses client IDs at 50 hosts that accept connections but never respond',
   env: {
     OAUTH2SERVER_CLIENT_ID_METADATA_DOCUMENTS: 'true',
     OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES: 'true',
