@@ -15,12 +15,12 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 
-// Each example runs like a user's copy: in a folder of its own, with the packed package.
+// Each example runs as a user would run it: in a separate folder, with the packed package.
 
 interface Example {
   readonly folder: string
   readonly driver: string
-  /** The file to run: the compiled one, or the source if Node can run it. */
+  /** The files to run: compiled JavaScript, or the TypeScript source if Node can run it. */
   readonly run: { readonly driver: string; readonly main: string }
   readonly platforms: readonly string[]
 }
@@ -50,8 +50,8 @@ interface Variant {
 }
 
 /**
- * `npm test` runs the suite for both variants with the adapters of the repository. `NODES=whole npm run test:full` runs
- * both variants here.
+ * This test runs both variants only with `NODES=whole npm run test:full`. `npm test` runs the adapter contract for both
+ * variants with the adapters of the repository.
  */
 const variants: Readonly<Record<string, Variant>> = {
   ...(process.env.NODES === 'whole' && {
@@ -89,7 +89,7 @@ beforeAll(async () => {
 })
 afterAll(() => packed[Symbol.asyncDispose]())
 
-/** Copies the example and the suite's driver into an empty folder, and installs there. */
+/** Copies the example and the driver of the adapter contract into an empty folder, and installs the packages. */
 const install = async ({ folder, driver }: Example): Promise<TemporaryFolder> => {
   const there = await temporaryFolder()
   const from = join(root, 'examples', folder)
@@ -150,7 +150,6 @@ describe.each(examples)('examples/$folder, installed from the tarball', (example
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
   test('compiles, with a type check that includes the declarations of the package', async () => {
-    // `skipLibCheck` is off: the declarations of the package are checked as well.
     await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
   })
 

@@ -125,7 +125,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     return made
   }
 
-  /** Starts the flow at the client, and redeems the code with which the browser returns. */
+  /** Registers a client. Returns its authorization URL, and functions that await the redirect and redeem the code. */
   const flow = async (input: Partial<ClientInput>, redirectUri: string) => {
     const { client: registered, clientSecret } = await register(input)
     const { verifier, challenge } = newPkce()
@@ -169,7 +169,9 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   }
 
   const allow = (page: Page) => page.getByRole('button', { name: 'Allow' }).click()
-  /** Waits for the end of a request. The browser may block the response body after it has read the headers. */
+  /**
+   * Waits until a request has succeeded or failed. The browser may block the response after it has read the headers.
+   */
   const requestIsOver = (page: Page, url: string): Promise<void> =>
     new Promise((over) => {
       const look = (request: Request) => {
@@ -180,7 +182,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
 
   const callback = () => `http://127.0.0.1:${client.port}/cb`
 
-  test('logs in with the keyboard only after a wrong password, and logs out', async () => {
+  test('logs in without a mouse after a wrong password, and logs out', async () => {
     const page = await newPage()
     await page.goto(`${app.url}/`)
     await page.getByRole('link', { name: 'Log in' }).click()
@@ -234,7 +236,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     complaints = complaints.filter((text) => !text.includes('the server responded with a status'))
   })
 
-  test('skips a remembered consent of a confidential client, also right after a login [T648]', async () => {
+  test('does not request a stored consent for a confidential client again, even right after a login [T648]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: [callback()], name: 'Confidential' },
       callback(),
@@ -260,7 +262,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(another)
   })
 
-  test('requests consent for each authorization of a public client, at any port of this computer [T649]', async () => {
+  test('requests consent for each authorization of a public client with a loopback redirect URI [T649]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: ['http://127.0.0.1/cb'], isConfidential: false },
       callback(),
@@ -297,7 +299,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('rejects a second decision after the back button', async () => {
+  test('requests a new page after the back button instead of displaying the decided request', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -306,7 +308,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Refuse' }).click()
     await arrives(page)
     await page.goBack()
-    // The browser did not cache the page, and requests it again.
+    // The browser did not cache the page, so it sent the request again.
     expect(await page.getByRole('main').innerHTML()).not.toBe(first)
   })
 
@@ -383,7 +385,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
       await page.goto(`${app.url}/`)
       expect(await page.getByRole('main').textContent(), action).toContain(user.email)
     }
-    // An image, or a form in a frame, has no effect either.
+    // An image and a form in a frame do not log the user out either.
     for (const content of [
       `<img src="${app.url}/login">`,
       `<iframe name="inside"></iframe><form method="post" action="${app.url}/login" target="inside"></form>`,

@@ -25,7 +25,7 @@ interface Greeting {
   readonly curl: string
 }
 
-/** Parses the output of the first start for its user. */
+/** Parses the user, the password and the token from the output of the first start. */
 const greetingIn = (stdout: string): Greeting => {
   const after = (words: string) => new RegExp(`^ *${words} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? ''
   const curl = stdout.split('\n').filter((line) => line.includes('curl'))
@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect(app.program.stderr).not.toContain(token)
   })
 
-  test('§1 creates a secret key and a database that only their owner can read', async () => {
+  test('§1 creates a secret key and a database that only the owner of the files can read', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'not', 'there', 'yet')
     await using app = await startNotes({ data })
@@ -172,7 +172,7 @@ const failedStart = async ({ data, port, env }: NotesOptions) => {
   return { exit, stdout: program.stdout, stderr: complaints(program).join('\n') }
 }
 
-/** Expects exit status 1, and only one message with this number of lines on stderr. */
+/** Expects exit status 1, and on stderr exactly one message with the given number of lines. */
 const expectProblem = (
   { exit, stdout, stderr }: Awaited<ReturnType<typeof failedStart>>,
   message: RegExp,
@@ -185,7 +185,7 @@ const expectProblem = (
   expect(exit).toEqual({ code: 1, signal: null })
 }
 
-describe('a failing start exits with status 1 and one clear message without a stack trace', () => {
+describe('a start exits with status 1 and one message without a stack trace', () => {
   test('if the port is in use', async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
@@ -201,7 +201,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     }
   })
 
-  test('exits with 1 and one message if the data folder is not writable', async () => {
+  test('if the data folder is not writable', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
     await writeFile(file, '')
@@ -223,7 +223,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     expectProblem(await failedStart({ data: another.path }), /^The database file .*directory/)
   })
 
-  test('except if the database was created by a newer version, when it starts with a warning', async () => {
+  test('but succeeds with a warning if a newer version created the database', async () => {
     await using folder = await temporaryFolder()
     const app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -249,12 +249,12 @@ describe('a failing start exits with status 1 and one clear message without a st
     const short = await failedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
     expectProblem(short, /SECRET_KEY.* 32 bytes/, { lines: 2 })
     expect(short.stderr).not.toContain('too short')
-    // The data is unchanged.
+    // The failed starts did not change the data.
     await using again = await startNotes({ data: folder.path, env: key('right') })
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('§1 if settings are invalid, with one message that lists each setting and its accepted values', async () => {
+  test('§1 if several settings are invalid, and lists each setting with its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
     const refused = await failedStart({
@@ -318,7 +318,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once('connect', end(true)).once('error', end(false))
   })
 
-/** Waits for a condition for a long time, because the machine may be busy. */
+/** Options for polls on a busy machine, in milliseconds. */
 const longPoll = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
@@ -351,7 +351,7 @@ describe('FT-09 SIGTERM', () => {
     },
   )
 
-  test('under load, every request gets a complete response or is not accepted, and the exit status is 0', async () => {
+  test('completes each accepted request under load, and exits with status 0', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -381,11 +381,11 @@ describe('FT-09 SIGTERM', () => {
     expect(complaints(app.program)).toEqual([])
   })
 
-  test('exits even if a client never completes its request', async () => {
+  test('exits although a client never completes its request', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const socket = await sendHalfARequest(app.port, 'grant_type=client_credentials')
-    // A process that had to be killed would have no exit status.
+    // A killed process would have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
     socket.destroy()
   })
@@ -405,7 +405,7 @@ describe('FT-09 SIGTERM', () => {
     }
     const { token } = greetingIn(app.program.stdout)
     expect(await me(app.url, token)).toBe(200)
-    // Log entries at a lower level are allowed. A warning or an error would be a false alarm.
+    // A warning or an error would be a false alarm. Log entries at lower levels are allowed.
     const levels = app.program.stderr
       .split('\n')
       .filter((line) => line !== '')

@@ -12,13 +12,13 @@ import {
 /** `NODES=whole npm run test:full` installs all packages. */
 const isWhole = process.env.NODES === 'whole'
 
-/** The PATH of a user with the system's Node and npm of any version. */
+/** The PATH without `node_modules`, as for a user with any version of Node and npm. */
 const systemPath = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => folder !== '' && !folder.includes('node_modules'))
   .join(':')
 
-/** Copies every file that Git tracks or would add, as in a clone. */
+/** Copies every file that Git tracks or does not ignore, as in a clone. */
 const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
@@ -55,7 +55,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     return program
   }
 
-  /** Runs `npm start` until it serves. */
+  /** Runs `npm start`, and waits until the server accepts requests. */
   const npmStart = async (env: Readonly<Record<string, string>> = {}) => {
     const port = await freePort()
     const program = run('npm', ['start'], { PORT: String(port), ...env })
@@ -98,7 +98,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     await again.stop()
   })
 
-  test('§1 two concurrent starts after a change of a source build once, and both serve', async () => {
+  test('§1 after a source file changed, only one of three concurrent starts builds the package, and all three serve', async () => {
     const now = new Date()
     await utimes(join(clone.path, 'src/index.ts'), now, now)
     const before = await stat(join(clone.path, 'dist/.built'))

@@ -59,10 +59,10 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     expect(wrong.program.stderr).toContain('clock.wrong')
     expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
     expect(await isSwept()).toBe(false)
-    // The node does not prevent the sweeps of the other nodes.
+    // The node has not acquired the sweeper lease, so other nodes can sweep.
     const lease = `select 1 from oauth2server_transient where key = 'sweeper'`
     expect(await site.database.query(lease)).toEqual([])
-    // The node still handles requests, with the correct time.
+    // The node still handles requests, and uses the correct time.
     for (const node of [right, other, wrong])
       expect(await ping(node, tokens.access_token)).toBe(200)
     const issued = await send(site.client.refreshForm(wrong, tokens.refresh_token))
@@ -77,7 +77,7 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
       expect(await ping(node, issued.body.access_token)).toBe(200)
   })
 
-  test('a refresh that is retried at a node whose clock is wrong by 61 s returns the same tokens [T610]', async () => {
+  test('retrying a refresh at a node whose clock is wrong by 61 s returns the same tokens [T610]', async () => {
     await using ahead = await skewFile()
     await ahead.set(61 * second)
     await using behind = await skewFile()
@@ -114,7 +114,7 @@ describe('a node on SQLite', () => {
       env: { [skewVariable]: file, OAUTH2SERVER_SWEEP_INTERVAL: '1' },
     })
 
-  test('deletes no row for an hour after its clock jumped by a month, while running or before a start [T612]', async () => {
+  test('does not delete a token after the machine clock jumped by a month, even after a restart [T612]', async () => {
     await using skew = await skewFile()
     await using folder = await temporaryFolder()
     const data = folder.path
