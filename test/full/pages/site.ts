@@ -18,11 +18,11 @@ export interface Person extends InputDevice {
   readonly page: Page
   /** Opens a page of the server. */
   open(path: string): Promise<void>
-  /** Returns the same user in a browser without a login. */
+  /** Returns the same user in another browser, in which the user is not logged in. */
   elsewhere(options?: BrowserContextOptions): Promise<Person>
 }
 
-/** The objects that the tests of a file share: a server with pages, and a browser. */
+/** The server and the browser that all tests of a file share. */
 export interface Site {
   readonly app: TestServer
   /** Creates a user, who is logged in by default. */
@@ -86,7 +86,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     const context = await browser.newContext({
       locale: 'en-GB',
       ignoreHTTPSErrors: true,
-      // Disable animations when focused elements scroll into view.
+      // Disable the animation that scrolls a focused element into view.
       reducedMotion: 'reduce',
       ...contextOptions,
     })
@@ -126,7 +126,7 @@ export const useSite = (options: TestOptions = {}): Site => {
   }
 }
 
-/** Creates a session without the login page, which has tests of its own. */
+/** Creates a session without using the login page. */
 export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   const cookie = await newSession(server, user.id, { address: '127.0.0.1', userAgent })
