@@ -33,7 +33,7 @@ describe('a personal token', () => {
     })
   })
 
-  test('expires at the end of a day, or at the given second', async () => {
+  test('expires at the end of the given day, or at the given second', async () => {
     expect(await newToken({ expires: '2027-01-31' })).toMatchObject({
       expires: '2027-02-01T00:00:00.000Z',
     })
