@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs'
 
 const [name = '', ...args] = process.argv.slice(2)
-// A measurement is a file in this directory that exports `run`. All other files are helpers.
+// Each measurement is a file in this directory that exports `run`. The other files are helpers.
 const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts'))

@@ -11,14 +11,14 @@ import type { Abuser, Site } from './site.ts'
 
 /** A prepared abuse. */
 export interface Attack {
-  /** Runs immediately before the abuse, and is not measured. */
+  /** Prepares the abuse immediately before the measurement. */
   arm?(): Promise<void>
-  /** Runs the abuse until it is complete or the window is over. */
+  /** Runs the abuse until the abuse is complete or the measured window ends. */
   run(isOver: () => boolean): Promise<void>
   disarm?(): Promise<void>
 }
 
-/** An action of one user or client, or a state of one row or table, that could affect others. */
+/** An action of one user or client, or a state of one row or table, that could affect other users. */
 export interface Abuse {
   readonly name: string
   /** The title in the table of docs/operations.md. */
@@ -27,11 +27,13 @@ export interface Abuse {
   readonly stores?: readonly StoreName[]
   /** The settings that the abuse needs. */
   readonly env?: Variables
-  /** The kind of request that the abuse attacks. The caller also sends such requests, which are measured separately. */
+  /** The kind of request that the abuse attacks. The caller also sends requests of this kind, measured separately. */
   readonly attacks?: InnocentOptions['extra'][number]
   /** Creates an abuser and the data of the abuse. */
   prepare(site: Site): Promise<Attack>
-  /** The control: as many requests with a constant response, and the same hashes in another process. */
+  /**
+   * Prepares the control: the same number of requests with a constant response, and equal hashes in another process.
+   */
   readonly control?: (site: Site) => Promise<Attack>
 }
 
@@ -60,7 +62,7 @@ const askConstant = async (url: string): Promise<void> => {
   await response?.arrayBuffer().catch(() => undefined)
 }
 
-/** Waits until the statement returns no row, because deletions in the background are part of the abuse. */
+/** Waits until the statement returns no row. Deletions in the background belong to the abuse. */
 const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
 }
@@ -88,7 +90,7 @@ const deleteClient: Abuse = {
 
 const deleteUser: Abuse = {
   name: 'delete-user',
-  title: 'A user with a million tombstones of refresh tokens is deleted',
+  title: 'A user with a million rotated refresh tokens is deleted',
   async prepare(site) {
     const abuser = await site.abuser()
     const tombstones = await seedTombstones(site, abuser, 1_000_000)
@@ -116,7 +118,7 @@ const makePublic: Abuse = {
 
 const resetClientId: Abuse = {
   name: 'reset-client-id',
-  title: 'A client with 300,000 tokens gets another id',
+  title: 'The ID of a client with 300,000 tokens is reset',
   async prepare(site) {
     const { clientId } = await withManyTokens(site)
     return { run: () => site.host.order('clients.resetClientId', clientId) }
@@ -125,7 +127,8 @@ const resetClientId: Abuse = {
 
 const lockedRow: Abuse = {
   name: 'locked-row',
-  title: 'Another connection holds the rows of a user and a client, who ask for tokens meanwhile',
+  title:
+    'Another connection locks the rows of a user and a client, who request tokens at the same time',
   // SQLite does not lock rows.
   stores: ['postgres'],
   async prepare(site) {
@@ -160,7 +163,7 @@ const lockedRow: Abuse = {
 
 const exchanges: Abuse = {
   name: 'exchanges',
-  title: 'One user sends 800 token exchanges at once',
+  title: 'One user sends 800 concurrent token exchanges',
   env: { OAUTH2SERVER_TOKEN_EXCHANGE: 'true' },
   async prepare(site) {
     const abuser = await site.abuser()
@@ -184,7 +187,7 @@ const exchanges: Abuse = {
 
 const noStatistics: Abuse = {
   name: 'no-statistics',
-  title: 'A client gets 150,000 tokens in a PostgreSQL that gathers no statistics',
+  title: 'A client receives 150,000 tokens in a PostgreSQL database that gathers no statistics',
   stores: ['postgres'],
   async prepare(site) {
     const abuser = await site.abuser()
@@ -238,7 +241,7 @@ const pages: Abuse = {
 
 const sweep: Abuse = {
   name: 'sweep',
-  title: 'A hundred thousand expired tokens are swept',
+  title: 'The sweeper deletes a hundred thousand expired tokens',
   async prepare(site) {
     await seedTokens(site, await site.abuser(), { tokens: 100_000, areExpired: true })
     await site.database.settle()

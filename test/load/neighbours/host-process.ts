@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../../support/processes.ts'
 import type { Variables } from '../servers.ts'
 
-/** A method of the server that the code of an application calls. */
+/** A method of the server that application code can call. */
 export interface Order {
   readonly number: number
   readonly call:
@@ -31,7 +31,7 @@ export interface HostProcess {
   stop(): Promise<void>
 }
 
-/** Milliseconds after which a server that does not stop is killed. */
+/** Milliseconds after which this module kills a server that does not stop. */
 const stopTimeout = 15_000
 
 export const startHost = async (env: Variables): Promise<HostProcess> => {
