@@ -69,7 +69,7 @@ const variants: Readonly<Record<string, Variant>> = {
 
 /** Runs a program and expects exit status 0. */
 const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
-  // Use the Node that the package requires, as its users do.
+  // Run programs with the Node version of this process, which the package supports.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH } })
   const { code } = await program.exited

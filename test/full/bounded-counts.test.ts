@@ -112,7 +112,7 @@ describe.each([
       many: () => Promise<unknown>,
       few: () => Promise<unknown>,
     ): Promise<void> => {
-      // A count of all rows would take at least 100 times as long.
+      // Counting all rows of the large table would last at least 100 times as long as counting the small table.
       expect(await quickest(many)).toBeLessThan(20 * ((await quickest(few)) + 0.05))
     }
 

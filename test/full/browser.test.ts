@@ -74,7 +74,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   })
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    // Errors on pages of other sites are expected.
+    // Ignore errors on pages of other sites, which the tests cause deliberately.
     const heard = complaints.filter((complaint) => complaint.startsWith(app.url))
     complaints = []
     expect(heard).toEqual([])
@@ -89,7 +89,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     const page = await context.newPage()
     page.on('console', (message) => {
       const { url } = message.location()
-      // Some tests expect a page with a 4xx status.
+      // Ignore the message about a 4xx status, because some tests expect a page with a 4xx status.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded')
       const isExpected = url === page.url() || url.endsWith('/favicon.ico')
       if (message.type() === 'error' && !(isStatus && isExpected))
@@ -209,7 +209,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('embeds a JWT in the home page, so that its scripts can use the REST API [T665]', async () => {
+  test('embeds a JWT in the home page, with which scripts of the page can use the REST API [T665]', async () => {
     const page = await newPage()
     await logIn(page)
     const field = page.locator('input[type=hidden][name=authorized_token]')

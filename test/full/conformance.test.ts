@@ -93,7 +93,7 @@ describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod
   })
   afterAll(() => app.close())
 
-  test.each(versions)('conforms to %s', async (version) => {
+  test.each(versions)('conforms to version %s of the specification', async (version) => {
     const port = await freePort()
     const isConfidential = method !== 'none'
     const { clientId, clientSecret } = await app.client({
@@ -145,7 +145,7 @@ describe('a client with a client ID metadata document', () => {
   })
 
   test.each(versions)(
-    'conforms to %s, with a resource, an issuer that has a path, and the profile oauth2.1',
+    'conforms to version %s of the specification, with a resource, an issuer with a path, and the profile oauth2.1',
     async (version) => {
       const clientId = `${host}/client.json`
       const result = await run({ app, version, clientId, port, resource: app.issuer })

@@ -45,7 +45,7 @@ const me = async (url: string, token: string): Promise<number> => {
 }
 
 describe('the first start', () => {
-  test('prints a demo user, a token and one curl line that works as printed', async () => {
+  test('prints a demo user, a token and one curl command that succeeds unchanged', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { email, password, token, curl } = greetingIn(app.program.stdout)
@@ -139,7 +139,7 @@ describe('a later start', () => {
 
 describe('two concurrent first starts', () => {
   test.each([1, 2, 3])(
-    'create one demo user, and both processes serve requests (round %i)',
+    'create one demo user, and both processes accept requests (round %i)',
     async () => {
       await using folder = await temporaryFolder()
       const [left, right] = await Promise.all([
@@ -164,7 +164,7 @@ describe('two concurrent first starts', () => {
   )
 })
 
-/** Runs a start that must fail, and returns its result. */
+/** Starts the notes application, which must exit on its own, and returns the result. */
 const failedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
@@ -193,7 +193,7 @@ describe('a start exits with status 1 and one message without a stack trace', ()
     try {
       const refused = await failedStart({ data: folder.path, port })
       expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is already in use.*PORT`))
-      // The demo user is not created yet, so the next start can still print its password.
+      // The failed start has not created the demo user, so the next start can print its password.
       await using app = await startNotes({ data: folder.path })
       greetingIn(app.program.stdout)
     } finally {
@@ -295,7 +295,7 @@ describe('a start exits with status 1 and one message without a stack trace', ()
   })
 })
 
-/** Sends the head of a token request and half of its body. */
+/** Sends the head and a part of the body of a token request. */
 const sendHalfARequest = async (port: number, body: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
   socket.setEncoding('utf8').on('error', () => undefined)
@@ -345,7 +345,7 @@ describe('FT-09 SIGTERM', () => {
       socket.write(body.slice(5))
       expect(await response).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      // Waiting for an idle keep-alive connection would take five seconds longer.
+      // Waiting for an idle keep-alive connection would delay the exit by five seconds.
       expect(performance.now() - finished).toBeLessThan(4_000)
       expect(complaints(app.program)).toEqual([])
     },

@@ -4,7 +4,7 @@ import { at, Person } from '../pages/settings/support.ts'
 import { count } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 
-// Slow, because the second request waits five seconds for the first one.
+// This test is slow, because the second request waits five seconds for the result of the first.
 test('sending a form again during a slow first request returns 409 with an explanation, and creates one object', async () => {
   let isHolding = false
   let release: () => void = () => {}

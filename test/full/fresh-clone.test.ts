@@ -26,8 +26,8 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)
-    // Git also lists deleted files. Skip links: `npm ci` would follow a link to node_modules and delete its content,
-    // which other checkouts use.
+    // Skip deleted files, which Git also lists. Skip links, because `npm ci` would delete the target of a link to
+    // node_modules, which other checkouts use.
     const found = await lstat(from).catch(() => undefined)
     if (!found?.isFile()) continue
     const target = join(folder.path, file)
@@ -78,7 +78,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     await clone?.[Symbol.asyncDispose]()
   })
 
-  test('§1 npm ci builds the package, npm start starts the server, and the printed curl line works', async () => {
+  test('§1 npm ci builds the package, npm start starts the server, and the printed curl command succeeds', async () => {
     await stat(join(clone.path, 'dist/index.js'))
     const app = await npmStart()
     // `npm ci` has already built the package.

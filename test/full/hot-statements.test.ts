@@ -22,7 +22,7 @@ import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** The number of rows in each large table. */
 const many = 2_000
-/** The number of rows and index entries that one operation may read, independent of the size of the tables. */
+/** The number of rows and index entries that one operation may read in tables of any size. */
 const bound = 60
 /** The number of concurrent operations of one kind, which the store combines into shared statements. */
 const together = 10

@@ -10,8 +10,8 @@ import { lacks } from '../support/needs.ts'
 const withoutPostgres = await lacks('postgres')
 
 /**
- * The permitted delay in milliseconds, compared with the slowest response without the abuse. A server would exceed the
- * limit several times if it did the work of an abuse without yielding to other requests, in one statement or one lock.
+ * The permitted delay in milliseconds, compared with the slowest response without the abuse. A server that
+ * processed all rows of an abuse in one statement, or without interruption, would exceed this limit several times.
  */
 const bound = 1_000
 

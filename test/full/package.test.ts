@@ -19,7 +19,7 @@ const run = async (
   args: readonly string[],
   options: ProgramOptions = {},
 ): Promise<{ stdout: string; stderr: string }> => {
-  // Use the Node that the package requires, as its users do.
+  // Run programs with the Node version of this process, which the package supports.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
   const { code } = await program.exited
@@ -266,7 +266,7 @@ describe('installed in an empty folder', () => {
     expect(JSON.parse(scopes.stdout)).toMatchObject({ id: 'user:email' })
   })
 
-  test('the command-line program creates a user and a token that its server accepts', async () => {
+  test('the command-line program creates a user and a token, and its server accepts the token', async () => {
     await using data = await temporaryFolder()
     const port = await freePort()
     const env = {

@@ -38,7 +38,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
     folder = await temporaryFolder()
     const shared: Cluster = { data: folder.path, issuer, env }
     it.data = folder.path
-    // Start both concurrently, so that both find an empty folder.
+    // Start both nodes concurrently, so that both find an empty folder.
     ;[it.a, it.b] = await Promise.all([startNode(shared), startNode(shared)])
     it.records = await openRecords(shared)
     Object.assign(it, await createUserAndClient(it.records))
@@ -109,7 +109,7 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'CD-06 one of 50 concurrent redemptions of a code succeeds, and its tokens are revoked afterwards (round %i)',
+    'CD-06 one of 50 concurrent redemptions of a code succeeds, and the other redemptions revoke its tokens (round %i)',
     async () => {
       const code = await it.client.code(it.a, it.agent)
       const responses = await both(it, (node) => it.client.redemption(node, code))
@@ -123,7 +123,7 @@ describe('two processes on one SQLite file', () => {
   )
 
   test.each(['a', 'b'] as const)(
-    'CD-07 a node that pauses after reading a code does not redeem it a second time (%s is slow)',
+    'CD-07 a node that pauses after reading a code does not redeem the code a second time (node %s is slow)',
     async (slowName) => {
       const slow = it[slowName]
       const fast = slowName === 'a' ? it.b : it.a
@@ -134,7 +134,7 @@ describe('two processes on one SQLite file', () => {
       expect(first.status).toBe(200)
       expect(await ping(slow, first.body.access_token)).toBe(200)
       expect(tally([await late])).toEqual({ '400 invalid_grant': 1 })
-      // The second redemption had valid credentials, so it is a replay.
+      // The second redemption with valid credentials is a replay, which revokes the tokens.
       expect(await ping(fast, first.body.access_token)).toBe(401)
       expect(authorizations(it)).toEqual([expect.objectContaining({ revoked: 1, tokens: 0 })])
     },
@@ -307,7 +307,7 @@ describe('two processes without a leeway', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 one of 50 concurrent refreshes succeeds, and the authorization is revoked afterwards (round %i)',
+    'RF-05 one of 50 concurrent refreshes succeeds, and the other refreshes revoke the authorization (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const responses = await both(it, (node) => it.client.refreshForm(node, refresh_token))

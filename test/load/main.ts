@@ -1,6 +1,6 @@
 /**
- * Runs a load measurement: `npm run test:load -- NAME [ARGUMENT…]`. Each measurement prints its figures, and exits with
- * status 1 if a request failed or data was lost.
+ * Runs a load measurement: `npm run test:load -- NAME [ARGUMENT…]`. Each measurement prints figures, and exits with
+ * status 1 if a request failed, data was lost, or a figure exceeds its limit.
  */
 import { readdirSync } from 'node:fs'
 

@@ -26,7 +26,7 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** A server process: `svc-oauth2server serve`. */
+/** A process that runs `svc-oauth2server serve`. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number

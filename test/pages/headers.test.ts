@@ -186,7 +186,7 @@ describe('decision §6.3 every page has the security headers: [T531]', () => {
     expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
   })
 
-  test('serves a cacheable stylesheet that loads nothing', async () => {
+  test('the stylesheet is cacheable and loads nothing', async () => {
     const response = await get('/oauth/style.css')
     expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('public, no-cache')

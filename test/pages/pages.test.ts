@@ -38,7 +38,7 @@ describe.each(names)('the page template %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
-  test('declares its language and its writing direction', async () => {
+  test('declares the language and the writing direction of the reader', async () => {
     const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
     const html = await renderPage(name, views[name], { reader })
     expect(html).toContain('<html lang="en" dir="rtl" data-locale="ar-EG">')

@@ -137,7 +137,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(text).toContain('says about itself')
   })
 
-  test('does not call a client self-registered if a user registered it', async () => {
+  test('does not describe a client as self-registered if a user registered the client', async () => {
     const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
     const text = shown(await consent(clientId, 'http://localhost/cb'))
     expect(text).toContain('Notes & Co has not verified this application.')

@@ -441,7 +441,7 @@ export const sampleViews = (
   }
 }
 
-/** Returns the HTML of a page by its name. */
+/** Returns the HTML of the page with the given name. */
 export const renderPage = async <Name extends PageName>(
   name: Name,
   view: ViewOf<Name>,

@@ -241,7 +241,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
     expect(await app.server.users.withPassword(app.user.email, app.password)).toBeDefined()
   })
 
-  test('a rotation row written without the key does not return the response of its successor', async () => {
+  test('a row of a rotated refresh token that the attacker wrote does not return the tokens of its successor', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const victim = await authorizationOf(app, clientId)
     execute(

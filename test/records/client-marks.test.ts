@@ -47,7 +47,7 @@ describe('the verification of a client', () => {
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is removed when the owner changes, because it applied to the previous owner', async () => {
+  test('is removed when the owner changes, because the administrator verified the previous owner', async () => {
     const other = await app.server.users.create({ email: 'next@example.org', password: null })
     for (const userId of [other.id, null]) {
       const { clientId } = await verified()

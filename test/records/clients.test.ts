@@ -24,7 +24,7 @@ describe('client', () => {
   }
 
   describe('the fields', () => {
-    test('requires only a name; every other field gets the specified default [T634]', async () => {
+    test('requires only a name, and sets every other field to the specified default [T634]', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),

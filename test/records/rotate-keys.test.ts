@@ -383,7 +383,7 @@ describe('a rotation with rows that no configured key opens', () => {
     expect(await users.withPassword(user.email, app.password)).toBeUndefined()
     expect(await statusOf(after, widened.accessToken)).toBe(401)
     expect(await tokens.find({ refreshToken: restorable.refreshToken })).toBeUndefined()
-    // The other rows are still valid.
+    // Rows that the attacker did not alter remain valid.
     expect(await statusOf(after, restorable.accessToken)).toBe(200)
     expect(await tokens.find({ refreshToken: kept.refreshToken })).toBeDefined()
   })
@@ -452,7 +452,7 @@ describe('nodes that still write with a previous key', () => {
 })
 
 describe('a missing key', () => {
-  test('is reported with the tables and the numbers of rows that need it', async () => {
+  test('is reported with the tables and the numbers of rows that the key sealed', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await app.server.clients.create({ name: 'Another' })

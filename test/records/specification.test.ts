@@ -10,7 +10,8 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Tests of the requirements that no other suite covers. Each title begins with the ID in docs/spec-coverage.md.
+// Tests the requirements that no other suite covers. Each title begins with the ID of the requirement in
+// docs/spec-coverage.md.
 
 let app: TestServer
 beforeAll(async () => {

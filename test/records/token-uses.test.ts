@@ -241,7 +241,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('does not record a use of a token that it rejects', async () => {
+  test('does not record the use of a rejected token', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const [disabled, expired] = [

@@ -11,7 +11,7 @@ export interface SoakOptions {
   readonly say: (line: string) => void
 }
 
-/** The state of the server at one time. */
+/** A measurement of the server at a given time. */
 interface Sample {
   readonly seconds: number
   readonly probe: Probe
@@ -20,7 +20,7 @@ interface Sample {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Short lifetimes in seconds, so that the sweeper has work within the run. */
+/** Short lifetimes in seconds, so that rows expire and the sweeper deletes rows during the run. */
 const lives = {
   tokenExpiresIn: 20,
   refreshTokenExpiresIn: 30,

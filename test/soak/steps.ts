@@ -19,7 +19,7 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Runs the steps of one worker, with its own users, browsers, clients and devices. */
+/** Runs the steps of one worker with the session and the clients of the test data. */
 export class Worker {
   readonly #furniture: TestData
   readonly #random = seededRandom(Date.now(), Math.floor(Math.random() * 2 ** 31))

@@ -28,7 +28,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
   afterAll(() => postgres?.[Symbol.asyncDispose]())
   beforeEach(async () => {
     folder = await temporaryFolder()
-    // Redis stores its data on disk. Otherwise, a restart would lose values, which no node can detect.
+    // Configure Redis to store its data on disk, because no node can detect values that a restart loses.
     redis = await startRedis(['--dir', folder.path, '--appendonly', 'yes'])
   })
   afterEach(async () => {

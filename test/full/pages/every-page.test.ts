@@ -26,8 +26,8 @@ const look = async (page: Page): Promise<readonly string[]> => {
   return found
 }
 
-// Two tours cover each sample, language and device. The four tours of `npm run test:nodes` cover each pair of a sample,
-// a language or a device.
+// Two tours cover each sample, each language and each device. The four tours of `npm run test:nodes` cover all pairs of
+// these values.
 describe.skipIf(await lacks('chromium')).each([
   [
     'ordinary data',

@@ -7,7 +7,7 @@ export interface InputDevice {
   press(target: Locator): Promise<void>
   /** Replaces the text of a field. */
   type(target: Locator, text: string): Promise<void>
-  /** Enters a day such as `2027-01-31`. */
+  /** Enters a day such as `2027-01-31` into a date field. */
   typeDay(target: Locator, day: string): Promise<void>
   /** Selects an option of a list by its label. */
   choose(target: Locator, option: string): Promise<void>

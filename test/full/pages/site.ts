@@ -51,7 +51,7 @@ const launchArguments = [
 
 let launched: Promise<Browser> | undefined
 
-/** Returns one browser for all test files in this process. The browser ends with the process. */
+/** Returns the browser that all test files of this process share. The browser exits when the process exits. */
 const sharedBrowser = async (): Promise<Browser> => {
   if (!(await launched)?.isConnected())
     launched = chromium.launch({ executablePath: chromiumPath, args: launchArguments })

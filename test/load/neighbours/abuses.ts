@@ -23,7 +23,7 @@ export interface Abuse {
   readonly name: string
   /** The title in the table of docs/operations.md. */
   readonly title: string
-  /** The stores in which the abuse is possible. Default: both. */
+  /** The stores in which the abuse is possible. Undefined means SQLite and PostgreSQL. */
   readonly stores?: readonly StoreName[]
   /** The settings that the abuse needs. */
   readonly env?: Variables

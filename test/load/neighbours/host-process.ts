@@ -26,7 +26,7 @@ export interface HostProcess {
   readonly url: string
   /** The warnings and errors in the log. */
   readonly complaints: readonly string[]
-  /** Calls a method in the process. Rejects with the message of its error. */
+  /** Calls a method in the server process. Rejects with the message of the error that the method throws. */
   order(call: Order['call'], ...args: readonly unknown[]): Promise<void>
   stop(): Promise<void>
 }

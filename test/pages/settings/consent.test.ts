@@ -109,7 +109,7 @@ describe('the consent page of an application that a user registered', () => {
     expect(mixed.text).toContain(consent.mixesAlphabets)
   })
 
-  test('is not shown for a deleted or disabled application', async () => {
+  test('does not open for a deleted or disabled application', async () => {
     const clientId = await register()
     await app.server.clients.mark(clientId, { isDisabled: true })
     expect((await ask(clientId)).location).toMatch(/^\/oauth\/errors\?/)

@@ -72,7 +72,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates one object from a form that is changed after going back', async () => {
+  test('creates another object if the user goes back, changes the form, and sends the form again', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -81,7 +81,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates one object after it was sent twice with an error', async () => {
+  test('creates one object if it is corrected after it was sent twice with an error', async () => {
     const shown = await form(path)
     const before = number()
     const wrong = await times(2, () => person.send(shown, { ...fields, name: '' }))

@@ -59,7 +59,7 @@ describe('decision §6.3 every page, including error pages,', () => {
     }
   })
 
-  test('marks external links, and sends them no referrer', () => {
+  test('marks external links, and prevents browsers from sending a referrer', () => {
     for (const [name, { html }] of pages)
       for (const [tag] of html.matchAll(/<a\b[^>]*href="https?:[^>]*>/g)) {
         if (tag.includes(world.app.issuer)) continue

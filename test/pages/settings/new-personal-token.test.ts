@@ -177,7 +177,7 @@ describe('creating a personal token', () => {
     expect(value).not.toContain('mine')
   })
 
-  test.each(hostileTexts)('XS-01 escapes its name on every page: %s', async (text) => {
+  test.each(hostileTexts)('XS-01 every page escapes the name %s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
     const wrong = await create({ name, scopes: text, expires: text }, owner)
