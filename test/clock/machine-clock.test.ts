@@ -27,7 +27,7 @@ const setUp = (kept?: number) => {
 }
 const scheduled = true
 
-describe('the clock of a machine with SQLite', () => {
+describe('the clock of a node with SQLite', () => {
   test('allows sweeps while the clock advances evenly', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {

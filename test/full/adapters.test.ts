@@ -149,11 +149,11 @@ describe.each(examples)('examples/$folder, installed from the tarball', (example
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('compiles, with a type check that includes the declarations of the package', async () => {
+  test('compiles with tsc, which also checks the type declarations of the package', async () => {
     await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
   })
 
-  test('passes the adapter contract', async () => {
+  test('starts, and shows the home page with a link to the login', async () => {
     const port = await freePort()
     const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
     await using program = runNode([example.run.main], { cwd: folder.path, env })

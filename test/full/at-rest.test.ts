@@ -233,9 +233,9 @@ const useEverything = async (
   return secrets
 }
 
-describe('ST-01 I5 no usable credential at rest', () => {
+describe('ST-01 I5 stored data and logs', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
-    'database, journal and log contain no usable credential after all flows (%s)',
+    'contain no usable credential after all flows and %s',
     async (signal) => {
       await using folder = await temporaryFolder()
       const shared = {
@@ -295,7 +295,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
     },
   )
 
-  test('the search of this test finds a secret in every encoding', () => {
+  test('leaks(), which searches the data for credentials, finds a secret in every encoding', () => {
     const secret = 'Geheim/nis+17 mit “Ä” & %'
     const blob = (text: string | Buffer) => new Map([['place', Buffer.from(text)]])
     const found = (text: string | Buffer) => leaks(blob(text), new Map([['it', secret]])).length

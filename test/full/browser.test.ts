@@ -31,7 +31,7 @@ const launchArguments = [
   '--disable-sync',
 ]
 
-/** Starts the server of the client application, whose `/cb` is the last page of the flow. */
+/** Starts the server of the client application. The flow ends at its page `/cb`. */
 const startClient = async (host: string): Promise<{ http: Server; port: number } | undefined> => {
   const http = createServer((request, response) => {
     const frame = new URL(request.url ?? '/', 'http://client').searchParams.get('frame')
@@ -232,7 +232,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByText('Nobody is logged in').waitFor()
     expect((await ask({ authorization: `Bearer ${jwt}` })).status).toBe(401)
-    // The browser reports status codes of 400 and more to the console.
+    // Ignore status codes of 400 and more, which the browser reports to the console.
     complaints = complaints.filter((text) => !text.includes('the server responded with a status'))
   })
 
@@ -280,7 +280,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(page)
   })
 
-  test('§4.1.2.1 returns access_denied to the client after the user denied the request, and stores no consent', async () => {
+  test('§4.1.2.1 returns access_denied to the client after the user denied the request, and stores no decision', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -312,7 +312,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(await page.getByRole('main').innerHTML()).not.toBe(first)
   })
 
-  test('RFC 8252 §7.3 redirects to a client at [::1]', async ({ skip }) => {
+  test('RFC 8252 §7.3 redirects to a client at the IPv6 address [::1]', async ({ skip }) => {
     const ipv6 = await startClient('::1')
     if (!ipv6) {
       console.warn('SKIPPED: this machine has no address ::1')

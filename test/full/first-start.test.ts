@@ -128,7 +128,7 @@ describe('a later start', () => {
       expect(second.program.stdout).not.toContain(secret)
       expect(second.program.stderr).not.toContain(secret)
     }
-    // The start does not create another user, token or password.
+    // The later start creates no other user, token or password.
     expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
     const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
     expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
@@ -301,7 +301,7 @@ const sendHalfARequest = async (port: number, body: string): Promise<Socket> => 
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
-  // At this point, the server has read the head, and waits for the body.
+  // Now, the server has read the head, and waits for the body.
   const [response] = await once(socket, 'data')
   expect(response).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()

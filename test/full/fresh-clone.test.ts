@@ -81,7 +81,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
   test('§1 npm ci builds the package, npm start starts the server, and the printed curl command succeeds', async () => {
     await stat(join(clone.path, 'dist/index.js'))
     const app = await npmStart()
-    // `npm ci` has already built the package.
+    // `npm start` does not build the package again.
     expect(app.stderr).not.toContain('building')
     const [line = ''] = app.stdout.split('\n').filter((text) => text.includes('curl'))
     const curl = run('sh', ['-c', `${line} -i -s`])

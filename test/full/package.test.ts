@@ -53,7 +53,7 @@ const versionOf = async (name: string): Promise<string> => {
 }
 
 describe('the packed package', () => {
-  test('contains exactly the necessary files', async () => {
+  test('contains only documents, compiled files, declarations and stylesheets', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
@@ -80,14 +80,14 @@ describe('the packed package', () => {
     expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([])
   })
 
-  test('passes publint and attw', async () => {
+  test('passes the checks of publint and attw', async () => {
     const publint = await run(bin('publint'), ['run', tarball, '--strict'])
     expect(publint.stdout).toContain('All good!')
     await run(bin('attw'), ['--profile', 'esm-only', '--no-color', tarball])
   })
 })
 
-describe('installed in an empty folder', () => {
+describe('the package, installed in an empty folder,', () => {
   let folder: TemporaryFolder
   const inFolder = (...names: string[]) => join(folder.path, ...names)
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>

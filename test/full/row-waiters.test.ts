@@ -13,7 +13,7 @@ const [many, poolSize] = [12, 4]
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const each = <T>(make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i))
 
-/** Requests that need the same row, and the statement that locks the row. */
+/** A kind of request that needs one row, and the statement that locks the row. */
 interface Case {
   readonly name: string
   readonly lock: string

@@ -183,7 +183,7 @@ describe('two processes on one SQLite file', () => {
     },
   )
 
-  test('RF-05 a node that pauses between read and write returns the same tokens as the faster node', async () => {
+  test('RF-05 a node that pauses between reading and rotating a token returns the same tokens as the faster node', async () => {
     const { refresh_token } = await it.client.tokens(it.a, it.agent)
     await it.a.order({ at: 'after tokens.findByRefresh', does: 'pause', milliseconds: 300 })
     const late = send(it.client.refreshForm(it.a, refresh_token))

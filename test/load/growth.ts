@@ -6,7 +6,7 @@
  *
  * Each token has two rows: the token and its authorization. By default, a tenth of the tokens are expired.
  *
- * Uses SQLite files or, with DATABASE_URL=postgres://…, new databases on that server.
+ * Uses SQLite files, or new databases on the PostgreSQL server at DATABASE_URL.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,7 +18,7 @@ import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-data
 
 const small = 10_000
 const lookups = 20_000
-/** The number of look-ups per second during a purge. */
+/** The number of look-ups per second while the script measures look-ups. */
 const rate = 250
 /** Milliseconds for which the script measures look-ups before and after a purge. */
 const idle = 15_000

@@ -83,7 +83,7 @@ const line = ({ name, store, undisturbed, during, ratio, control, attacked }: Re
   }),
 })
 
-/** Replaces the previous measurement of the same abuse and store. */
+/** Stores the results. Replaces previous results for the same abuse and store. */
 const record = async (results: readonly Result[], command: string): Promise<void> => {
   const before = JSON.parse(await readFile(kept, 'utf8')) as { results: readonly Result[] }
   const others = before.results.filter(

@@ -186,7 +186,7 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
   const env = {
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
-    // Disable the settings that cause start-up warnings.
+    // Set the values that cause no start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

@@ -88,7 +88,7 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
     SECRET_KEY: 'the secret key of the measurement of throughput',
-    // Disable the settings that cause start-up warnings.
+    // Set the values that cause no start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

@@ -6,7 +6,7 @@ import { redirectUri, startServer, type TestServer, testScopes } from '../suppor
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
-/** Characters that a scope ID may contain (RFC 6749 §3.3), and that have a meaning in markup. */
+/** A scope ID that contains markup. RFC 6749 §3.3 allows these characters. */
 const hostileScope = "<script>alert('x')</script>&{{7*7}}"
 
 let app: TestServer

@@ -182,7 +182,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
-  test('may be asynchronous', async () => {
+  test('may return a promise', async () => {
     const page: PageTemplate<ViewOf<'login'>> = async () => html`<p>${'<'}</p>`
     await using app = await startServer({ pages: { login: page } })
     expect((await login(app)).text).toBe('<p>&lt;</p>')
@@ -209,7 +209,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(await response.json()).toMatchObject({ error: 'server_error' })
   })
 
-  test('are rejected at start-up if the name is unknown or the value is not a function', async () => {
+  test('are rejected at start-up if the name of a page is unknown or the value is not a function', async () => {
     for (const pages of [{ logIn: () => html`` }, { login: 'page.html' }, { __proto__x: null }])
       await expect(startServer({ pages: pages as never })).rejects.toThrow('pages accepts')
   })

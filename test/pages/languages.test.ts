@@ -24,7 +24,7 @@ describe('the language of a page', () => {
     ['en', 'en-GB', 'en-GB'],
     ['tlh', 'en-GB', 'en-GB'],
     ['xx yy  en-NZ', null, 'en-NZ'],
-  ])('ui_locales %s, Accept-Language %s: %s', (uiLocales, acceptLanguage, locale) => {
+  ])('with ui_locales %s and Accept-Language %s, is %s', (uiLocales, acceptLanguage, locale) => {
     expect(chooseReader(uiLocales, acceptLanguage)).toEqual({
       language: 'en',
       locale,
@@ -47,7 +47,7 @@ describe('the language of a page', () => {
     [undefined, 'ar-EG', 'ar-EG'],
   ]
   test.each(others.filter(([, , locale]) => supports(locale.slice(0, 2))))(
-    'ui_locales %s, Accept-Language %s: %s',
+    'with ui_locales %s and Accept-Language %s, is %s',
     (uiLocales, acceptLanguage, locale) => {
       const language = locale.slice(0, 2)
       expect(chooseReader(uiLocales, acceptLanguage)).toEqual({

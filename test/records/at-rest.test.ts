@@ -520,7 +520,7 @@ test('ST-01 the database, the write-ahead log and the log contain no usable cred
     secrets[`refreshed access token of ${fields.grant_type}`] = String(next.access_token)
     secrets[`refreshed refresh token of ${fields.grant_type}`] = String(next.refresh_token)
   }
-  // Failures are also logged.
+  // Cause failures, which the server also logs.
   await tokenRequest(
     app.issuer,
     { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },

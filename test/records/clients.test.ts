@@ -91,13 +91,13 @@ describe('client', () => {
       expect((await create({ name: '😀'.repeat(40) })).client.name).toBe('😀'.repeat(40))
     })
 
-    test('rejects a deceptive name', async () => {
+    test('rejects a name with bidirectional, control or only invisible characters', async () => {
       await refused({ name: 'Notes\u202eevil' }, 'name')
       await refused({ name: 'Notes\u0000' }, 'name')
       await refused({ name: '\u200b' }, 'name')
     })
 
-    test('rejects a description or website that cannot be displayed', async () => {
+    test('rejects a description with bidirectional characters, and a website without https', async () => {
       await refused({ description: 'a\u202eb' }, 'description')
       await refused({ website: 'javascript:alert(1)' }, 'website')
     })
@@ -112,7 +112,7 @@ describe('client', () => {
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)
     })
 
-    test('converts a user ID given as text to the type of the user key', async () => {
+    test('accepts a user ID as text, and converts the ID to the type of the user key', async () => {
       const { client } = await create({ userId: String(app.user.id) })
       expect(client.userId).toBe(app.user.id)
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)

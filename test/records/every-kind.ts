@@ -31,7 +31,7 @@ export const everyKind = async (app: TestServer) => {
     /** A redeemed refresh token, and the response to its redemption. */
     rotated: rotated.refreshToken,
     answered,
-    /** Refresh tokens that no check uses before the end. */
+    /** Refresh tokens that expectAllWork() does not redeem. */
     untouched: await Promise.all(
       Array.from({ length: 3 }, () => authorizationOf(app, basic.clientId)),
     ),

@@ -169,7 +169,7 @@ describe('the last use of a token', () => {
     expect(notes.log).toHaveLength(1)
   })
 
-  test('is dropped if the token was deleted', async () => {
+  test('is not written if the token was deleted', async () => {
     await using notes = await openUses()
     await notes.use(4_711, 1_000)
     await notes.use(await notes.aToken(), 1_000)

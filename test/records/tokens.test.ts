@@ -124,7 +124,7 @@ describe('token', () => {
       expect(counts()).toEqual(before)
     })
 
-    test('converts a user ID given as text', async () => {
+    test('accepts a user ID as text, and converts the ID to the type of the user key', async () => {
       const token = await app.server.tokens.createPersonal('Test', String(app.user.id))
       expect(token.userId).toBe(app.user.id)
       expect(await statusOf(app, token.accessToken)).toBe(200)

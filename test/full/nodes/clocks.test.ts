@@ -18,7 +18,7 @@ import { startSite } from '../../support/site.ts'
 
 const second = 1_000
 const hour = 3_600 * second
-/** A long timeout, because the machine may be busy. */
+/** Options for polls, in milliseconds. The timeout is long, because the machine may be busy. */
 const timeout = { timeout: 30_000, interval: 100 }
 
 const skewFile = async () => {

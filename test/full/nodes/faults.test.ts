@@ -60,7 +60,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
     await traffic.recover()
     const aftermath = await traffic.stop()
-    // Only requests in flight at the killed node may be aborted.
+    // Only requests at the killed nodes may be aborted.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
     await expectTolerated(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)

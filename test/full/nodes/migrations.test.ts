@@ -79,7 +79,7 @@ describe.skipIf(isLacking)('migrations while other nodes use the database', () =
     expect(families).toBe(redeemed)
   })
 
-  test('a starting node waits until another node has migrated, without a timeout', async () => {
+  test('a starting node waits for the migration of another node, even longer than the statement timeout', async () => {
     const database = await makeDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()

@@ -14,7 +14,7 @@ const width = 20
 /** The timeout of a test in milliseconds, on a machine that may be busy. */
 const timeout = 300_000
 
-/** Each request uses a new connection. */
+/** Options for a request on a new connection. */
 const ownConnection = { isAlone: true }
 
 /** Raised limits: the test redeems old codes, presents used codes, and has only one user. */

@@ -42,7 +42,7 @@ describe.skipIf(await lacks('chromium')).each([
 ] as const)('every page, showing %s', (_, fill, ways) => {
   const gallery = useGallery(fill)
 
-  test.each(ways)('passes axe and the layout checks, %s', async (_way, options) => {
+  test.each(ways)('passes the checks of axe and of the layout %s', async (_way, options) => {
     expect(await gallery.tour(options, look)).toEqual([])
   })
 })

@@ -45,7 +45,7 @@ const launchArguments = [
   '--disable-component-update',
   '--disable-sync',
   '--lang=en-US',
-  // The host names of all client applications resolve to this machine.
+  // Resolve the host names of all client applications to this machine.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ]
 

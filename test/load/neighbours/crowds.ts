@@ -72,7 +72,7 @@ const tryLogin = async (
   })
 }
 
-/** Sends a request of a control, which has a constant response. */
+/** Sends a request that has a constant response, for a control. */
 const requestConstant = (site: Site): Promise<HttpResponse> => ask(site, '/health/live')
 
 const hash = promisify(argon2)

@@ -49,7 +49,7 @@ const environment = (database: LoadDatabase, env: Variables): Variables => ({
   SECRET_KEY: 'the secret key of the measurement of neighbours',
   // Accept the many IP addresses of the abuser in X-Forwarded-For.
   TRUSTED_PROXIES: '127.0.0.1',
-  // Disable the settings that cause start-up warnings.
+  // Set the values that cause no start-up warnings.
   OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
   OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   ...env,

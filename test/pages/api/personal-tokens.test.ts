@@ -66,7 +66,7 @@ describe('a personal token', () => {
     expect([await statusOf(app, former), await statusOf(app, access_token)]).toEqual([401, 401])
   })
 
-  test('is deleted', async () => {
+  test('can be deleted', async () => {
     const { id, access_token = '' } = await newToken()
     const path = `${applications}/tokens/${id}/`
     expect(await script.post(path, { delete: 'yes' })).toMatchObject({ status: 200, body: {} })

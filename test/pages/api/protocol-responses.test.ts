@@ -199,7 +199,7 @@ test('the health endpoints return every documented response', async () => {
   ])
 })
 
-test('every operation of the protocol is tested', () => {
+test('the tests cover every documented operation of the protocol', () => {
   const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
   const ofClients = ['revoke', 'introspect', 'pushAuthorizationRequest']
   const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']

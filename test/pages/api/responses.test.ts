@@ -245,7 +245,7 @@ test('fillLists() creates an item for every list, and a value for every member',
 describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given }) => {
   const { bodies = [undefined], missing } = given
 
-  test('succeeds as documented, with JSON and with a form [T739]', async () => {
+  test('returns the documented success, with JSON and with a form [T739]', async () => {
     const operation = contract.operation(id)
     const [success = ''] = Object.keys(operation.responses)
     for (const body of bodies) {
@@ -263,7 +263,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('fails as documented', async () => {
+  test('returns the documented errors', async () => {
     const operation = contract.operation(id)
     const path = await at()
     const script = who()
@@ -341,7 +341,7 @@ test.each(
   },
 )
 
-test('every operation of the settings is tested', () => {
+test('the tests cover every documented operation of the settings', () => {
   const documented = contract.operations.filter(({ tags }) => tags.includes('settings'))
   expect(Object.keys(cases).toSorted()).toEqual(
     documented.map(({ operationId }) => operationId).toSorted(),

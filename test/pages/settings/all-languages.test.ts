@@ -31,7 +31,7 @@ const linked = (language: Language): Pages => {
   return pages
 }
 
-/** Replaces the no-break spaces of some languages. */
+/** Replaces the no-break spaces in the texts of some languages with spaces. */
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 const checkPage = (name: string, { headers, html, title }: Page, language: Language): void => {
@@ -124,7 +124,7 @@ describe('no text of a page remains English', () => {
     ].some((pattern) => pattern.test(line))
 
   test.each<Language>(['ar', 'ja', 'zh'])(
-    'in %s, all Latin letters on the pages are data',
+    'in %s, Latin letters on the pages occur only in data',
     async (language) => {
       const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
       const english = pages.flatMap(([name, { html }]) =>

@@ -101,7 +101,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'home/sessions',
     'sessions/title',
   ],
-  // Technical terms of the field: `client secret`, `account`, `password`.
+  // Italian uses the English technical terms `client secret`, `account` and `password`.
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],

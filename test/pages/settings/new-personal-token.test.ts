@@ -102,7 +102,7 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('accepts a repeated scope once, and treats an empty value as no scope', async () => {
+  test('removes repeated and empty scopes', async () => {
     expect((await created({ scopes: ['plain', 'plain'] })).token.scopes).toEqual(['plain'])
     expect((await created({ scopes: ['', ''] })).token.scopes).toEqual([])
   })
@@ -267,7 +267,7 @@ describe('the expiry', () => {
     }
   })
 
-  describe('with a maximum lifetime of the application', () => {
+  describe('with the setting tokenPersonalMaxExpiresIn', () => {
     const most: TestOptions = { tokenPersonalMaxExpiresIn: 30 * day }
     let strict: TestServer
     let owner: Person
@@ -382,7 +382,7 @@ describe('the page shows the value of a new token once', () => {
 })
 
 describe('with the setting tokenPersonalPrefix', () => {
-  test('the value has the prefix and a checksum, and a value with a wrong checksum is rejected', async () => {
+  test('a new value has the prefix and a checksum, and a value with a wrong checksum is rejected', async () => {
     await using own = await startServer({ tokenPersonalPrefix: 'notes_' })
     const owner = await Person.logIn(own)
     const { value, page, id } = await created({ scopes: ['notes:read'] }, owner)
