@@ -102,7 +102,7 @@ describe.skipIf(isLacking)('with-services', () => {
       timeout: 60_000,
     })
 
-  test('passes both URLs to the command, returns its exit status, and leaves no process or file', async () => {
+  test('passes the URLs of both services to the command, returns its exit status, and leaves no process or file', async () => {
     await using running = withServices(telling('setTimeout(() => process.exit(7), 1000)'))
     await expectRunning(await addressesOf(running))
     expect((await running.exited).code).toBe(7)

@@ -2,8 +2,7 @@
  * Measures how an abuse by one user or client affects other users. A well-behaved caller sends requests during each
  * abuse.
  *
- * npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick]
- * [--record]
+ *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
  *
  * Uses the PostgreSQL server at TEST_POSTGRES_URL. Each abuse has a new database, a server process, and a caller in a
  * third process. --quick creates a tenth of the rows. --record stores the figures, which `npm run reference` writes

@@ -143,7 +143,7 @@ describe('stylesheet and script', () => {
 })
 
 describe('page templates of the host', () => {
-  test('replace the built-in pages, and receive the same view and frame', async () => {
+  test('replace the built-in pages, and receive the same view and frame as the built-in pages', async () => {
     const consent: PageTemplate<ViewOf<'consent'>> = (view, frame) =>
       html`<!doctype html><title>${frame.texts.consent.title(view.client.name)}</title>
 <form method="post" action="${view.action}">

@@ -25,7 +25,7 @@ export const everyKind = async (app: TestServer) => {
     cookie,
     refresh,
     personal: await app.personalToken(scopes),
-    /** A refresh token that each check redeems. */
+    /** The refresh token that each call of expectAllWork() redeems and replaces. */
     current: first.refreshToken as unknown,
     access: (await authorizationOf(app, basic.clientId)).accessToken,
     /** A redeemed refresh token, and the response to its redemption. */

@@ -390,7 +390,7 @@ describe('personal tokens', () => {
     })
   })
 
-  test('leaves a token whose deletion also invalidates the former value', async () => {
+  test('does not prevent deleting the token, which also invalidates the former value', async () => {
     const old = await create()
     const fresh = await rotate(old.id, day)
     expect(await app.server.tokens.revoke(fresh)).toBe(true)
@@ -399,7 +399,7 @@ describe('personal tokens', () => {
     expect(await app.server.clients.find(old.clientId)).toBeUndefined()
   })
 
-  test('ST-05 leaves a former value that the sweeper deletes after its expiry, but not the token and its client', async () => {
+  test('ST-05 leaves a former value, which the sweeper deletes after its expiry without deleting the token', async () => {
     await using own = await startServer()
     const { personalTokens } = own.server
     const old = await personalTokens.create('Swept', own.user.id)
@@ -412,7 +412,7 @@ describe('personal tokens', () => {
     expect(await personalTokens.find(own.user.id, old.id)).toBeDefined()
   })
 
-  test('leaves a hidden client that the operations on clients reject', async () => {
+  test('does not use the operations on clients, which reject the hidden client', async () => {
     const token = await create()
     await rotate(token.id, hour)
     const { clients } = app.server

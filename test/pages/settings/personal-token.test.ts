@@ -381,7 +381,7 @@ describe('the path of a personal token returns 404 for any method for', () => {
     expect((await person.get(at.list)).html).not.toContain(`"${at.token(id)}"`)
   })
 
-  test('a personal token in the paths of authorized applications', async () => {
+  test('the ID of a personal token in a path of authorized applications', async () => {
     const { id, clientId, accessToken } = await newToken()
     expect((await person.get(at.view(id))).status).toBe(404)
     expect((await person.post(at.revoke(id))).status).toBe(404)
