@@ -160,7 +160,7 @@ describe.skipIf(isLacking)(
       },
     }
 
-    test.each(Object.keys(acts))('%s', async (name) => {
+    test.each(Object.keys(acts))('when %s', async (name) => {
       const {
         act,
         leaves,

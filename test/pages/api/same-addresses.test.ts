@@ -64,7 +64,7 @@ describe('the paths of the settings, which browsers and scripts share,', () => {
     expect(query(app.database, 'select client_id from oauth2server_client')).toEqual(before)
   })
 
-  test('do not return or delete the notice for a page if a script requests the path', async () => {
+  test('neither return nor delete the secret for a page if a script requests the path', async () => {
     const { session } = script
     const path = `${applications}/clients/new/`
     const fields = { name: 'By form', csrf_token: session.csrfToken }

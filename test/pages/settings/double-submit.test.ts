@@ -197,7 +197,7 @@ describe('a form that changes or deletes an object', () => {
     }
   })
 
-  test('overwrites the changes of a form in another tab that was sent earlier', async () => {
+  test('overwrites the changes that a form in another tab made earlier', async () => {
     const { clientId } = await app.client({ name: 'A', description: 'x' })
     const [one, two] = [await form(at.client(clientId)), await form(at.client(clientId))]
     const first = await person.send(one, { name: 'One' })

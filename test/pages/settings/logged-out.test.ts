@@ -128,7 +128,7 @@ describe('decision §2 without a login, the server', () => {
     }
   })
 
-  test('redirects a form without the trailing slash in its path with 308', async () => {
+  test('returns 308 for a form that was sent to a path without the trailing slash', async () => {
     for (const path of [...shown(), ...onlyPosted()]) {
       const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
       expect([status, location], path).toEqual([308, `${path}?a=b`])

@@ -116,7 +116,7 @@ describe('ending', () => {
     expect(states).toEqual([true, false, false, true])
   })
 
-  test('all other sessions again logs out browsers that have logged in since', async () => {
+  test('all other sessions again logs out browsers that logged in after the first time', async () => {
     const [first] = (await logIns(firefox)) as [Person]
     for (let round = 0; round < 3; round += 1) {
       const back = await Person.logIn(app, { user: first.user, headers: { 'user-agent': safari } })
