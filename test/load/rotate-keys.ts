@@ -178,7 +178,7 @@ const seconds = (since: number): number => Math.round((performance.now() - since
 
 /**
  * Fills the database, rotates the keys, and prints the figures.
- * @returns whether no request failed and no token was lost
+ * @returns whether all requests succeeded and no token was lost
  */
 export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))

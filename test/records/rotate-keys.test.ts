@@ -100,7 +100,8 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
       expect(await statusOf(after, accessToken)).toBe(200)
       expect((await made.refresh(after, refreshToken)).status).toBe(200)
     }
-    // The rotation also seals rotated refresh tokens again. After the leeway, reusing one revokes its authorization.
+    // The rotation also seals rotated refresh tokens again. After the leeway, reusing a rotated token revokes its
+    // authorization.
     after.advance(61)
     expect((await made.refresh(after, made.rotated)).body.error).toBe('invalid_grant')
     expect(await statusOf(after, String(made.answered.access_token))).toBe(401)
@@ -109,7 +110,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ])
   })
 
-  test('a node that lacks the key of other nodes returns 503 instead of rejecting credentials', async () => {
+  test('a node without the key that sealed a row returns 503 instead of rejecting the credentials', async () => {
     await using behind = await startServer()
     await using ahead = await node(behind, [next, secretKey])
     const basic = await ahead.client()
