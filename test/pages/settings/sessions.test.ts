@@ -72,8 +72,8 @@ describe('the sessions page', () => {
   })
 })
 
-describe('ending', () => {
-  test('one session logs out only the browser of the session', async () => {
+describe('a form that ends', () => {
+  test('one session logs out only the browser of this session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -137,7 +137,7 @@ describe('ending', () => {
     expect(await isIn(stranger)).toBe(true)
   })
 
-  test('a session requires a valid choice in the form, and otherwise returns 400', async () => {
+  test('sessions must contain a valid choice, and otherwise returns 400', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const id = idIn((await first.get(at.sessions)).item('Safari'))
     const before = written(app)
