@@ -6,7 +6,7 @@ import { ClockInDoubt } from '../../src/server/clock/server-clock.ts'
 const second = 1_000
 const start = Date.UTC(2026, 0, 1)
 
-/** Creates a database and a machine whose clocks the test sets. */
+/** Creates a clock for a database and a machine whose times the test sets. */
 const setUp = async (machineAhead = 0) => {
   const log: LogEntry[] = []
   const at = { elapsed: 0, machine: start + machineAhead, database: start }
@@ -43,7 +43,7 @@ const setUp = async (machineAhead = 0) => {
     setAway: (isOut: boolean) => {
       isAway = isOut
     },
-    /** Waits for the measurement that `now` started. */
+    /** Waits until the measurement that now() started is complete. */
     settle: () => new Promise((resolve) => setImmediate(resolve)),
     [Symbol.dispose]: () => clock.stop(),
   }
@@ -51,7 +51,7 @@ const setUp = async (machineAhead = 0) => {
 
 describe('the clock of a node with a database', () => {
   test.each([0, 61 * second, -61 * second, 3_600 * second])(
-    'differs from the clock of the database by at most half a round trip if the machine is %i ms ahead',
+    'differs from the clock of the database by at most 3 ms if the machine clock is %i ms ahead',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(Math.abs(it.clock.now() - it.at.database)).toBeLessThanOrEqual(3)
@@ -61,7 +61,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('ignores a change of the machine clock, and measures again', async () => {
+  test('ignores a jump of the machine clock, and measures the difference again', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -75,7 +75,7 @@ describe('the clock of a node with a database', () => {
     expect(it.asked(), 'a known difference does not cause a query for every request').toBe(2)
   })
 
-  test('corrects itself after the machine was suspended, which stops monotonic time', async () => {
+  test('corrects itself after suspending the machine has stopped its monotonic clock', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second
@@ -86,7 +86,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('keeps the more precise measurement if a later response is slow', async () => {
+  test('retains the more precise measurement if a later response is slow', async () => {
     using it = await setUp()
     const before = it.clock.now() - it.at.database
     it.setRoundTrip(2_000)
@@ -94,7 +94,7 @@ describe('the clock of a node with a database', () => {
     expect(Math.abs(it.clock.now() - it.at.database - before)).toBeLessThanOrEqual(1)
   })
 
-  test('continues while the database is unavailable', async () => {
+  test('continues to run while the database is unavailable', async () => {
     using it = await setUp()
     it.setAway(true)
     it.pass(3_600 * second)
@@ -103,7 +103,7 @@ describe('the clock of a node with a database', () => {
     expect(await it.clock.isWrong()).toBe(false)
   })
 
-  test('logs no difference up to 5 s; beyond, logs a warning and continues [T609]', async () => {
+  test('logs a warning and continues if the clocks differ by more than 5 s, and otherwise logs nothing [T609]', async () => {
     using it = await setUp(4 * second)
     expect(it.log).toEqual([])
     it.at.machine += 2 * second
@@ -113,7 +113,7 @@ describe('the clock of a node with a database', () => {
   })
 
   test.each([31 * second, -31 * second])(
-    'a difference of %i ms makes the node not ready, and stops its sweeps',
+    'is wrong and allows no sweeps if the clocks differ by %i ms',
     async (ahead) => {
       using it = await setUp(ahead)
       expect(it.log).toEqual([
@@ -132,7 +132,7 @@ describe('the clock of a node with a database', () => {
     },
   )
 
-  test('stops the sweeps after the clock of the database jumped, as in a fail-over [T611]', async () => {
+  test('allows no sweeps after the clock of the database jumped, as in a fail-over [T611]', async () => {
     using it = await setUp()
     it.at.database += 86_400 * second
     await expect(it.clock.sweepTime()).rejects.toThrow(ClockInDoubt)

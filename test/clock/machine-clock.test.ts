@@ -7,7 +7,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const start = Date.UTC(2026, 0, 1)
 
-/** Creates a machine whose clock the test sets, with the stored time of the last sweep. */
+/** Creates a clock for a machine whose time the test sets. `kept` is the stored time of the last sweep. */
 const setUp = (kept?: number) => {
   const at = { elapsed: 0, machine: start }
   const written: number[] = []
@@ -27,8 +27,8 @@ const setUp = (kept?: number) => {
 }
 const scheduled = true
 
-describe('the clock of a machine with SQLite', () => {
-  test('allows sweeps while it advances evenly', async () => {
+describe('the clock of a node with SQLite', () => {
+  test('allows sweeps while the clock advances evenly', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(hour)
@@ -38,7 +38,7 @@ describe('the clock of a machine with SQLite', () => {
   })
 
   test.each([day, 31_000, -day])(
-    'stops every sweep for an hour after a jump of %i ms [T832]',
+    'allows no sweep for an hour after a jump of %i ms [T832]',
     async (jump) => {
       const { clock, at, pass } = setUp()
       await clock.sweepTime(scheduled)
@@ -52,7 +52,7 @@ describe('the clock of a machine with SQLite', () => {
     },
   )
 
-  test('a clock that is slewed, or steps by a few seconds, does not stop sweeps', async () => {
+  test('allows sweeps while the machine clock gains five seconds per minute', async () => {
     const { clock, at, pass } = setUp()
     for (let n = 0; n < 100; n += 1) {
       pass(minute)
@@ -62,7 +62,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(clock.now()).toBe(at.machine)
   })
 
-  test('a start long before the time of the last sweep delays sweeps by an hour, unless one is requested [T833]', async () => {
+  test('allows scheduled sweeps only an hour after a start if the last sweep was a month ago, but always allows requested sweeps [T833]', async () => {
     const { clock, at, pass, written } = setUp(start - 31 * day)
     pass(minute)
     await expect(clock.sweepTime(scheduled)).rejects.toThrow(ClockInDoubt)
@@ -73,7 +73,7 @@ describe('the clock of a machine with SQLite', () => {
     expect(written).toEqual([at.machine])
   })
 
-  test('a first start, or a restart within an hour, does not delay sweeps', async () => {
+  test('allows sweeps immediately after a first start, and after a restart within an hour', async () => {
     for (const kept of [undefined, start - 50 * minute, start + day]) {
       const { clock, at, pass } = setUp(kept)
       pass(minute)
@@ -81,7 +81,7 @@ describe('the clock of a machine with SQLite', () => {
     }
   })
 
-  test('is stored as the time of the last sweep every ten minutes', async () => {
+  test('stores the time of the last sweep every ten minutes', async () => {
     const { clock, pass, written } = setUp()
     for (let n = 0; n < 60; n += 1) {
       pass(minute)

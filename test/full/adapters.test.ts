@@ -15,12 +15,12 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 
-// Each example runs like a user's copy: in a folder of its own, with the packed package.
+// Each example runs as a user would run it: in a separate folder, with the packed package.
 
 interface Example {
   readonly folder: string
   readonly driver: string
-  /** The file to run: the compiled one, or the source if Node can run it. */
+  /** The files to run: compiled JavaScript, or the TypeScript source if Node can run it. */
   readonly run: { readonly driver: string; readonly main: string }
   readonly platforms: readonly string[]
 }
@@ -50,8 +50,8 @@ interface Variant {
 }
 
 /**
- * `npm test` runs the suite for both variants with the adapters of the repository. `NODES=whole npm run test:full` runs
- * both variants here.
+ * This test runs both variants only with `NODES=whole npm run test:full`. `npm test` runs the adapter contract for both
+ * variants with the adapters of the repository.
  */
 const variants: Readonly<Record<string, Variant>> = {
   ...(process.env.NODES === 'whole' && {
@@ -69,7 +69,7 @@ const variants: Readonly<Record<string, Variant>> = {
 
 /** Runs a program and expects exit status 0. */
 const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
-  // Use the Node that the package requires, as its users do.
+  // Run programs with the Node version of this process, which the package supports.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH } })
   const { code } = await program.exited
@@ -89,7 +89,7 @@ beforeAll(async () => {
 })
 afterAll(() => packed[Symbol.asyncDispose]())
 
-/** Copies the example and the suite's driver into an empty folder, and installs there. */
+/** Copies the example and the driver of the adapter contract into an empty folder, and installs the packages. */
 const install = async ({ folder, driver }: Example): Promise<TemporaryFolder> => {
   const there = await temporaryFolder()
   const from = join(root, 'examples', folder)
@@ -149,12 +149,11 @@ describe.each(examples)('examples/$folder, installed from the tarball', (example
   })
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('compiles, with a type check that includes the declarations of the package', async () => {
-    // `skipLibCheck` is off: the declarations of the package are checked as well.
+  test('compiles with tsc, which also checks the type declarations of the package', async () => {
     await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
   })
 
-  test('passes the adapter contract', async () => {
+  test('starts, and shows the home page with a link to the login', async () => {
     const port = await freePort()
     const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
     await using program = runNode([example.run.main], { cwd: folder.path, env })

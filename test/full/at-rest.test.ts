@@ -21,7 +21,7 @@ import { formIn, UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
 
-/** Returns the parts of the Base64 of a text that are found at any position of the text in a longer one. */
+/** Returns three Base64 strings. The Base64 of any longer text that contains the given text contains one of them. */
 const base64Inside = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
@@ -29,7 +29,7 @@ const base64Inside = (text: string): string[] =>
     return padded.subarray(offset === 0 ? 0 : 3, whole).toString('base64')
   })
 
-/** Returns every encoding in which a stored secret would be readable. */
+/** Returns the secret in every encoding that an attacker could read. */
 const writings = (secret: string): readonly Buffer[] => {
   const base64 = base64Inside(secret)
   const texts = [
@@ -50,7 +50,7 @@ const writings = (secret: string): readonly Buffer[] => {
 }
 
 /**
- * Returns the unsalted digests of a secret that people choose. Such a digest reveals the secret to a dictionary attack.
+ * Returns the unsalted digests of a password. A dictionary attack on an unsalted digest can reveal the password.
  */
 const guessable = (secret: string): readonly string[] =>
   ['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => [
@@ -67,7 +67,7 @@ const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> => 
   )
 }
 
-/** Returns the secrets that a text contains. */
+/** Returns the name and the place of each secret that is readable in one of the places. */
 const leaks = (
   places: ReadonlyMap<string, Buffer>,
   secrets: ReadonlyMap<string, string>,
@@ -107,7 +107,7 @@ const useEverything = async (
     return body
   }
 
-  // Login: with a wrong password, without a CSRF token, and successfully.
+  // Log in with a wrong password, with a wrong CSRF token, and successfully.
   const agent = new UserAgent()
   const login = await agent.browse(`${node.url}/login`)
   const { hidden } = formIn(await login.clone().text())
@@ -121,7 +121,7 @@ const useEverything = async (
   expect(loggedIn.status).toBe(303)
   keep('session identifier', await cookieOf(agent))
 
-  // Consent: one request is abandoned, one is denied, one is granted.
+  // Abandon one authorization request, deny another, and grant a third.
   const secretInUrl = keep('client secret in the address', 'a-secret-that-some-clients-send-along')
   const state = keep('state', 'state-that-protects-the-client')
   const url = new URL(client.authorizeUrl(node, 'notes:read user:email'))
@@ -141,7 +141,7 @@ const useEverything = async (
   await stranger.browse(url)
   keep('cookie of a stranger', await cookieOf(stranger))
 
-  // The code: failed attempts, the redemption and a replay. Another code is never redeemed.
+  // Fail to redeem the code, redeem it, and replay it. Never redeem another code.
   const code = secrets.get('code') ?? ''
   const redemption = client.redemption(node, code)
   const wrongVerifier = keep('wrong code verifier', 'wrong-verifier-wrong-verifier-wrong-verifier')
@@ -154,7 +154,7 @@ const useEverything = async (
   expect(await status(send(redemption))).toBe(400)
   keep('unused code', await client.code(node, agent))
 
-  // A refresh, and a reuse that revokes the authorization.
+  // Refresh the token, and reuse the old refresh token, which revokes the authorization.
   const fresh = await send(client.redemption(node, await client.code(node, agent)))
   const first = keepResponse('fresh', fresh)
   const second = keepResponse('refresh', await send(client.refreshForm(node, first.refresh_token)))
@@ -165,7 +165,7 @@ const useEverything = async (
     await send(client.redemption(node, await client.code(node, agent))),
   )
 
-  // The grants without a browser, and the implicit grant.
+  // Use the grants that need no browser, and the implicit grant.
   const byPassword = { grant_type: 'password', username: email, scope: 'user:email' }
   const grant = client.form(node, { ...byPassword, password })
   keepResponse('password grant', await send(grant))
@@ -179,7 +179,7 @@ const useEverything = async (
   const fragment = new URL(response.headers.get('location') ?? '').hash.slice(1)
   keep('implicit: access token', new URLSearchParams(fragment).get('access_token'))
 
-  // The JWT of the session, an invalid JWT, and tokens in every part of a request where they may occur.
+  // Send the JWT of the session, an invalid JWT, and tokens in every part of a request that may contain a token.
   const home = await (await agent.fetch(`${node.url}/`)).text()
   const jwt = keep('JWT', /name="authorized_token" value="([^"]+)"/.exec(home)?.[1])
   keep('JWT: signature', jwt?.split('.')[2])
@@ -194,7 +194,7 @@ const useEverything = async (
   expect((await use(`/api/notes?access_token=${unknown}`)).status).toBe(401)
   expect((await use('/api/notes', { authorization: `Bearer ${unknown}` })).status).toBe(401)
 
-  // Actions of an operator in another process.
+  // Act as an operator in another process.
   const records = await openRecords({ data, issuer })
   const user = (await records.users.findByEmail(email)) as User
   const personal = await records.tokens.createPersonal('Laptop', user.id, {
@@ -212,7 +212,7 @@ const useEverything = async (
     200,
   )
 
-  // Errors during requests, which are logged with their details.
+  // Cause errors during requests, which the server logs with their details.
   const broken = client.refreshForm(node, living.refresh_token)
   for (const at of ['before tokens.rotate', 'after tokens.findByRefresh', 'after tokens.rotate']) {
     await node.order({ at, does: 'fail' })
@@ -222,10 +222,10 @@ const useEverything = async (
   expect(await status(send(client.form(node, grant.fields)))).toBe(500)
   await node.order({ at: 'after tokens.findByAccess', does: 'fail' })
   expect((await use(`/oauth/ping?access_token=${living_}`)).status).toBe(500)
-  // The response was lost. A retry within the leeway returns the same tokens.
+  // A retry within the leeway returns the same tokens as the failed request.
   keepResponse('after the faults', await send(broken))
 
-  // A session that still exists when the files are read.
+  // Create a session that still exists when the test reads the files.
   const last = new UserAgent()
   const again = { issuer: node.url, user, password: secrets.get('new password') ?? '' }
   expect((await last.logIn(again)).status).toBe(303)
@@ -233,9 +233,9 @@ const useEverything = async (
   return secrets
 }
 
-describe('ST-01 I5 no usable credential at rest', () => {
+describe('ST-01 I5 stored data and logs', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)(
-    'database, journal and log contain no usable credential after all flows (%s)',
+    'contain no usable credential after all flows and %s',
     async (signal) => {
       await using folder = await temporaryFolder()
       const shared = {
@@ -270,7 +270,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
         ...[...ended].map(([name, bytes]) => [`${name} of the ended server`, bytes] as const),
         ['the log', Buffer.from(log)],
       ])
-      // The data was written, and the search can find a secret.
+      // Prove that the server wrote the data, and that the search finds values in the files.
       const there = new Map([
         ['name', 'A client that stands there'],
         ['redirect URI', redirectUri],
@@ -295,7 +295,7 @@ describe('ST-01 I5 no usable credential at rest', () => {
     },
   )
 
-  test('the search of this test finds a secret in every encoding', () => {
+  test('leaks(), which searches the data for credentials, finds a secret in every encoding', () => {
     const secret = 'Geheim/nis+17 mit “Ä” & %'
     const blob = (text: string | Buffer) => new Map([['place', Buffer.from(text)]])
     const found = (text: string | Buffer) => leaks(blob(text), new Map([['it', secret]])).length

@@ -13,7 +13,7 @@ import { plainEnvironment, temporaryFolder } from '../support/processes.ts'
 
 const fixture = join(import.meta.dirname, 'fixtures/batch.ts')
 
-/** Runs fifty inserts in a process. @returns the inserts that completed, and how the process ended */
+/** Runs fifty inserts in a child process. @returns the inserts that completed, and the signal that ended the process */
 const inserts = async (moment: string, place: string, clientId: string) => {
   const child = fork(fixture, [moment, place, clientId], { env: plainEnvironment() })
   const answered: unknown[] = []
@@ -34,7 +34,7 @@ const count = 'select count(*) as n from oauth2server_token'
 
 const withoutPostgres = await lacks('postgres')
 
-describe('I2 a process that is killed during a batch', () => {
+describe('I2 a process that inserts a batch of tokens', () => {
   describe('SQLite', () => {
     const run = async (moment: string) => {
       await using folder = await temporaryFolder()
@@ -46,17 +46,17 @@ describe('I2 a process that is killed during a batch', () => {
     }
 
     test.each(['half', 'written'])(
-      'before the commit (%s): no insert completes, and no row is stored',
+      'completes no insert and stores no row if the process is killed before the commit (%s)',
       async (moment) => {
         expect(await run(moment)).toEqual({ answered: [], signal: 'SIGKILL', rows: 0 })
       },
     )
 
-    test('after the commit: every row is stored, although no insert completed', async () => {
+    test('stores every row, although no insert completes, if the process is killed after the commit', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
 
-    test('without a kill: every insert completes', async () => {
+    test('completes every insert and stores every row if the process is not killed', async () => {
       const { answered, ...rest } = await run('never')
       expect(rest).toEqual({ signal: null, rows: 50 })
       expect(new Set(answered).size).toBe(50)
@@ -83,13 +83,13 @@ describe('I2 a process that is killed during a batch', () => {
       }
     }
 
-    test('after the batch was sent: every row is stored, or none', async () => {
+    test('stores either every row or no row if the process is killed after it sent the batch', async () => {
       const { rows, ...rest } = await run('sent')
       expect(rest).toEqual({ answered: [], signal: 'SIGKILL' })
       expect([0, 50]).toContain(rows)
     })
 
-    test('after the batch was complete: every row is stored, although no insert completed', async () => {
+    test('stores every row, although no insert completes, if the process is killed after the batch', async () => {
       expect(await run('done')).toEqual({ answered: [], signal: 'SIGKILL', rows: 50 })
     })
   })

@@ -12,9 +12,9 @@ import { execute } from '../support/database.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 
-/** The number of rows in the table. A count must not read all of them. */
+/** The number of rows in the large table. A count must not read all rows. */
 const large = 150_000
-/** The number of rows of the control, which is the number that a count may read. */
+/** The number of rows in the small table, and the maximum number of rows that a count may read. */
 const small = 1_001
 const most = 1_001
 
@@ -49,7 +49,7 @@ const inPostgres = async (): Promise<Database> => {
   }
 }
 
-/** Returns the milliseconds of the fastest of several runs, which was disturbed least by other work. */
+/** Returns the duration of the fastest of several runs in milliseconds. Other work disturbed the fastest run least. */
 const quickest = async (run: () => Promise<unknown>): Promise<number> => {
   let least = Number.POSITIVE_INFINITY
   for (let n = 0; n < 15; n += 1) {
@@ -66,7 +66,7 @@ describe.each([
   { name: 'SQLite', make: inSqlite, isLacking: false },
   { name: 'PostgreSQL', make: inPostgres, isLacking: without },
 ])('counts on a large table: $name', ({ make, isLacking }) => {
-  describe.skipIf(isLacking)('the rows that a page reads', () => {
+  describe.skipIf(isLacking)('a page reads a bounded number of rows', () => {
     let database: Database
     let store: OpenStore
     let next = 1
@@ -112,11 +112,11 @@ describe.each([
       many: () => Promise<unknown>,
       few: () => Promise<unknown>,
     ): Promise<void> => {
-      // A count of all rows would take at least 100 times as long.
+      // Counting all rows of the large table would last at least 100 times as long as counting the small table.
       expect(await quickest(many)).toBeLessThan(20 * ((await quickest(few)) + 0.05))
     }
 
-    test('the count of the users of a client does not read its other tokens [T583]', async () => {
+    test('the count of the users of a client does not read other tokens of the client [T583]', async () => {
       const [many, few, mixed] = [await aClient(store), await aClient(store), await aClient(store)]
       await tokens(large, many, {})
       await tokens(small, few, {})
@@ -146,7 +146,7 @@ describe.each([
       expect(await clients.countUsers(many, Number.MAX_SAFE_INTEGER)).toBe(large)
     }, 120_000)
 
-    test('the lists of personal tokens and applications of a user do not read internal ones [T829]', async () => {
+    test('the lists of personal tokens and applications of a user do not read internal tokens [T829]', async () => {
       const [many, few] = [await aUser(store), await aUser(store)]
       const clientId = await aClient(store, { isPersonal: true })
       const personal = { isPersonal: true }

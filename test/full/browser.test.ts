@@ -31,7 +31,7 @@ const launchArguments = [
   '--disable-sync',
 ]
 
-/** Starts the server of the client application, whose `/cb` is the last page of the flow. */
+/** Starts the server of the client application. The flow ends at its page `/cb`. */
 const startClient = async (host: string): Promise<{ http: Server; port: number } | undefined> => {
   const http = createServer((request, response) => {
     const frame = new URL(request.url ?? '/', 'http://client').searchParams.get('frame')
@@ -74,7 +74,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   })
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))
-    // Errors on pages of other sites are expected.
+    // Ignore errors on pages of other sites, which the tests cause deliberately.
     const heard = complaints.filter((complaint) => complaint.startsWith(app.url))
     complaints = []
     expect(heard).toEqual([])
@@ -89,7 +89,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     const page = await context.newPage()
     page.on('console', (message) => {
       const { url } = message.location()
-      // Some tests expect a page with a 4xx status.
+      // Ignore the message about a 4xx status, because some tests expect a page with a 4xx status.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded')
       const isExpected = url === page.url() || url.endsWith('/favicon.ico')
       if (message.type() === 'error' && !(isStatus && isExpected))
@@ -125,7 +125,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     return made
   }
 
-  /** Starts the flow at the client, and redeems the code with which the browser returns. */
+  /** Registers a client. Returns its authorization URL, and functions that await the redirect and redeem the code. */
   const flow = async (input: Partial<ClientInput>, redirectUri: string) => {
     const { client: registered, clientSecret } = await register(input)
     const { verifier, challenge } = newPkce()
@@ -169,7 +169,9 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
   }
 
   const allow = (page: Page) => page.getByRole('button', { name: 'Allow' }).click()
-  /** Waits for the end of a request. The browser may block the response body after it has read the headers. */
+  /**
+   * Waits until a request has succeeded or failed. The browser may block the response after it has read the headers.
+   */
   const requestIsOver = (page: Page, url: string): Promise<void> =>
     new Promise((over) => {
       const look = (request: Request) => {
@@ -180,7 +182,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
 
   const callback = () => `http://127.0.0.1:${client.port}/cb`
 
-  test('logs in with the keyboard only after a wrong password, and logs out', async () => {
+  test('logs in without a mouse after a wrong password, and logs out', async () => {
     const page = await newPage()
     await page.goto(`${app.url}/`)
     await page.getByRole('link', { name: 'Log in' }).click()
@@ -207,7 +209,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('embeds a JWT in the home page, so that its scripts can use the REST API [T665]', async () => {
+  test('embeds a JWT in the home page, with which scripts of the page can use the REST API [T665]', async () => {
     const page = await newPage()
     await logIn(page)
     const field = page.locator('input[type=hidden][name=authorized_token]')
@@ -230,11 +232,11 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByText('Nobody is logged in').waitFor()
     expect((await ask({ authorization: `Bearer ${jwt}` })).status).toBe(401)
-    // The browser reports status codes of 400 and more to the console.
+    // Ignore status codes of 400 and more, which the browser reports to the console.
     complaints = complaints.filter((text) => !text.includes('the server responded with a status'))
   })
 
-  test('skips a remembered consent of a confidential client, also right after a login [T648]', async () => {
+  test('does not request a stored consent for a confidential client again, even right after a login [T648]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: [callback()], name: 'Confidential' },
       callback(),
@@ -260,7 +262,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(another)
   })
 
-  test('requests consent for each authorization of a public client, at any port of this computer [T649]', async () => {
+  test('requests consent for each authorization of a public client with a loopback redirect URI [T649]', async () => {
     const { url, redeem, arrives } = await flow(
       { redirectUris: ['http://127.0.0.1/cb'], isConfidential: false },
       callback(),
@@ -278,7 +280,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await redeem(page)
   })
 
-  test('§4.1.2.1 returns access_denied to the client after the user denied the request, and stores no consent', async () => {
+  test('§4.1.2.1 returns access_denied to the client after the user denied the request, and stores no decision', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -297,7 +299,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     }
   })
 
-  test('rejects a second decision after the back button', async () => {
+  test('requests a new page after the back button instead of displaying the decided request', async () => {
     const { url, arrives } = await flow({ redirectUris: [callback()] }, callback())
     const page = await newPage()
     await logIn(page)
@@ -306,11 +308,11 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     await page.getByRole('button', { name: 'Refuse' }).click()
     await arrives(page)
     await page.goBack()
-    // The browser did not cache the page, and requests it again.
+    // The browser did not cache the page, so it sent the request again.
     expect(await page.getByRole('main').innerHTML()).not.toBe(first)
   })
 
-  test('RFC 8252 §7.3 redirects to a client at [::1]', async ({ skip }) => {
+  test('RFC 8252 §7.3 redirects to a client at the IPv6 address [::1]', async ({ skip }) => {
     const ipv6 = await startClient('::1')
     if (!ipv6) {
       console.warn('SKIPPED: this machine has no address ::1')
@@ -383,7 +385,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
       await page.goto(`${app.url}/`)
       expect(await page.getByRole('main').textContent(), action).toContain(user.email)
     }
-    // An image, or a form in a frame, has no effect either.
+    // An image and a form in a frame do not log the user out either.
     for (const content of [
       `<img src="${app.url}/login">`,
       `<iframe name="inside"></iframe><form method="post" action="${app.url}/login" target="inside"></form>`,

@@ -67,7 +67,7 @@ const run = async (given: Run): Promise<{ code: number | null; checks: readonly 
   return { code, checks }
 }
 
-/** The results of a run without a failure or a warning. */
+/** Matches the results of a run in which every check succeeded. */
 const allPass = (version: string) => ({
   code: 0,
   checks: expect.toSatisfy((checks: readonly Check[]) => {
@@ -81,7 +81,7 @@ test('the runner lists scenarios and versions', () => {
   expect(versions.length).toBeGreaterThanOrEqual(4)
 })
 
-// The runner uses the method `none` if the server offers it, so each of the other methods has a server of its own.
+// The runner uses the method `none` if the server offers it, so each other method needs a server without `none`.
 describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod']>[]]>([
   ['none', ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none']],
   ['client_secret_post', ['client_secret_basic', 'client_secret_post']],
@@ -93,7 +93,7 @@ describe.each<[string, readonly NonNullable<ClientInput['tokenEndpointAuthMethod
   })
   afterAll(() => app.close())
 
-  test.each(versions)('conforms to %s', async (version) => {
+  test.each(versions)('conforms to version %s of the specification', async (version) => {
     const port = await freePort()
     const isConfidential = method !== 'none'
     const { clientId, clientSecret } = await app.client({
@@ -145,7 +145,7 @@ describe('a client with a client ID metadata document', () => {
   })
 
   test.each(versions)(
-    'conforms to %s, with a resource, an issuer that has a path, and the profile oauth2.1',
+    'conforms to version %s of the specification, with a resource, an issuer with a path, and the profile oauth2.1',
     async (version) => {
       const clientId = `${host}/client.json`
       const result = await run({ app, version, clientId, port, resource: app.issuer })

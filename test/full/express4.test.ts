@@ -4,9 +4,9 @@ import { expressHost } from '../adapters/hosts/express.ts'
 
 vi.mock('express', () => import('express4' as string))
 
-test('runs on Express 4', async () => {
+test('the server runs on Express 4', async () => {
   const { default: express } = await import('express')
-  // Express 5 does not have this method, so this is Express 4.
+  // Prove that the test uses Express 4: Express 5 has no method `del`.
   expect('del' in express()).toBe(true)
 })
 

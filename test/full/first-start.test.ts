@@ -25,7 +25,7 @@ interface Greeting {
   readonly curl: string
 }
 
-/** Parses the output of the first start for its user. */
+/** Parses the user, the password and the token from the output of the first start. */
 const greetingIn = (stdout: string): Greeting => {
   const after = (words: string) => new RegExp(`^ *${words} +(\\S+)$`, 'm').exec(stdout)?.[1] ?? ''
   const curl = stdout.split('\n').filter((line) => line.includes('curl'))
@@ -45,7 +45,7 @@ const me = async (url: string, token: string): Promise<number> => {
 }
 
 describe('the first start', () => {
-  test('prints a demo user, a token and one curl line that works as printed', async () => {
+  test('prints a demo user, a token and one curl command that succeeds unchanged', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { email, password, token, curl } = greetingIn(app.program.stdout)
@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect(app.program.stderr).not.toContain(token)
   })
 
-  test('§1 creates a secret key and a database that only their owner can read', async () => {
+  test('§1 creates a secret key and a database that only the owner of the files can read', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'not', 'there', 'yet')
     await using app = await startNotes({ data })
@@ -128,7 +128,7 @@ describe('a later start', () => {
       expect(second.program.stdout).not.toContain(secret)
       expect(second.program.stderr).not.toContain(secret)
     }
-    // The start does not create another user, token or password.
+    // The later start creates no other user, token or password.
     expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
     const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
     expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
@@ -139,7 +139,7 @@ describe('a later start', () => {
 
 describe('two concurrent first starts', () => {
   test.each([1, 2, 3])(
-    'create one demo user, and both processes serve requests (round %i)',
+    'create one demo user, and both processes accept requests (round %i)',
     async () => {
       await using folder = await temporaryFolder()
       const [left, right] = await Promise.all([
@@ -164,7 +164,7 @@ describe('two concurrent first starts', () => {
   )
 })
 
-/** Runs a start that must fail, and returns its result. */
+/** Starts the notes application, which must exit on its own, and returns the result. */
 const failedStart = async ({ data, port, env }: NotesOptions) => {
   const variables = { ...notesEnvironment(port ?? (await freePort()), data), ...env }
   await using program = runNode([notesProgram], { env: variables, limit: 60_000 })
@@ -172,7 +172,7 @@ const failedStart = async ({ data, port, env }: NotesOptions) => {
   return { exit, stdout: program.stdout, stderr: complaints(program).join('\n') }
 }
 
-/** Expects exit status 1, and only one message with this number of lines on stderr. */
+/** Expects exit status 1, and on stderr exactly one message with the given number of lines. */
 const expectProblem = (
   { exit, stdout, stderr }: Awaited<ReturnType<typeof failedStart>>,
   message: RegExp,
@@ -185,7 +185,7 @@ const expectProblem = (
   expect(exit).toEqual({ code: 1, signal: null })
 }
 
-describe('a failing start exits with status 1 and one clear message without a stack trace', () => {
+describe('a start exits with status 1 and one message without a stack trace', () => {
   test('if the port is in use', async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
@@ -193,7 +193,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     try {
       const refused = await failedStart({ data: folder.path, port })
       expectProblem(refused, new RegExp(`^Port ${port} on 127.0.0.1 is already in use.*PORT`))
-      // The demo user is not created yet, so the next start can still print its password.
+      // The failed start has not created the demo user, so the next start can print its password.
       await using app = await startNotes({ data: folder.path })
       greetingIn(app.program.stdout)
     } finally {
@@ -201,7 +201,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     }
   })
 
-  test('exits with 1 and one message if the data folder is not writable', async () => {
+  test('if the data folder is not writable', async () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
     await writeFile(file, '')
@@ -223,7 +223,7 @@ describe('a failing start exits with status 1 and one clear message without a st
     expectProblem(await failedStart({ data: another.path }), /^The database file .*directory/)
   })
 
-  test('except if the database was created by a newer version, when it starts with a warning', async () => {
+  test('but succeeds with a warning if a newer version created the database', async () => {
     await using folder = await temporaryFolder()
     const app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -249,12 +249,12 @@ describe('a failing start exits with status 1 and one clear message without a st
     const short = await failedStart({ data: folder.path, env: { SECRET_KEY: 'too short' } })
     expectProblem(short, /SECRET_KEY.* 32 bytes/, { lines: 2 })
     expect(short.stderr).not.toContain('too short')
-    // The data is unchanged.
+    // The failed starts did not change the data.
     await using again = await startNotes({ data: folder.path, env: key('right') })
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('§1 if settings are invalid, with one message that lists each setting and its accepted values', async () => {
+  test('§1 if several settings are invalid, and lists each setting with its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
     const refused = await failedStart({
@@ -295,13 +295,13 @@ describe('a failing start exits with status 1 and one clear message without a st
   })
 })
 
-/** Sends the head of a token request and half of its body. */
+/** Sends the head and a part of the body of a token request. */
 const sendHalfARequest = async (port: number, body: string): Promise<Socket> => {
   const socket = connect(port, '127.0.0.1')
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
-  // At this point, the server has read the head, and waits for the body.
+  // Now, the server has read the head, and waits for the body.
   const [response] = await once(socket, 'data')
   expect(response).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()
@@ -318,7 +318,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once('connect', end(true)).once('error', end(false))
   })
 
-/** Waits for a condition for a long time, because the machine may be busy. */
+/** Options for polls on a busy machine, in milliseconds. */
 const longPoll = { timeout: 60_000, interval: 10 }
 
 const everything = async (socket: Socket): Promise<string> => {
@@ -345,13 +345,13 @@ describe('FT-09 SIGTERM', () => {
       socket.write(body.slice(5))
       expect(await response).toMatch(/^HTTP\/1\.1 401 [\s\S]*invalid_client/)
       expect(await app.program.exited).toEqual({ code: 0, signal: null })
-      // Waiting for an idle keep-alive connection would take five seconds longer.
+      // Waiting for an idle keep-alive connection would delay the exit by five seconds.
       expect(performance.now() - finished).toBeLessThan(4_000)
       expect(complaints(app.program)).toEqual([])
     },
   )
 
-  test('under load, every request gets a complete response or is not accepted, and the exit status is 0', async () => {
+  test('completes each accepted request under load, and exits with status 0', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const { token } = greetingIn(app.program.stdout)
@@ -381,11 +381,11 @@ describe('FT-09 SIGTERM', () => {
     expect(complaints(app.program)).toEqual([])
   })
 
-  test('exits even if a client never completes its request', async () => {
+  test('exits although a client never completes its request', async () => {
     await using folder = await temporaryFolder()
     await using app = await startNotes({ data: folder.path })
     const socket = await sendHalfARequest(app.port, 'grant_type=client_credentials')
-    // A process that had to be killed would have no exit status.
+    // A killed process would have no exit status.
     expect(await app.program.stop()).toEqual({ code: 0, signal: null })
     socket.destroy()
   })
@@ -405,7 +405,7 @@ describe('FT-09 SIGTERM', () => {
     }
     const { token } = greetingIn(app.program.stdout)
     expect(await me(app.url, token)).toBe(200)
-    // Log entries at a lower level are allowed. A warning or an error would be a false alarm.
+    // A warning or an error would be a false alarm. Log entries at lower levels are allowed.
     const levels = app.program.stderr
       .split('\n')
       .filter((line) => line !== '')

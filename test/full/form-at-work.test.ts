@@ -4,8 +4,8 @@ import { at, Person } from '../pages/settings/support.ts'
 import { count } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 
-// Slow, because the second request waits five seconds for the first one.
-test('a form that is sent again during a slow first request returns 409 with an explanation, and creates one object', async () => {
+// This test is slow, because the second request waits five seconds for the result of the first.
+test('sending a form again during a slow first request returns 409 with an explanation, and creates one object', async () => {
   let isHolding = false
   let release: () => void = () => {}
   const held = new Promise<void>((resolve) => {

@@ -12,13 +12,13 @@ import {
 /** `NODES=whole npm run test:full` installs all packages. */
 const isWhole = process.env.NODES === 'whole'
 
-/** The PATH of a user with the system's Node and npm of any version. */
+/** The PATH without `node_modules`, as for a user with any version of Node and npm. */
 const systemPath = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => folder !== '' && !folder.includes('node_modules'))
   .join(':')
 
-/** Copies every file that Git tracks or would add, as in a clone. */
+/** Copies every file that Git tracks or does not ignore, as in a clone. */
 const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
@@ -26,8 +26,8 @@ const copyOfCheckout = async (): Promise<TemporaryFolder> => {
   expect(await git.exited).toEqual({ code: 0, signal: null })
   for (const file of git.stdout.split('\0').filter((name) => name !== '')) {
     const from = join(root, file)
-    // Git also lists deleted files. Skip links: `npm ci` would follow a link to node_modules and delete its content,
-    // which other checkouts use.
+    // Skip deleted files, which Git also lists. Skip links, because `npm ci` would delete the target of a link to
+    // node_modules, which other checkouts use.
     const found = await lstat(from).catch(() => undefined)
     if (!found?.isFile()) continue
     const target = join(folder.path, file)
@@ -55,7 +55,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     return program
   }
 
-  /** Runs `npm start` until it serves. */
+  /** Runs `npm start`, and waits until the server accepts requests. */
   const npmStart = async (env: Readonly<Record<string, string>> = {}) => {
     const port = await freePort()
     const program = run('npm', ['start'], { PORT: String(port), ...env })
@@ -78,10 +78,10 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     await clone?.[Symbol.asyncDispose]()
   })
 
-  test('§1 npm ci builds the package, npm start starts the server, and the printed curl line works', async () => {
+  test('§1 npm ci builds the package, npm start starts the server, and the printed curl command succeeds', async () => {
     await stat(join(clone.path, 'dist/index.js'))
     const app = await npmStart()
-    // `npm ci` has already built the package.
+    // `npm start` does not build the package again.
     expect(app.stderr).not.toContain('building')
     const [line = ''] = app.stdout.split('\n').filter((text) => text.includes('curl'))
     const curl = run('sh', ['-c', `${line} -i -s`])
@@ -98,7 +98,7 @@ describe('a fresh clone, with the system’s Node first in the PATH', () => {
     await again.stop()
   })
 
-  test('§1 two concurrent starts after a change of a source build once, and both serve', async () => {
+  test('§1 after a source file changed, only one of three concurrent starts builds the package, and all three serve', async () => {
     const now = new Date()
     await utimes(join(clone.path, 'src/index.ts'), now, now)
     const before = await stat(join(clone.path, 'dist/.built'))

@@ -47,7 +47,7 @@ const startOnSmallDisk = async () => {
 const seconds = 1_000
 
 test.skipIf(await lacks('own mounts'))(
-  '/health/ready returns 503 while the disk is full, and each change is logged once',
+  '/health/ready returns 503 while the disk is full, and the server logs each change of the status once',
   async () => {
     await using server = await startOnSmallDisk()
     const ready = async () => {

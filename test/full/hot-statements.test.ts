@@ -20,16 +20,16 @@ import {
 import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 
-/** Rows of each large table. One client owns nearly all rows. */
+/** The number of rows in each large table. */
 const many = 2_000
-/** The number of rows and index entries that one operation may read, independent of the size of the tables. */
+/** The number of rows and index entries that one operation may read in tables of any size. */
 const bound = 60
-/** The number of concurrent operations of a kind, which share statements. */
+/** The number of concurrent operations of one kind, which the store combines into shared statements. */
 const together = 10
-/** After five executions of a prepared statement, PostgreSQL may use a generic plan. */
+/** The executions of each prepared statement. After five executions, PostgreSQL may use a generic plan. */
 const executions = 7
 
-/** The IDs of one row of each kind. All other rows are copies of these rows. */
+/** The IDs of the original user and client. All other rows are copies of their rows. */
 interface Owner {
   readonly userId: number | string
   readonly clientId: string
@@ -40,7 +40,8 @@ type Prepared = () => Promise<unknown>
 const now = 500
 
 /**
- * Every operation that requests wait for. Each function inserts the rows of the operation, and returns the operation.
+ * Every store operation that a request waits for. Each function inserts the rows that the operation needs, and returns
+ * the operation.
  */
 const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepared>>> = {
   'tokens.findByAccess': async (store, { clientId }) => {
@@ -212,45 +213,45 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
 }
 
 /**
- * Operations that no request for a token or a resource waits for, with the reason why the number of rows that they read
- * is bounded.
+ * Operations that no request for a token or a resource waits for. The value states the purpose of the operation, or the
+ * rows that it reads.
  */
 const others: Readonly<Record<string, string>> = {
-  clients: 'of management, by users and administrators',
-  'tokens.ofClient': 'the tokens of one client, when it is changed',
+  clients: 'management by users and administrators',
+  'tokens.ofClient': 'the tokens of one client, when the client changes',
   'tokens.personalOf': 'a page',
   'tokens.countPersonalOf': 'the personal tokens of one user',
   'tokens.personalNamed': 'the personal tokens of one user',
   'tokens.authorizedOf': 'a page',
   'tokens.search': 'a page',
-  'tokens.deleteRotated': 'a bounded part, beside the refreshes',
-  'tokens.deleteOldestChildren': 'the tokens narrowed from one token, which have a bound',
+  'tokens.deleteRotated': 'a bounded number of rows, in the background',
+  'tokens.deleteOldestChildren': 'the children of one token, whose number is limited',
   'tokens.reseal': 'the rotation of secret keys',
-  'authorizations.revokeOfClient': 'of management',
-  'authorizations.revokeOfUser': 'of management',
+  'authorizations.revokeOfClient': 'management',
+  'authorizations.revokeOfUser': 'management',
   'consents.ofUser': 'a page',
-  'consents.ofClient': 'of management',
-  'consents.deleteOfUser': 'of management',
+  'consents.ofClient': 'management',
+  'consents.deleteOfUser': 'management',
   'sessions.ofUser': 'a page',
-  'sessions.deleteOfUser': 'of management',
-  'users.insert': 'of management',
-  'users.update': 'of management',
-  'users.setPassword': 'of management',
-  'users.delete': 'of management',
-  removals: 'what is left of deletions, beside the traffic',
-  userData: 'the sweeper, and the deletion of users',
+  'sessions.deleteOfUser': 'management',
+  'users.insert': 'management',
+  'users.update': 'management',
+  'users.setPassword': 'management',
+  'users.delete': 'management',
+  removals: 'the remaining rows of deleted clients and users, in the background',
+  userData: 'the sweeper, and deletions of users',
   sweeperNotes: 'the sweeper',
   expired: 'a dry run of the sweeper',
-  secretKeys: 'a handful of rows, read at the start',
-  signingKeys: 'a handful of rows',
+  secretKeys: 'a few rows, which a server reads when it starts',
+  signingKeys: 'a few rows',
   sealed: 'the rotation of secret keys',
-  'audit.addMany': 'inserts, beside the requests',
+  'audit.addMany': 'inserts in the background',
   'audit.latest': 'a page',
   'audit.earliest': 'a page',
-  'audit.rows': 'parts of the log, for checkpoints and their verification',
+  'audit.rows': 'batches of the log, which checkpoints and their verification read',
   'audit.mark': 'the sweeper',
   'audit.isSettled': 'the sweeper',
-  'audit.copies': 'the rows of one checkpoint, beside the traffic',
+  'audit.copies': 'the rows of one checkpoint, in the background',
   'audit.deleteUpTo': 'the sweeper',
   auditCheckpoints: 'the sweeper, and the verification of the audit log',
 }
@@ -258,179 +259,188 @@ const others: Readonly<Record<string, string>> = {
 const isOther = (operation: string): boolean =>
   operation in others ||
   operation.replace(/\.[^.]+$/, '') in others ||
-  // Rows that are deleted in batches, by the sweeper or in the background.
+  // The sweeper or a background job deletes rows in batches.
   /\.(?:delete|end|mark|remove)\w*(?:OfClient|Own|Expired|Unused|Before|OfOwner)$/.test(operation)
 
-/** Returns a statement that copies one row of a table many times, with other values in unique columns. */
+/** Returns a statement that copies one row of a table many times, with new values in the given columns. */
 const copies = (table: string, from: string, changes: string): string =>
   `insert into oauth2server_${table} select made.* from (
      select * from oauth2server_${table} where ${from} limit 1
    ) as one, generate_series(1, ${many}) as n,
    jsonb_populate_record(one::oauth2server_${table}, jsonb_build_object(${changes})) as made`
 
-describe.skipIf(await lacks('postgres'))('statements of hot paths read few rows', () => {
-  let database: TestDatabase
-  let store: OpenStore
-  let connection: pg.Client | undefined
-  beforeEach(async () => {
-    database = await makeDatabase()
-    const { query } = pg.Client.prototype
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
-      this: pg.Client,
-      ...given: unknown[]
-    ) {
-      if (this.database && database.url.endsWith(this.database)) connection = this
-      return Reflect.apply(query, this, given)
-    } as never)
-    // The pool has one connection, so that every statement is prepared on the measured connection.
-    store = await postgres(database.url, { poolSize: 1, connectTimeout: 30_000 }).open()
-    await store.migrate()
-    for (const { name } of await database.query(`select relname as name from pg_class
+describe.skipIf(await lacks('postgres'))(
+  'store operations that requests wait for read few rows',
+  () => {
+    let database: TestDatabase
+    let store: OpenStore
+    let connection: pg.Client | undefined
+    beforeEach(async () => {
+      database = await makeDatabase()
+      const { query } = pg.Client.prototype
+      vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+        this: pg.Client,
+        ...given: unknown[]
+      ) {
+        if (this.database && database.url.endsWith(this.database)) connection = this
+        return Reflect.apply(query, this, given)
+      } as never)
+      // The pool has one connection, so that every statement is prepared on the measured connection.
+      store = await postgres(database.url, { poolSize: 1, connectTimeout: 30_000 }).open()
+      await store.migrate()
+      for (const { name } of await database.query(`select relname as name from pg_class
       where relkind = 'r' and relname like 'oauth2server_%'`))
-      await database.query(`alter table ${name} set (autovacuum_enabled = off)`)
-  })
-  afterEach(async () => {
-    await store?.close()
-    await database?.drop()
-    vi.restoreAllMocks()
-  })
+        await database.query(`alter table ${name} set (autovacuum_enabled = off)`)
+    })
+    afterEach(async () => {
+      await store?.close()
+      await database?.drop()
+      vi.restoreAllMocks()
+    })
 
-  /** Returns the number of rows and index entries that were read in this database so far. */
-  const rowsRead = async (): Promise<number> => {
-    // The connection of the store reports its counters before the response to this ping.
-    await store.ping()
-    const own = connection
-    await own?.query('select pg_stat_force_next_flush()')
-    await own?.query('select 1')
-    const [row] = await database.query(`select
+    /** Returns the number of rows and index entries that were read in this database so far. */
+    const rowsRead = async (): Promise<number> => {
+      // After this ping, all statements of the store have ended, so its connection can report the counters.
+      await store.ping()
+      const own = connection
+      await own?.query('select pg_stat_force_next_flush()')
+      await own?.query('select 1')
+      const [row] = await database.query(`select
       (select sum(seq_tup_read) from pg_stat_user_tables) +
       (select sum(idx_tup_read) from pg_stat_user_indexes) as n`)
-    return Number(row?.n)
-  }
-
-  const grow = async (): Promise<void> => {
-    const statements = [
-      copies('user', 'true', `'id', 1000000 + n, 'email', 'u' || n`),
-      copies('authorization', 'true', `'id', 1000000 + n, 'code_digest', 'c' || n`),
-      copies(
-        'token',
-        'refresh_token_digest is not null',
-        `'id', 1000000 + n, 'authorization_id', 1000000 + n, 'access_token_digest', 'a' || n,
-         'refresh_token_digest', 'r' || n`,
-      ),
-      copies('rotated_refresh_token', 'true', `'digest', 'd' || n`),
-      copies('consent', 'true', `'user_id', 1000000 + n, 'id', 'i' || n`),
-      copies('session', 'true', `'id', 's' || n`),
-      copies('transient', 'true', `'key', 'k' || n, 'expires_at', 1000000`),
-      copies('client', 'true', `'client_key', n, 'client_id', 'x' || n, 'client_secret', 'y' || n`),
-    ]
-    // Skip the checks of the foreign keys, which are satisfied.
-    await database.query(
-      `do $$ begin set local session_replication_role = replica; ${statements.join(';')}; end $$`,
-    )
-  }
-
-  /** Creates one row of each kind. */
-  const anOwner = async (): Promise<Owner> => {
-    const userId = await aUser(store)
-    const clientId = await aClient(store, { userId })
-    await store.tokens.rotate(rotationOf(await aPair(store, clientId, { userId })))
-    await store.consents.insert(consentRow({ userId, clientId }))
-    await store.sessions.insert(sessionRow({ userId }))
-    await store.transients.set('one', 'value', 1_000_000, 1)
-    return { userId, clientId }
-  }
-
-  const execute = async (owner: Owner): Promise<void> => {
-    for (const prepare of Object.values(hot))
-      for (let count = 0; count < executions; count += 1) await (await prepare(store, owner))()
-  }
-
-  /** Expects that each operation reads few rows: alone, several concurrently, and inside a transaction. */
-  const expectFewRows = async (owner: Owner): Promise<void> => {
-    const found: Record<string, number> = {}
-    for (const [name, prepare] of Object.entries(hot)) {
-      const operation = await prepare(store, owner)
-      const several = await Promise.all(
-        Array.from({ length: together }, () => prepare(store, owner)),
-      )
-      const before = await rowsRead()
-      await operation()
-      const alone = await rowsRead()
-      await Promise.all(several.map((one) => one()))
-      const shared = await rowsRead()
-      await store.transaction(async (tx) => {
-        await (await prepare(tx, owner))()
-      })
-      const held = await rowsRead()
-      const each = {
-        alone: alone - before,
-        shared: (shared - alone) / together,
-        held: held - shared,
-      }
-      for (const [form, rows] of Object.entries(each)) found[`${name}, ${form}`] = rows
+      return Number(row?.n)
     }
-    expect(Object.entries(found).filter(([, rows]) => rows > bound)).toEqual([])
-    // If no read was counted, the test would prove nothing.
-    expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
-  }
 
-  test('every operation of the store is measured, or listed with a reason', () => {
-    const operations = Object.entries(store).flatMap(([part, of]) =>
-      typeof of === 'object'
-        ? Object.entries(of).flatMap(([name, operation]) =>
-            typeof operation === 'function' ? [`${part}.${name}`] : [],
-          )
-        : [],
-    )
-    expect(operations.length).toBeGreaterThan(60)
-    expect(operations.filter((name) => !(name in hot) && !isOther(name))).toEqual([])
-    expect(Object.keys(hot).filter((name) => !operations.includes(name))).toEqual([])
-  })
+    const grow = async (): Promise<void> => {
+      const statements = [
+        copies('user', 'true', `'id', 1000000 + n, 'email', 'u' || n`),
+        copies('authorization', 'true', `'id', 1000000 + n, 'code_digest', 'c' || n`),
+        copies(
+          'token',
+          'refresh_token_digest is not null',
+          `'id', 1000000 + n, 'authorization_id', 1000000 + n, 'access_token_digest', 'a' || n,
+         'refresh_token_digest', 'r' || n`,
+        ),
+        copies('rotated_refresh_token', 'true', `'digest', 'd' || n`),
+        copies('consent', 'true', `'user_id', 1000000 + n, 'id', 'i' || n`),
+        copies('session', 'true', `'id', 's' || n`),
+        copies('transient', 'true', `'key', 'k' || n, 'expires_at', 1000000`),
+        copies(
+          'client',
+          'true',
+          `'client_key', n, 'client_id', 'x' || n, 'client_secret', 'y' || n`,
+        ),
+      ]
+      // Skip the checks of the foreign keys: the copies satisfy them.
+      await database.query(
+        `do $$ begin set local session_replication_role = replica; ${statements.join(';')}; end $$`,
+      )
+    }
 
-  test('in tables that were never analyzed [T578]', async () => {
-    const owner = await anOwner()
-    await grow()
-    await execute(owner)
-    await expectFewRows(owner)
-  })
+    /** Creates one row in each table that the test grows. */
+    const anOwner = async (): Promise<Owner> => {
+      const userId = await aUser(store)
+      const clientId = await aClient(store, { userId })
+      await store.tokens.rotate(rotationOf(await aPair(store, clientId, { userId })))
+      await store.consents.insert(consentRow({ userId, clientId }))
+      await store.sessions.insert(sessionRow({ userId }))
+      await store.transients.set('one', 'value', 1_000_000, 1)
+      return { userId, clientId }
+    }
 
-  test('in tables that were analyzed while they were empty [T579]', async () => {
-    await database.query('analyze')
-    const owner = await anOwner()
-    await grow()
-    await execute(owner)
-    await expectFewRows(owner)
-  })
+    const execute = async (owner: Owner): Promise<void> => {
+      for (const prepare of Object.values(hot))
+        for (let count = 0; count < executions; count += 1) await (await prepare(store, owner))()
+    }
 
-  test('with plans that were made for tiny tables that were never analyzed [T580]', async () => {
-    const owner = await anOwner()
-    await execute(owner)
-    await grow()
-    await expectFewRows(owner)
-  })
+    /**
+     * Expects that each operation reads few rows: alone, concurrently with others of its kind, and in a transaction.
+     */
+    const expectFewRows = async (owner: Owner): Promise<void> => {
+      const found: Record<string, number> = {}
+      for (const [name, prepare] of Object.entries(hot)) {
+        const operation = await prepare(store, owner)
+        const several = await Promise.all(
+          Array.from({ length: together }, () => prepare(store, owner)),
+        )
+        const before = await rowsRead()
+        await operation()
+        const alone = await rowsRead()
+        await Promise.all(several.map((one) => one()))
+        const shared = await rowsRead()
+        await store.transaction(async (tx) => {
+          await (await prepare(tx, owner))()
+        })
+        const held = await rowsRead()
+        const each = {
+          alone: alone - before,
+          shared: (shared - alone) / together,
+          held: held - shared,
+        }
+        for (const [form, rows] of Object.entries(each)) found[`${name}, ${form}`] = rows
+      }
+      expect(Object.entries(found).filter(([, rows]) => rows > bound)).toEqual([])
+      // Prove that the counters include the rows that the operations read.
+      expect(found['tokens.findByAccess, alone']).toBeGreaterThan(0)
+    }
 
-  test('with plans that were made for tiny tables that were analyzed', async () => {
-    const owner = await anOwner()
-    await database.query('analyze')
-    await execute(owner)
-    await grow()
-    await expectFewRows(owner)
-  })
+    test('every operation of the store is either measured or in the list of exceptions', () => {
+      const operations = Object.entries(store).flatMap(([part, of]) =>
+        typeof of === 'object'
+          ? Object.entries(of).flatMap(([name, operation]) =>
+              typeof operation === 'function' ? [`${part}.${name}`] : [],
+            )
+          : [],
+      )
+      expect(operations.length).toBeGreaterThan(60)
+      expect(operations.filter((name) => !(name in hot) && !isOther(name))).toEqual([])
+      expect(Object.keys(hot).filter((name) => !operations.includes(name))).toEqual([])
+    })
 
-  test('with plans that were made after an analyze of empty tables', async () => {
-    await database.query('analyze')
-    const owner = await anOwner()
-    await execute(owner)
-    await grow()
-    await expectFewRows(owner)
-  })
+    test('in tables that PostgreSQL never analyzed [T578]', async () => {
+      const owner = await anOwner()
+      await grow()
+      await execute(owner)
+      await expectFewRows(owner)
+    })
 
-  test('in analyzed tables where one client owns nearly all rows [T581]', async () => {
-    const owner = await anOwner()
-    await grow()
-    await database.query('analyze')
-    await execute(owner)
-    await expectFewRows(owner)
-  })
-})
+    test('in tables that PostgreSQL analyzed while they were empty [T579]', async () => {
+      await database.query('analyze')
+      const owner = await anOwner()
+      await grow()
+      await execute(owner)
+      await expectFewRows(owner)
+    })
+
+    test('with plans that PostgreSQL made for tiny tables without analyzing them [T580]', async () => {
+      const owner = await anOwner()
+      await execute(owner)
+      await grow()
+      await expectFewRows(owner)
+    })
+
+    test('with plans that PostgreSQL made for tiny, analyzed tables', async () => {
+      const owner = await anOwner()
+      await database.query('analyze')
+      await execute(owner)
+      await grow()
+      await expectFewRows(owner)
+    })
+
+    test('with plans that PostgreSQL made for tiny tables that it had analyzed while they were empty', async () => {
+      await database.query('analyze')
+      const owner = await anOwner()
+      await execute(owner)
+      await grow()
+      await expectFewRows(owner)
+    })
+
+    test('in analyzed tables where one client owns nearly all rows [T581]', async () => {
+      const owner = await anOwner()
+      await grow()
+      await database.query('analyze')
+      await execute(owner)
+      await expectFewRows(owner)
+    })
+  },
+)

@@ -21,10 +21,10 @@ import { temporaryFolder } from '../support/processes.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 const issuer = 'http://localhost:8080'
-/** In milliseconds. Dozens of restarts are slow on a busy machine. */
+/** The timeout of a test in milliseconds. Dozens of restarts are slow on a busy machine. */
 const timeout = 240_000
 
-/** Creates a folder with a database that has a user and a client, and that no process has open. */
+/** Creates a folder with a database that contains a user and a client. No process has the database open. */
 const furnished = async () => {
   const folder = await temporaryFolder()
   const shared: Cluster = { data: folder.path, issuer }
@@ -44,16 +44,16 @@ const expectIntact = (data: string) => {
   expect(query(data, 'pragma foreign_key_check')).toEqual([])
 }
 
-/** Returns the response, or undefined if it was lost. */
+/** Returns the response, or undefined if the connection closed without a response. */
 const received = (sent: Promise<HttpResponse>): Promise<HttpResponse | undefined> =>
   sent.catch(() => undefined)
 
-/** `NODES=whole npm run test:full` runs more rounds, with earlier and later kills. */
+/** `NODES=whole npm run test:full` runs more rounds, and kills the server at more points. */
 const isWhole = process.env.NODES === 'whole'
 
 describe('kill -9 in the middle of 300 token requests', () => {
   test.each(isWhole ? [20, 150, 280] : [150])(
-    'every token that a client received works after the restart (killed after %i responses)',
+    'every token that a client received is valid after the restart (killed after %i responses)',
     async (enough) => {
       await using it = await furnished()
       await using node = await startNode(it)
@@ -84,7 +84,7 @@ describe('kill -9 in the middle of 300 token requests', () => {
   )
 })
 
-/** Returns the number of authorizations and of tokens of a code in the database. */
+/** Returns the number of authorizations, tokens and revoked authorizations of a code in the database. */
 const familyOf = (data: string, code: string) => {
   const [family] = query(
     data,
@@ -115,11 +115,11 @@ const expectConsistentCode = async (
     expect(await ping(node, response.body.access_token)).toBe(200)
     return 'answered'
   }
-  // The exchange was completed, or it had no effect.
+  // The killed server either stored the complete result of the redemption, or stored nothing.
   expect([redeemed, untouched]).toContainEqual(family)
   const retry = await send(client.redemption(node, code))
   if (family?.families === 1) {
-    // The response was lost. The client's retry looks like a replay, and revokes the token family.
+    // The client received no response. Its retry looks like a replay, which revokes the authorization and its tokens.
     expect([retry.status, retry.body.error]).toEqual([400, 'invalid_grant'])
     expect(familyOf(data, code)).toEqual(revoked)
     return 'redeemed'
@@ -130,7 +130,7 @@ const expectConsistentCode = async (
   return 'untouched'
 }
 
-/** Sends a form and kills the node this number of milliseconds after its last byte. */
+/** Sends a form, and kills the node the given number of milliseconds after the last byte of the form. */
 const killedAfter = async (
   node: Node,
   form: Form,
@@ -150,7 +150,7 @@ const killedAt = async (node: Node, form: Form, fault: Fault): Promise<void> => 
   expect((await node.program.exited).signal).toBe('SIGKILL')
 }
 
-/** Returns every point before and after a store operation of the request, with the number of the occurrence. */
+/** Returns the points before and after each store operation of the request. `time` numbers points of the same name. */
 const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   await node.order()
   expect((await send(form)).status).toBe(200)
@@ -162,7 +162,7 @@ const momentsOf = async (node: Node, form: Form): Promise<readonly Fault[]> => {
   }))
 }
 
-/** Removes points that are equal: no write happens between the end of an operation and the start of the next. */
+/** Removes each start that follows the end of another operation: nothing is written between these points. */
 const distinct = (moments: readonly Fault[]): readonly Fault[] =>
   moments.filter(
     ({ at }, index) => !(at.startsWith('before') && moments[index - 1]?.at.startsWith('after')),
@@ -189,7 +189,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
       await node.program.crash()
     }
     console.log('killed at random around a code:', ends)
-    // Each code has exactly one token family.
+    // Each code has exactly one authorization.
     expect(query(it.data, 'select count(*) as n from oauth2server_authorization')).toEqual([
       { n: rounds },
     ])
@@ -203,7 +203,7 @@ describe('FT-01 kill -9 around the redemption of a code', () => {
     try {
       const first = await it.client.code(node, it.agent)
       const reached = await momentsOf(node, it.client.redemption(node, first))
-      // The points include the only commit, and the two writes of its transaction.
+      // The points include the commit, and the two writes in the transaction.
       expect(reached.map(({ at }) => at)).toEqual(
         expect.arrayContaining([
           'before transaction',
@@ -242,7 +242,7 @@ describe('FT-01 kill -9 around a refresh', () => {
       digestOf('refresh_token', String(refreshToken)),
     )
 
-  /** Expects that the client can retry after a lost response, whether the rotation had happened or not. */
+  /** Expects that the client can retry the refresh, whether or not the killed server had rotated the token. */
   const expectConsistentRefresh = async (
     { data, client }: { readonly data: string; readonly client: NodeClient },
     node: Node,
@@ -251,7 +251,7 @@ describe('FT-01 kill -9 around a refresh', () => {
   ): Promise<HttpResponse['body']> => {
     expectIntact(data)
     const rotations = rotationsOf(data, before.refresh_token)
-    // The old token is marked as used if and only if its successor exists.
+    // The database contains the successor if and only if it records the old token as rotated.
     expect([[], [{ followed: 1 }]]).toContainEqual(rotations)
     expect(await ping(node, before.access_token)).toBe(rotations.length === 0 ? 200 : 401)
     if (response) expect(rotations).toHaveLength(1)
@@ -288,7 +288,7 @@ describe('FT-01 kill -9 around a refresh', () => {
         node = await startNode(it)
         current = await expectConsistentRefresh(it, node, current, response)
       }
-      // One authorization and one pair of tokens remain.
+      // Exactly one token pair remains.
       expect(query(it.data, 'select count(*) as n from oauth2server_token')).toEqual([{ n: 1 }])
     } finally {
       await node.program.crash()

@@ -8,9 +8,9 @@ import { lacks } from '../support/needs.ts'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-/** Milliseconds for which another connection locks the row: longer than the statement timeout. */
+/** Milliseconds for which another connection locks the row. This is longer than the statement timeout. */
 const locked = 5_000
-/** The number of concurrent requests for the locked row, which are repeated while it is locked. */
+/** The number of concurrent requests of each kind that the owner of the locked row sends first. */
 const flood = 100
 /** Milliseconds between two requests of other users. */
 const pace = 10
@@ -82,7 +82,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
     const { status = 500, headers = {} } = app.server.refusalOf(error) ?? {}
     return { status, headers }
   }
-  // The requests alternate between parties, so that no two present the same refresh token.
+  // Each party sends one request at a time, so that no two requests present the same refresh token.
   const kinds: Readonly<Record<string, (party: Party) => Promise<object>>> = {
     'bearer check': ({ accessToken }) =>
       call({
@@ -90,7 +90,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
         headers: { authorization: `Bearer ${accessToken}` },
       }),
     'client credentials': (party) => token(party, { grant_type: 'client_credentials' }),
-    // A transaction of several statements, as for the redemption of a code.
+    // Issues tokens in a transaction of several statements, as redeeming a code does.
     authorization: ({ client, user }) =>
       issue(client, user).then(() => ({ status: 200, headers: {} }), statusOf),
   }
@@ -115,7 +115,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
     }
   }
 
-  /** Sends requests of other users at a constant rate for this number of milliseconds. */
+  /** Sends requests of users other than the owner of the row, at a constant rate for `duration` milliseconds. */
   const strangers = async (parties: readonly Party[], duration: number) => {
     const responses: Promise<HttpResponse>[] = []
     const until = performance.now() + duration
@@ -139,7 +139,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
     return all[Math.floor(all.length * part)] ?? 0
   }
 
-  /** Runs the work while another connection locks the row. */
+  /** Runs `work` while another connection locks the row. */
   const whileLocked = async <T>(sql: string, key: unknown, work: () => Promise<T>): Promise<T> => {
     const holder = new Client({ connectionString: database.url })
     await holder.connect()
@@ -161,7 +161,7 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
   }
 
   test.each(Object.keys(rows))(
-    'a locked %s does not delay requests of others [T576]',
+    'a locked %s row does not delay requests of other users and clients [T576]',
     async (name) => {
       const [sql, key] = rows[name] ?? ['', () => null]
       const victim = await newParty()
@@ -195,10 +195,10 @@ describe.skipIf(await lacks('postgres'))('a row that is locked for a long time',
       )
       expect(failed).toEqual([])
       expect(during.length).toBeGreaterThan(locked / pace / 4)
-      // A request that waited for the row would take the 3,000 ms after which a statement times out.
+      // A request that waited for the row would last 3,000 ms, the statement timeout.
       expect(Math.max(...during.map(({ took }) => took))).toBeLessThan(2_900)
-      // No foreign key refers to these rows (docs/decisions/0017-deletion.md), so the lock does not even affect the
-      // requests of the same user.
+      // No foreign key refers to these rows (docs/decisions/0017-deletion.md). So the requests of the user and client
+      // of the locked row succeed as well.
       expect(victims.filter(({ status }) => status !== 200)).toEqual([])
     },
   )

@@ -19,7 +19,7 @@ const run = async (
   args: readonly string[],
   options: ProgramOptions = {},
 ): Promise<{ stdout: string; stderr: string }> => {
-  // Use the Node that the package requires, as its users do.
+  // Run programs with the Node version of this process, which the package supports.
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
   await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
   const { code } = await program.exited
@@ -53,7 +53,7 @@ const versionOf = async (name: string): Promise<string> => {
 }
 
 describe('the packed package', () => {
-  test('contains exactly the necessary files', async () => {
+  test('contains only documents, compiled files, declarations and stylesheets', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
@@ -72,7 +72,7 @@ describe('the packed package', () => {
     const dist = files.filter((file) => file.startsWith('package/dist/'))
     const ordinary = /\.(?:js|js\.map|d\.ts|css)$/
     expect(dist.filter((file) => !ordinary.test(file) || file.includes('.test.'))).toEqual([])
-    // All exports and programs exist.
+    // The package contains the file of each export and program.
     const { exports, bin } = await json(join(root, 'package.json'))
     const targets = [exports, bin].flatMap((map) =>
       JSON.stringify(map).match(/(?<="\.\/)dist\/[^"]+/g),
@@ -80,20 +80,20 @@ describe('the packed package', () => {
     expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([])
   })
 
-  test('passes publint and attw', async () => {
+  test('passes the checks of publint and attw', async () => {
     const publint = await run(bin('publint'), ['run', tarball, '--strict'])
     expect(publint.stdout).toContain('All good!')
     await run(bin('attw'), ['--profile', 'esm-only', '--no-color', tarball])
   })
 })
 
-describe('installed in an empty folder', () => {
+describe('the package, installed in an empty folder,', () => {
   let folder: TemporaryFolder
   const inFolder = (...names: string[]) => join(folder.path, ...names)
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
     run(command, args, { cwd: folder.path, ...options })
 
-  /** Installs other packages that the user needs. */
+  /** Installs additional packages. */
   const add = (...packages: readonly string[]) =>
     runThere('npm', ['install', ...quiet, ...packages])
 
@@ -132,11 +132,11 @@ describe('installed in an empty folder', () => {
     noImplicitOverride: true,
     verbatimModuleSyntax: true,
     isolatedModules: true,
-    // Check the declarations of the package as well.
+    // Check the type declarations of the package as well.
     skipLibCheck: false,
   }
 
-  /** Compiles the application of a user, and runs it. */
+  /** Compiles the host application in `fixtures/host.ts`, and runs it. */
   const compileAndRun = async (at: string): Promise<Record<string, unknown>> => {
     const there = { cwd: at }
     await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
@@ -174,7 +174,7 @@ describe('installed in an empty folder', () => {
   }
 
   let compiled: Promise<Record<string, unknown>> | undefined
-  /** Compiles `out/host.mjs` once, and returns what it printed. */
+  /** Compiles and runs `out/host.mjs` once, and returns its output. */
   const compiledHost = (): Promise<Record<string, unknown>> => {
     compiled ??= (async () => {
       const names = ['express', 'typescript', '@types/express', '@types/node']
@@ -184,7 +184,7 @@ describe('installed in an empty folder', () => {
     return compiled
   }
 
-  test('compiles and runs a strict TypeScript program on the public API', async () => {
+  test('compiles and runs a TypeScript program that uses the public API, with strict options', async () => {
     expect(await compiledHost()).toEqual(expected)
   })
 
@@ -206,7 +206,7 @@ describe('installed in an empty folder', () => {
     expect(await compileAndRun(old.path)).toEqual(expected)
   })
 
-  // The file of each runtime, its arguments, and the name that its package has here.
+  // The values are the runtime, the name of its folder in node_modules, its package, and its command with arguments.
   test.each([
     [
       'Node 22',
@@ -239,7 +239,7 @@ describe('installed in an empty folder', () => {
 
   test('require() loads every export of the package', async () => {
     const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
-    // Skip exports that need Nest or a driver. The tests of the examples and how-to pages install these and load the
+    // Skip the exports that need Nest or a database driver. The tests of the examples and how-to pages load these
     // exports.
     const parts = Object.keys(exports as object)
       .filter((path) => !['./nest', './postgres', './redis'].includes(path))
@@ -259,14 +259,14 @@ describe('installed in an empty folder', () => {
     for (const command of 'serve users tokens clients scopes migrate secret-key'.split(' ')) {
       expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, 'm'))
     }
-    // The application of a user does not have the scopes of the example in this repository.
+    // Outside this repository, the scopes of its example application do not exist.
     const scopes = await runThere('npx', ['svc-oauth2server', 'scopes', 'list'], {
       env: { DATABASE_URL: 'sqlite::memory:' },
     })
     expect(JSON.parse(scopes.stdout)).toMatchObject({ id: 'user:email' })
   })
 
-  test('the command-line program creates a user and a token that its server accepts', async () => {
+  test('the command-line program creates a user and a token, and its server accepts the token', async () => {
     await using data = await temporaryFolder()
     const port = await freePort()
     const env = {

@@ -8,12 +8,12 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { statusOf } from '../support/tokens.ts'
 import { TestClient, UserAgent } from '../support/user-agent.ts'
 
-/** More requests than the pool has connections. */
+/** The number of concurrent requests, which exceeds the number of connections in the pool. */
 const [many, poolSize] = [12, 4]
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const each = <T>(make: (index: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i))
 
-/** Requests that need the same row, and the statement that locks the row. */
+/** A kind of request that needs one row, and the statement that locks the row. */
 interface Case {
   readonly name: string
   readonly lock: string
@@ -32,19 +32,19 @@ const exchanges = async (app: TestServer) => {
 
 const cases: readonly Case[] = [
   {
-    name: 'exchanges of one token',
+    name: 'token exchanges of one token',
     lock: 'select 1 from oauth2server_token for update',
     status: 200,
     prepare: exchanges,
   },
   {
-    name: 'exchanges of one client',
+    name: 'token exchanges of one client',
     lock: 'select 1 from oauth2server_client for update',
     status: 200,
     prepare: exchanges,
   },
   {
-    name: 'codes of one consent',
+    name: 'code redemptions under one consent',
     lock: 'select 1 from oauth2server_consent for update',
     status: 200,
     async prepare(app) {
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
 
 describe.skipIf(await lacks('postgres'))('requests that wait for one locked row', () => {
   test.each(cases)(
-    '$name occupy one connection of the pool [T577]',
+    'concurrent $name occupy one connection of the pool [T577]',
     async ({ lock, status, prepare }) => {
       const database = await makeDatabase()
       const holder = new Client({ connectionString: database.url })
@@ -83,7 +83,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
         await using app = await startServer({
           store: postgres(database.url, { poolSize }),
           tokenExchange: true,
-          // So many attempts would exceed the limits.
+          // The attempts would exceed the rate limits.
           dangerouslyIgnoreLimits: true,
         })
         const stranger = await app.personalToken()
@@ -104,7 +104,7 @@ describe.skipIf(await lacks('postgres'))('requests that wait for one locked row'
           interval: 20,
         })
         for (let times = 0; times < 5; times += 1) expect(await statusOf(app, stranger)).toBe(200)
-        // One of the requests waits, and possibly the write of the last uses of tokens.
+        // One request waits for the lock. The background job that writes the last uses of tokens may wait too.
         expect(await waitingStatements()).toBeLessThanOrEqual(2)
         await holder.query('rollback')
         const statuses = new Set(await responses)

@@ -38,7 +38,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
     folder = await temporaryFolder()
     const shared: Cluster = { data: folder.path, issuer, env }
     it.data = folder.path
-    // Start both concurrently, so that both find an empty folder.
+    // Start both nodes concurrently, so that both find an empty folder.
     ;[it.a, it.b] = await Promise.all([startNode(shared), startNode(shared)])
     it.records = await openRecords(shared)
     Object.assign(it, await createUserAndClient(it.records))
@@ -46,7 +46,7 @@ const cluster = (env: Readonly<Record<string, string>> = {}) => {
   })
   afterAll(async () => {
     await Promise.all([it.a?.program.stop(), it.b?.program.stop()])
-    // No request failed or was rejected because the database was locked.
+    // The locked database caused no failed request and no error in the logs.
     const logged = [it.a, it.b].map(({ program }) => program.stderr).join('')
     expect(logged).not.toMatch(/request\.failed|"level":"error"/)
     await it.records?.close()
@@ -109,7 +109,7 @@ describe('two processes on one SQLite file', () => {
   })
 
   test.each([1, 2, 3])(
-    'CD-06 one of 50 concurrent redemptions of a code succeeds, and its tokens are revoked afterwards (round %i)',
+    'CD-06 one of 50 concurrent redemptions of a code succeeds, and the other redemptions revoke its tokens (round %i)',
     async () => {
       const code = await it.client.code(it.a, it.agent)
       const responses = await both(it, (node) => it.client.redemption(node, code))
@@ -123,7 +123,7 @@ describe('two processes on one SQLite file', () => {
   )
 
   test.each(['a', 'b'] as const)(
-    'CD-07 a node that pauses after reading a code does not redeem it a second time (%s is slow)',
+    'CD-07 a node that pauses after reading a code does not redeem the code a second time (node %s is slow)',
     async (slowName) => {
       const slow = it[slowName]
       const fast = slowName === 'a' ? it.b : it.a
@@ -134,13 +134,13 @@ describe('two processes on one SQLite file', () => {
       expect(first.status).toBe(200)
       expect(await ping(slow, first.body.access_token)).toBe(200)
       expect(tally([await late])).toEqual({ '400 invalid_grant': 1 })
-      // The second redemption had valid credentials, so it is a replay.
+      // The second redemption with valid credentials is a replay, which revokes the tokens.
       expect(await ping(fast, first.body.access_token)).toBe(401)
       expect(authorizations(it)).toEqual([expect.objectContaining({ revoked: 1, tokens: 0 })])
     },
   )
 
-  test('CD-06 many codes are redeemed concurrently, each of them once, without failures because of contention', async () => {
+  test('CD-06 25 concurrent redemptions of different codes all succeed', async () => {
     const codes: string[] = []
     for (let made = 0; made < 25; made += 1) codes.push(await it.client.code(it.a, it.agent))
     const turn = (index: number) => (index % 2 === 0 ? it.a : it.b)
@@ -160,7 +160,7 @@ describe('two processes on one SQLite file', () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const responses = await both(it, (node) => it.client.refreshForm(node, refresh_token))
       expect(tally(responses)).toEqual({ '200 ok': many })
-      // `expires_in` is the remaining time.
+      // Ignore `expires_in`, which is the remaining lifetime.
       const distinct = new Set(
         responses.map(({ body }) => JSON.stringify({ ...body, expires_in: undefined })),
       )
@@ -183,7 +183,7 @@ describe('two processes on one SQLite file', () => {
     },
   )
 
-  test('RF-05 a node that pauses between read and write returns the same tokens as the faster node', async () => {
+  test('RF-05 a node that pauses between reading and rotating a token returns the same tokens as the faster node', async () => {
     const { refresh_token } = await it.client.tokens(it.a, it.agent)
     await it.a.order({ at: 'after tokens.findByRefresh', does: 'pause', milliseconds: 300 })
     const late = send(it.client.refreshForm(it.a, refresh_token))
@@ -194,10 +194,10 @@ describe('two processes on one SQLite file', () => {
     expect(second.body.refresh_token).toBe(first.body.refresh_token)
   })
 
-  test('FT-07 a login, consent, token request and logout work at different nodes [T666]', async () => {
+  test('FT-07 each step of a login, consent, token request and logout may use another node [T666]', async () => {
     const agent = new UserAgent()
     const login = { user: it.user, password }
-    // Open the login page at one node, and send its form to the other.
+    // Open the login page at node a, and send its form to node b.
     const page = await agent.browse(`${it.a.url}/login`)
     const crossed = await agent.submit(Object.assign(page, { address: `${it.b.url}/login` }), {
       email: it.user.email,
@@ -206,7 +206,7 @@ describe('two processes on one SQLite file', () => {
     expect(crossed.status).toBe(303)
     expect(await (await agent.fetch(`${it.a.url}/`)).text()).toContain(it.user.email)
 
-    // Open the consent page at one node, send the decision to the other, and redeem the code at the first.
+    // Open the consent page at node a, send the decision to node b, and redeem the code at node a.
     const consent = await agent.browse(it.client.authorizeUrl(it.a))
     const decided = await agent.submit(
       Object.assign(consent, { address: `${it.b.url}/oauth/authorize` }),
@@ -216,7 +216,7 @@ describe('two processes on one SQLite file', () => {
     const issued = await send(it.client.redemption(it.a, code))
     expect(issued.status).toBe(200)
     expect(await ping(it.b, issued.body.access_token)).toBe(200)
-    // The other node does not request consent again.
+    // Node b does not request consent again.
     const remembered = await agent.fetch(it.client.authorizeUrl(it.b))
     expect(remembered.headers.get('location')).toContain('code=')
 
@@ -226,7 +226,7 @@ describe('two processes on one SQLite file', () => {
     expect((await agent.logIn({ issuer: it.b.url, ...login })).status).toBe(303)
   })
 
-  test('a revocation because of code reuse at one node applies to the next request to the other', async () => {
+  test('redeeming a code twice at one node revokes its tokens for the next request to the other node', async () => {
     const code = await it.client.code(it.a, it.agent)
     const { body } = await send(it.client.redemption(it.a, code))
     expect(await ping(it.b, body.access_token)).toBe(200)
@@ -235,7 +235,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshForm(it.b, body.refresh_token))).status).toBe(400)
   })
 
-  test('deactivation and reactivation by the operator apply to the next request to either node [T570]', async () => {
+  test('deactivating and reactivating a user applies to the next request to either node [T570]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const code = await it.client.code(it.a, it.agent)
     const statuses = async () => [
@@ -273,7 +273,7 @@ describe('two processes on one SQLite file', () => {
     expect((await send(it.client.refreshForm(it.b, tokens.refresh_token))).status).toBe(200)
   })
 
-  test('a new secret, a password change and a deletion apply to the next request to either node [T571]', async () => {
+  test('resetting a secret, changing a password and deleting a client apply to the next request to either node [T571]', async () => {
     const tokens = await it.client.tokens(it.a, it.agent)
     const { clientSecret } = await it.records.clients.resetClientSecret(it.client.clientId)
     for (const node of [it.a, it.b]) {
@@ -287,7 +287,7 @@ describe('two processes on one SQLite file', () => {
     await it.records.users.setPassword(it.user.id, password)
     for (const node of [it.a, it.b]) {
       expect(await (await it.agent.fetch(`${node.url}/`)).text()).toContain('Nobody is logged in')
-      // A password change ends sessions, but does not revoke authorizations.
+      // Changing the password ends sessions, but does not revoke authorizations.
       expect(await ping(node, refreshed.body.access_token)).toBe(200)
     }
 
@@ -307,7 +307,7 @@ describe('two processes without a leeway', () => {
   })
 
   test.each([1, 2, 3])(
-    'RF-05 one of 50 concurrent refreshes succeeds, and the authorization is revoked afterwards (round %i)',
+    'RF-05 one of 50 concurrent refreshes succeeds, and the other refreshes revoke the authorization (round %i)',
     async () => {
       const { access_token, refresh_token } = await it.client.tokens(it.a, it.agent)
       const responses = await both(it, (node) => it.client.refreshForm(node, refresh_token))
@@ -323,7 +323,7 @@ describe('two processes without a leeway', () => {
     },
   )
 
-  test('P-8 a revocation because of reuse at one node does not revoke other authorizations', async () => {
+  test('P-8 reusing a refresh token does not revoke other authorizations of the user and client', async () => {
     const stays = await it.client.tokens(it.a, it.agent)
     const goes = await it.client.tokens(it.a, it.agent)
     const next = await send(it.client.refreshForm(it.a, goes.refresh_token))

@@ -17,28 +17,28 @@ const isWhole = process.env.NODES === 'whole'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
-describe('the folder for the temporary files of a run', () => {
+describe('the folder for the temporary files of a test run', () => {
   const hold = `
     import { startServices } from './test/support/services.ts'
     const { env, stop } = await startServices({ hasRunFolder: true })
     console.log(env.TMPDIR)
     if (process.env.STOPS) await stop()
     else setInterval(() => undefined, 1000)`
-  // With these URLs, no service is started.
+  // startServices() starts no service whose URL is set.
   const given = { TEST_POSTGRES_URL: 'postgres://given/', TEST_REDIS_URL: 'redis://given' }
   const holding = (env: Readonly<Record<string, string>> = {}): Program =>
     new Program(process.execPath, ['--input-type=module', '--eval', hold], {
       env: { ...given, ...env },
     })
 
-  test('is removed with its content when the run stops', async () => {
+  test('is deleted with its content when the run stops', async () => {
     await using running = holding({ STOPS: 'yes' })
     const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
     expect((await running.exited).code).toBe(0)
     await expect(readdir(path)).rejects.toThrow('ENOENT')
   })
 
-  test('is removed with its content when the run receives SIGKILL', async () => {
+  test('is deleted with its content after the run received SIGKILL', async () => {
     await using running = holding()
     const [, path = ''] = await running.says(/^(.*oauth2server-run-.*)$/m)
     await mkdir(join(path, 'left'))
@@ -52,7 +52,7 @@ describe.skipIf(isLacking)('with-services', () => {
   let temporary: TemporaryFolder
   beforeEach(async () => {
     temporary = await temporaryFolder()
-    // PostgreSQL may run as another user.
+    // PostgreSQL may run as another operating system user, who needs access to the folder.
     await chmod(temporary.path, 0o755)
   })
   afterEach(() => temporary[Symbol.asyncDispose]())
@@ -67,7 +67,7 @@ describe.skipIf(isLacking)('with-services', () => {
       },
     })
 
-  /** Returns a command that prints the URLs of its services, and then runs the script. */
+  /** Returns a command that prints the URLs of the services, and then runs the script. */
   const telling = (script: string): readonly string[] => {
     const addresses =
       'JSON.stringify({ postgres: process.env.TEST_POSTGRES_URL, redis: process.env.TEST_REDIS_URL })'
@@ -85,7 +85,7 @@ describe.skipIf(isLacking)('with-services', () => {
     client.destroy()
   }
 
-  /** Returns the processes whose temporary folder is that of this test. */
+  /** Returns the IDs of the processes that use the temporary folder of this test. */
   const processes = () =>
     readdirSync('/proc').filter((pid) => {
       try {
@@ -102,7 +102,7 @@ describe.skipIf(isLacking)('with-services', () => {
       timeout: 60_000,
     })
 
-  test('passes both URLs to the command, returns its exit status, and leaves no process or file', async () => {
+  test('passes the URLs of both services to the command, returns its exit status, and leaves no process or file', async () => {
     await using running = withServices(telling('setTimeout(() => process.exit(7), 1000)'))
     await expectRunning(await addressesOf(running))
     expect((await running.exited).code).toBe(7)

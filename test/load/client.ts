@@ -3,7 +3,7 @@ export interface Pair {
   refreshToken: string
 }
 
-/** The browser of a user and a confidential client. Both can send their requests to any server. */
+/** The credentials of a user and of a confidential client. */
 export interface LoadClientOptions {
   readonly clientId: string
   readonly clientSecret: string
@@ -24,7 +24,7 @@ export class LoadClient {
     this.#options = options
   }
 
-  /** Logs the user in. The session is valid on every server. */
+  /** Logs the user in at one server. The session is valid at every server. */
   async logIn(url: string): Promise<void> {
     const page = await fetch(`${url}/login`)
     const cookie = cookieOf(page)
@@ -40,7 +40,7 @@ export class LoadClient {
     this.#cookie = cookieOf(response)
   }
 
-  /** Requests an authorization, for which consent was given before, and redeems the code at another server. */
+  /** Requests a code at the server `from`, where the user has consented before. Redeems the code at the server `at`. */
   async newPair(from: string, at: string): Promise<Pair> {
     const { clientId, redirectUri } = this.#options
     const query = new URLSearchParams({
@@ -66,7 +66,7 @@ export class LoadClient {
     await this.#token(at, { grant_type: 'client_credentials' })
   }
 
-  /** Sends a request with a bearer token. */
+  /** Sends a request with the access token. Throws unless the status is 200. */
   async use(at: string, { accessToken }: Pair): Promise<void> {
     const response = await fetch(`${at}/oauth/ping`, {
       headers: { authorization: `Bearer ${accessToken}` },

@@ -8,16 +8,16 @@ import { sqlite } from '../../src/store/sqlite.ts'
 import type { StoreOpener } from '../../src/store/store.ts'
 import { makeDatabase } from '../support/postgres.ts'
 
-/** A database that is filled without the store, in the fastest way. */
+/** A database that this module fills without the store, because direct inserts are faster. */
 export interface GrowthDatabase {
   readonly opener: StoreOpener
   /** The path or URL of the database. */
   readonly at: string
   /** Returns the folder of the database files. */
   folder(): Promise<string>
-  /** Copies the only token until the table has this many rows, of which the first ones are expired. */
+  /** Copies the only token until the table has `rows` rows. The first `expired` rows are expired. */
   fill(rows: number, expired: number): Promise<void>
-  /** Returns the access digests of this many tokens, spread over the unexpired part of the table. */
+  /** Returns the digests of the access tokens of `count` random rows that are not expired. */
   digests(count: number, expired: number): Promise<readonly string[]>
   bytes(): Promise<number>
   remove(): Promise<void>
@@ -27,7 +27,7 @@ const chunk = 200_000
 const users = 1_000
 const clients = 100
 
-/** SQL expressions for the columns in which the copies differ; `i` is the number of the copy. */
+/** SQL expressions for the columns in which the copies differ. The column `i` is the number of the copy. */
 interface Dialect {
   readonly digest: string
   readonly numbers: (from: number, to: number) => string
@@ -77,13 +77,13 @@ const inChunks = async (
 }
 
 const inSqlite: Dialect = {
-  // As long and as random as a real digest.
+  // The text is as long and as random as a digest.
   digest: 'substr(hex(randomblob(22)), 1, 43)',
   numbers: (from, to) =>
     `(with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) select i from n) as n`,
 }
 
-// Build indexes at the end, which takes a tenth of the time of updating them for each row.
+// Build the indexes at the end, which is ten times as fast as updating the indexes for each row.
 const indexesOfSqlite = `select name, sql from sqlite_master
   where type = 'index' and sql is not null and tbl_name in ('oauth2server_token', 'oauth2server_authorization')`
 
@@ -181,7 +181,7 @@ export const postgresGrowth = async (at: string): Promise<GrowthDatabase> => {
         })
         for (const { name, index, is_constraint, made: as } of dropped)
           await run(is_constraint ? `alter table ${name} add constraint ${index} ${as}` : as)
-        // Do the work of autovacuum immediately.
+        // Perform the work of autovacuum immediately.
         await run('vacuum analyze')
         await run('checkpoint')
       } finally {

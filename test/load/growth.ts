@@ -1,12 +1,12 @@
 /**
- * Measures the cost of ten million tokens: look-ups compared with a small table, bytes on disk, and a purge during
- * look-ups.
+ * Measures the cost of ten million tokens: the duration of look-ups compared with a small table, the bytes on disk, and
+ * the effect of a purge on look-ups.
  *
  *     npm run test:load -- growth [--rows TOKENS] [--expired ROWS]
  *
- * A token and its authorization are two rows. By default, a tenth of the tokens is expired.
+ * Each token has two rows: the token and its authorization. By default, a tenth of the tokens are expired.
  *
- * Uses SQLite files or, with DATABASE_URL=postgres://…, new databases on that server.
+ * Uses SQLite files, or new databases on the PostgreSQL server at DATABASE_URL.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,11 +18,13 @@ import { type GrowthDatabase, postgresGrowth, sqliteGrowth } from './growth-data
 
 const small = 10_000
 const lookups = 20_000
-/** The number of look-ups per second during a purge. */
+/** The number of look-ups per second while the script measures look-ups. */
 const rate = 250
-/** Milliseconds for which look-ups are measured before and after a purge. */
+/** Milliseconds for which the script measures look-ups before and after a purge. */
 const idle = 15_000
-/** The required space relative to the size of the tables: building indexes and the write-ahead log need space. */
+/**
+ * The required disk space relative to the size of the tables. Indexes and the write-ahead log need additional space.
+ */
 const spaceFactor = 1.6
 
 interface Filled {
@@ -32,7 +34,7 @@ interface Filled {
   readonly digests: readonly Digest[]
 }
 
-/** Creates a token. All other tokens are copies with different digests. */
+/** Opens a server on the database, and creates the token that `fill()` copies. */
 const prepare = async (database: GrowthDatabase): Promise<AuthorizationServer> => {
   const server = await createAuthorizationServer({
     store: database.opener,
@@ -79,7 +81,8 @@ const find = async ({ store, digests }: Filled, index: number): Promise<void> =>
 }
 
 /**
- * Measures look-ups in milliseconds, alternating between the tables, so that other load on the machine affects both.
+ * Measures look-ups in milliseconds. Alternates between the tables, so that other load on the machine affects all
+ * tables.
  */
 const compare = async (all: readonly Filled[]): Promise<readonly (readonly number[])[]> => {
   const times: number[][] = all.map(() => [])
@@ -93,7 +96,7 @@ const compare = async (all: readonly Filled[]): Promise<readonly (readonly numbe
   return times
 }
 
-/** Runs look-ups that are scheduled at fixed times. The measured time includes the delay of the start. */
+/** Runs look-ups at a fixed rate, and measures each look-up from its scheduled time. */
 const arrivals = (filled: Filled) => {
   const times: number[] = []
   const begun = performance.now()
@@ -135,15 +138,15 @@ const purge = async (filled: Filled) => {
 
 /**
  * Measures look-ups before, during and after a purge.
- * @returns whether the purge has little effect
+ * @returns whether look-ups during the purge take less than twice the time of look-ups without a purge
  */
 export const purgeDuringLookups = async (filled: Filled): Promise<boolean> => {
-  // The first look-ups after many inserts are slow, so they are not measured.
+  // Ignore the first look-ups, which are slow after many inserts.
   await duringIdle(filled)
   const before = await duringIdle(filled)
   const { removed, seconds, times } = await purge(filled)
   const after = await duringIdle(filled)
-  // Use the faster of both, so that other load on the machine does not hide an effect.
+  // Compare with the faster of the two measurements, because other load on the machine could hide an effect.
   const idleP99 = Math.min(at(before, 0.99), at(after, 0.99))
   const p99 = at(times, 0.99)
   console.log(
@@ -163,7 +166,7 @@ const hasRoom = async (database: GrowthDatabase, needed: number): Promise<boolea
   return bavail * bsize > needed
 }
 
-/** Fills the databases, measures, and prints the figures. @returns whether the figures are within their bounds */
+/** Fills the databases, measures, and prints the figures. @returns whether look-ups remain fast */
 export const run = async (args: readonly string[]): Promise<boolean> => {
   const { values } = parseArgs({
     args: [...args],

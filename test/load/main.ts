@@ -1,11 +1,11 @@
 /**
- * Runs a load measurement: `npm run test:load -- NAME [ARGUMENT…]`. Each measurement prints its figures, and exits with
- * status 1 if a request failed or data was lost.
+ * Runs a load measurement: `npm run test:load -- NAME [ARGUMENT…]`. Each measurement prints figures, and exits with
+ * status 1 if a request failed, data was lost, or a figure exceeds its limit.
  */
 import { readdirSync } from 'node:fs'
 
 const [name = '', ...args] = process.argv.slice(2)
-// A measurement is a file in this directory that exports `run`. All other files are helpers.
+// Each measurement is a file in this directory that exports `run`. The other files are helpers.
 const helpers = ['main', 'client', 'growth-databases', 'meter', 'servers']
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts'))

@@ -12,14 +12,14 @@ const at = (sorted: readonly number[], share: number): number =>
   Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) /
   10
 
-/** Measures the duration of requests by kind. `take` returns the figures since the previous call. */
+/** Measures the duration of requests by kind. take() returns the figures since the previous call of take(). */
 export class Meter {
   readonly #times = new Map<string, number[]>()
   readonly #failures = new Map<string, number>()
   /** The errors of the first failed requests. */
   readonly reasons: string[] = []
 
-  /** Runs and times a request. Any error counts as a failure. */
+  /** Runs a request, and measures its duration. Counts a request that throws as a failure. */
   async time(kind: string, request: () => Promise<void>): Promise<void> {
     const begun = performance.now()
     try {

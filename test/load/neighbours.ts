@@ -1,12 +1,12 @@
 /**
- * Measures the effect of one user, client or row on other users: the requests of a well-behaved caller during each
+ * Measures how an abuse by one user or client affects other users. A well-behaved caller sends requests during each
  * abuse.
  *
  *     npm run test:load -- neighbours [--store sqlite|postgres] [--abuse NAME] [--seconds S] [--rounds N] [--quick] [--record]
  *
- * Uses the PostgreSQL of TEST_POSTGRES_URL. Every abuse has a new database, a server process, and a caller in another
- * process. --quick creates a tenth of the rows. --record stores the figures, which `npm run reference` writes into
- * docs/operations.md.
+ * Uses the PostgreSQL server at TEST_POSTGRES_URL. Each abuse has a new database, a server process, and a caller in a
+ * third process. --quick creates a tenth of the rows. --record stores the figures, which `npm run reference` writes
+ * into docs/operations.md.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
@@ -30,7 +30,9 @@ const shown = (figures: Figures): Shown => {
 const ratio = (during: Figures, quiet: Figures): number =>
   Math.round((during.p99 / Math.max(0.1, quiet.p99)) * 10) / 10
 
-/** Returns a row of the table: the quieter window without the abuse, and the window with the abuse. */
+/**
+ * Returns a row of the table: the figures of the quietest window without the abuse, and of the window with the abuse.
+ */
 const resultOf = (
   { name, title }: Abuse,
   store: StoreName,
@@ -80,7 +82,7 @@ const line = ({ name, store, undisturbed, during, ratio, control, attacked }: Re
   }),
 })
 
-/** Replaces the previous measurement of the same abuse and store. */
+/** Stores the results. Replaces previous results for the same abuse and store. */
 const record = async (results: readonly Result[], command: string): Promise<void> => {
   const before = JSON.parse(await readFile(kept, 'utf8')) as { results: readonly Result[] }
   const others = before.results.filter(
@@ -127,7 +129,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
       try {
         const options = { store, seconds, rounds, scale: quick ? 0.1 : 1 }
         const measured = await measure(abuse, options)
-        // Measure the control immediately afterwards, because other load on the machine also affects the control.
+        // Measure the control immediately after the abuse, so that other load on the machine affects both similarly.
         const { control: prepare } = abuse
         const control = prepare && (await measure({ ...abuse, prepare }, options))
         const result = resultOf(abuse, store, measured, control)
@@ -149,7 +151,7 @@ export const run = async (args: readonly string[]): Promise<boolean> => {
 const isGood = ({ during, attacked }: Result): boolean =>
   during.failed === 0 && (attacked?.during.failed ?? 0) === 0
 
-/** Prints the details that are not in the table. */
+/** Prints the details that the table omits. */
 const say = ({ during, attacked, took, errors, complaints }: Measured): void => {
   console.log(`the abuse took ${took.join(', ')} ms; load average ${loadavg()[0]?.toFixed(1)}`)
   for (const [kind, count] of Object.entries({ ...during.failures, ...attacked?.during.failures }))

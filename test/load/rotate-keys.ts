@@ -3,7 +3,7 @@
  *
  *     npm run test:load -- rotate-keys [TOKENS]
  *
- * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty.
+ * Uses a SQLite file, or the PostgreSQL database at DATABASE_URL, which must be empty.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -27,7 +27,7 @@ const email = 'load@example.org'
 const password = 'correct horse battery staple'
 const scopes = ['user:email']
 const workers = 12
-/** Milliseconds of load without a rotation, for comparison. */
+/** Milliseconds for which the script measures the load without a rotation. */
 const idle = 5_000
 
 const openServer = async (env: Variables): Promise<AuthorizationServer> => {
@@ -53,7 +53,7 @@ const furnish = async (server: AuthorizationServer) => {
   return { holders, client, clientSecret }
 }
 
-/** Inserts authorizations with token pairs under the old key, without using the endpoints. */
+/** Inserts authorizations with token pairs, sealed with the former key, without using the endpoints. */
 const fill = async (
   { store }: AuthorizationServer,
   { holders, client: { clientId, clientKey } }: Awaited<ReturnType<typeof furnish>>,
@@ -120,7 +120,7 @@ const fill = async (
 
 const secret = (): string => randomBytes(32).toString('hex')
 
-/** Sends requests to both servers until it is stopped. */
+/** Sends requests to both servers until the caller stops the load. */
 const underLoad = (
   servers: readonly ServerProcess[],
   client: LoadClient,
@@ -132,7 +132,7 @@ const underLoad = (
     for (let turn = 0; !isOver; turn += 1) {
       const at = servers[(turn + worker) % servers.length]?.url ?? ''
       const beside = servers[(turn + worker + 1) % servers.length]?.url ?? ''
-      // Every worker has other tokens, which are spread over the whole table.
+      // Each worker uses different tokens, which are spread over the whole table.
       const pair = pairs[((turn * 7919) % Math.floor(pairs.length / workers)) * workers + worker]
       if (!pair) return
       for (let uses = 0; uses < 5; uses += 1)
@@ -157,7 +157,7 @@ const underLoad = (
   }
 }
 
-/** Counts the token pairs that a server with only the new key does not find. */
+/** Returns the number of token pairs that a server with only the new key does not find. */
 const lost = async (server: AuthorizationServer, pairs: readonly Pair[]): Promise<number> => {
   const limit = pLimit(8)
   const found = await Promise.all(
@@ -178,7 +178,7 @@ const seconds = (since: number): number => Math.round((performance.now() - since
 
 /**
  * Fills the database, rotates the keys, and prints the figures.
- * @returns whether no request failed and no token was lost
+ * @returns whether all requests succeeded and no token was lost
  */
 export const run = async ([count = '100000']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
@@ -186,7 +186,7 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
   const env = {
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
-    // Disable the settings that cause start-up warnings.
+    // Set the values that cause no start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }

@@ -12,7 +12,7 @@ export type Variables = Readonly<Record<string, string>>
 
 const start = (args: readonly string[], env: Variables): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
-    // Use another directory than the repository, whose package.json declares the scopes of the example.
+    // Start outside the repository, because its package.json declares the scopes of the example application.
     cwd: tmpdir(),
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -26,7 +26,7 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** A server process: `svc-oauth2server serve`. */
+/** A process that runs `svc-oauth2server serve`. */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
@@ -63,7 +63,7 @@ export const startServer = async (env: Variables): Promise<ServerProcess> => {
   }
 }
 
-/** Runs a command of the command line. @returns its stdout */
+/** Runs a command of the command-line program. @returns its stdout */
 export const runCommand = async (args: readonly string[], env: Variables): Promise<string> => {
   const child = start(args, env)
   const [[code], stdout, stderr] = await Promise.all([

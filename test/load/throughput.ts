@@ -1,10 +1,10 @@
 /**
- * Measures the throughput of one server process, and the size of its rows: the figures of docs/operations.md.
+ * Measures the throughput of one server process, and the size of its rows, for docs/operations.md.
  *
  *     npm run test:load -- throughput [SECONDS]
  *
- * Uses a SQLite file or, with DATABASE_URL=postgres://…, that database, which must be empty. Requires Linux, because
- * processor time is read from /proc, so that other load on the machine does not matter.
+ * Uses a SQLite file, or the PostgreSQL database at DATABASE_URL, which must be empty. Requires Linux: the script reads
+ * the processor time of the processes from /proc, because other load on the machine does not affect it.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { LoadClient, type Pair } from './client.ts'
 import { startServer, type Variables } from './servers.ts'
 
 const redirectUri = 'https://client.example/cb'
-/** The e-mail addresses of several users, since one user would have an unrealistic number of authorizations. */
+/** The e-mail addresses of several users, because one user would have an unrealistic number of authorizations. */
 const emails = Array.from({ length: 64 }, (_, index) => `load-${index}@example.org`)
 const password = 'correct horse battery staple'
 const workers = 16
@@ -50,7 +50,7 @@ const ask = async (url: string, sql: string): Promise<Record<string, unknown>[]>
   }
 }
 
-/** Returns the bytes of the whole database with its indexes. */
+/** Returns the size of the database with its indexes, in bytes. */
 const sizeOf = async (url: string): Promise<number> => {
   if (isFile(url)) {
     const db = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true })
@@ -64,7 +64,7 @@ const sizeOf = async (url: string): Promise<number> => {
   return Number(row?.size)
 }
 
-/** Returns the processes of a PostgreSQL on this machine: the background writers, and one per connection. */
+/** Returns the IDs of the PostgreSQL processes on this machine: the background writers, and one for each connection. */
 const processesOf = async (url: string): Promise<number[]> => {
   const sql = `select pid from pg_stat_activity where pid <> pg_backend_pid()
     and backend_type <> 'autovacuum worker' and (datname is null or datname = current_database())`
@@ -80,7 +80,7 @@ const processorSeconds = async (pids: readonly number[]): Promise<number> => {
   return (await Promise.all(all)).reduce((sum, seconds) => sum + seconds, 0)
 }
 
-/** Sends each kind of request for this number of seconds. @returns whether all requests succeeded */
+/** Sends each kind of request for the given number of seconds. @returns whether all requests succeeded */
 export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-load-'))
   const DATABASE_URL = process.env.DATABASE_URL ?? `sqlite:${join(folder, 'load.sqlite')}`
@@ -88,7 +88,7 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     DATABASE_URL,
     BASE_URL: 'http://localhost:3000',
     SECRET_KEY: 'the secret key of the measurement of throughput',
-    // Disable the settings that cause start-up warnings.
+    // Set the values that cause no start-up warnings.
     OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
     OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   }
@@ -115,13 +115,13 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
     await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
     const took = (performance.now() - begun) / 1_000
     const own = (await processorSeconds([server.pid])) - used
-    // List the processes again, because connections were opened since.
+    // List the processes again, because the server has opened connections since the first list.
     const its = (await processorSeconds(await processesOf(DATABASE_URL))) - usedByDatabase
     figures[kind] = {
       requests,
       'per second': Math.round(requests / took),
       'per processor second': Math.round(requests / own),
-      // Zero for SQLite, which runs inside the server process.
+      // The time is zero for SQLite, which runs inside the server process.
       'microseconds of the database': Math.round((its * 1_000_000) / requests),
       'bytes each': Math.round(((await sizeOf(DATABASE_URL)) - size) / requests),
     }

@@ -1,10 +1,10 @@
 /**
- * Measures an upgrade of a large token table during traffic. A fictitious second version adds a column, fills it in
- * batches, and creates an index.
+ * Measures an upgrade of a large token table during traffic. A fictitious second version adds a column, fills the
+ * column in batches, and creates an index.
  *
  *     npm run test:load -- upgrade [--rows TOKENS]
  *
- * Uses the PostgreSQL of TEST_POSTGRES_URL.
+ * Uses the PostgreSQL server at TEST_POSTGRES_URL.
  */
 import { parseArgs } from 'node:util'
 import { postgres } from '../../src/store/postgres.ts'
@@ -12,17 +12,17 @@ import { copyTokens, migrateToSecond } from '../support/second-version.ts'
 import { startSite } from '../support/site.ts'
 import { figures, startTraffic } from '../support/traffic.ts'
 
-/** Milliseconds of load without an upgrade, for comparison. */
+/** Milliseconds for which the script measures the load without an upgrade. */
 const idle = 5_000
 
-/** Fills the table, upgrades, and prints the figures. @returns whether no request failed */
+/** Fills the table, upgrades the database, and prints the figures. @returns whether all requests succeeded */
 export const run = async (args: readonly string[]): Promise<boolean> => {
   const { values } = parseArgs({
     args: [...args],
     options: { rows: { type: 'string', default: '4000000' } },
   })
   const rows = Number(values.rows)
-  // Raise the limit per user, because all requests have the same user.
+  // Raise the limit per user, because all requests belong to one user.
   const env = { OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000' }
   await using site = await startSite({ env })
   await site.client.tokens(site.node(0), site.agent)

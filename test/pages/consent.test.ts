@@ -42,7 +42,7 @@ const open = async (
   return { client, html: await page.text() }
 }
 
-/** Each group with its scopes. */
+/** Returns the scopes of each displayed group by the name of the group. */
 const groups = (html: string): Record<string, readonly string[]> =>
   Object.fromEntries(
     [...html.matchAll(/<section class="group">([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
@@ -53,7 +53,7 @@ const groups = (html: string): Record<string, readonly string[]> =>
     ]),
   )
 
-/** The value of a term in the list below the scopes. */
+/** Returns the value of a term in the list below the scopes. */
 const valueOfTerm = (html: string, term: string): string | undefined =>
   new RegExp(`<dt>${term}</dt><dd>([\\s\\S]*?)</dd>`).exec(html)?.[1]
 
@@ -81,22 +81,22 @@ describe('XS-06 the consent page lists the requested scopes', () => {
     expect(groups(html).Many).toEqual(many.map((id) => `Help of ${id} \`${id}\``))
   })
 
-  test('decision §4.5 shows the default scopes of the client if the request contains no scope', async () => {
+  test('decision §4.5 shows the default scopes of the client if the client requests no scope', async () => {
     const { html } = await open({ defaultScopes: ['notes:read', 'user:email'] })
     expect(Object.keys(groups(html)).sort()).toEqual(['Notes', 'User'])
     expect(html).toContain('<code>notes:read</code>')
     expect(html).toContain('<code>user:email</code>')
   })
 
-  test('says that the client only identifies the user if no scope is requested', async () => {
+  test('says that a client without default scopes that requests no scope only identifies the user', async () => {
     const { html } = await open()
     expect(groups(html)).toEqual({})
     expect(shownText(html)).toContain('wants to know who you are. It requests no other permission.')
   })
 })
 
-describe('XS-06 the consent page names the client, the user and the target', () => {
-  test('shows name, description, website, owner and user [T668]', async () => {
+describe('XS-06 the consent page names the client, the user and the redirect target', () => {
+  test('shows the name, description, website and owner of the client, and the user [T668]', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { html } = await open({
       name: 'Note Reader',
@@ -129,22 +129,25 @@ describe('XS-06 the consent page names the client, the user and the target', () 
     ['http://127.0.0.1:9/cb', '<code>127.0.0.1:9</code> (a program on this computer)', false],
     ['http://[::1]:9/cb', '<code>[::1]:9</code> (a program on this computer)', false],
     ['com.example.app:/cb', '<code>com.example.app:</code>', false],
-  ])('%s: tells the user that %s comes next [T031]', async (uri, shown, isConfidential = true) => {
-    const { html } = await open({ redirectUris: [uri], isConfidential })
-    expect(valueOfTerm(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
-  })
+  ])(
+    'for the redirect URI %s, shows the target %s [T031]',
+    async (uri, shown, isConfidential = true) => {
+      const { html } = await open({ redirectUris: [uri], isConfidential })
+      expect(valueOfTerm(html, 'You will be sent to')?.replace(' dir="ltr"', '')).toBe(shown)
+    },
+  )
 
   test.each([
     'https://аpple.com/cb',
     'https://müller.example/cb',
     'https://client.example\u200B/cb',
-  ])('rejects %s at registration, because it contains a confusable letter', async (uri) => {
+  ])('registering the redirect URI %s is rejected because of its characters', async (uri) => {
     await expect(app.client({ redirectUris: [uri] })).rejects.toThrow('character')
   })
 })
 
-describe('decision §4.4 the form', () => {
-  test('contains only the one-time ID of the request', async () => {
+describe('decision §4.4 the form of the consent page', () => {
+  test('contains the one-time ID of the authorization request, but no parameter of the request', async () => {
     const given = { scope: 'notes:read', state: 'the-state-of-the-client', nonce: 'the-nonce' }
     const { client, html } = await open(
       {},
@@ -172,7 +175,7 @@ describe('decision §4.4 the form', () => {
       expect(html).not.toContain(text)
   })
 
-  test('has two buttons, and a new ID on each page', async () => {
+  test('has two buttons, and another request ID each time the page opens', async () => {
     const [one, two] = [await open(), await open()]
     expect(one.html).toMatch(/<button type="submit" name="confirm" value="yes">Allow<\/button>/)
     expect(one.html).toMatch(
@@ -183,7 +186,7 @@ describe('decision §4.4 the form', () => {
     )
   })
 
-  test('is shown again after a stale CSRF token, and can then be submitted', async () => {
+  test('returns again after a wrong CSRF token, and the second form can be submitted', async () => {
     const { html } = await open({}, { scope: 'notes:read' })
     const { hidden } = formIn(html)
     const post = (fields: Record<string, string>) =>

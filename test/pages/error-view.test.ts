@@ -29,7 +29,7 @@ describe('decision §2 the error view', () => {
     ['access_denied', 'The permission was refused.'],
     ['server_error', 'Something went wrong on our side.'],
     ['temporarily_unavailable', 'The service is not available right now.'],
-  ])('explains %s', async (error, explanation) => {
+  ])('explains the error %s', async (error, explanation) => {
     const { shown } = await view({ error, error_description: 'redirect_uri is missing.' })
     expect(shown.join(' ')).toContain(explanation)
     expect(shown).not.toContain(generalText)
@@ -47,13 +47,13 @@ describe('decision §2 the error view', () => {
     'valueOf',
     '0',
     '😀',
-  ])('shows a general text for "%s", and escapes it', async (error) => {
+  ])('shows a general text and the error code for the unknown error "%s"', async (error) => {
     const { shown } = await view({ error })
     expect(shown).toContain(generalText)
     expect(shown).toContain(error.trim())
   })
 
-  test('shows nothing without parameters', async () => {
+  test('shows only a general text without an error code and a description', async () => {
     for (const query of [
       '',
       'error=',
@@ -71,7 +71,7 @@ describe('decision §2 the error view', () => {
     }
   })
 
-  test('uses the first of two values, and never fails because of the second', async () => {
+  test('shows the first value of a repeated parameter', async () => {
     const { shown } = await view(
       'error=first&error=second&error_description=one&error_description=two',
     )
@@ -79,7 +79,7 @@ describe('decision §2 the error view', () => {
     expect(shown.join(' ')).not.toMatch(/second|two/)
   })
 
-  test('truncates long values, and accepts any characters', async () => {
+  test('truncates long values, and accepts control characters and invalid encodings', async () => {
     const { html } = await view({ error: 'e'.repeat(3_000), error_description: 'd'.repeat(3_000) })
     expect(html.length).toBeLessThan(3_000)
     for (const error of ['\u0000', '\u202E\u2066', '\r\n', '😀'.repeat(60), '\uFFFD', '%ff']) {
@@ -89,7 +89,7 @@ describe('decision §2 the error view', () => {
     expect((await view('error=%ff%fe%00&error_description=%ED%A0%80')).html).toContain('</html>')
   })
 
-  test('links only to the start page for any parameters', async () => {
+  test('links only to the start page, and ignores URLs in the parameters', async () => {
     const query = {
       error: 'x',
       error_uri: 'https://evil.example',
@@ -104,7 +104,7 @@ describe('decision §2 the error view', () => {
   })
 })
 
-describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
+describe('the setting OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
   const errorLocation = async ({ issuer }: Pick<TestServer, 'issuer'>) => {
     const response = await fetch(`${issuer}/oauth/authorize?client_id=unknown`, {
       redirect: 'manual',
@@ -116,23 +116,23 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
 
   test.each<[string, object, string]>([
     [
-      'the built-in view by its specified name',
+      'the name of the built-in view',
       { errorEndpoint: 'svc_oauth2server.errors' },
       `/oauth/errors?${query}`,
     ],
     [
-      'that view under another prefix',
+      'the name of the built-in view, with a configured oauthPrefix',
       { oauthPrefix: '/o', errorEndpoint: 'svc_oauth2server.errors' },
       `/o/errors?${query}`,
     ],
     ['a path', { errorEndpoint: '/help/errors' }, `/help/errors?${query}`],
     ['a path with a query', { errorEndpoint: '/help?topic=errors' }, `/help?topic=errors&${query}`],
     [
-      'a name in options.views',
+      'the path of a name in options.views',
       { errorEndpoint: 'my.errors', views: { 'my.errors': '/mine' } },
       `/mine?${query}`,
     ],
-  ])('%s [T767]', async (_, options, expected) => {
+  ])('redirects errors to %s [T767]', async (_, options, expected) => {
     await using own = await startServer(options)
     const { oauthPrefix } = own.server.settings
     const response = await fetch(`${own.issuer}${oauthPrefix}/authorize?client_id=unknown`, {
@@ -142,7 +142,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
     expect(response.headers.get('location')).toBe(expected)
   })
 
-  test('is the built-in view by default [T766]', async () => {
+  test('redirects errors to the built-in view by default [T766]', async () => {
     const location = await errorLocation(app)
     expect(location).toBe(`/oauth/errors?${query}`)
     const page = await fetch(`${app.issuer}${location}`)
@@ -165,7 +165,7 @@ describe('OAUTH2_PROVIDER_ERROR_ENDPOINT', () => {
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', 'x'])(
-    'rejects "%s" as a path of a view too',
+    'rejects the path "%s" in options.views at start-up',
     async (path) => {
       const start = startServer({ errorEndpoint: 'mine', views: { mine: path } })
       await expect(start).rejects.toThrow('OAUTH2_PROVIDER_ERROR_ENDPOINT')

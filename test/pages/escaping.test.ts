@@ -6,7 +6,7 @@ import { redirectUri, startServer, type TestServer, testScopes } from '../suppor
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, formIn, UserAgent } from '../support/user-agent.ts'
 
-/** Characters that a scope ID may contain (RFC 6749 §3.3), and that have a meaning in markup. */
+/** A scope ID that contains markup. RFC 6749 §3.3 allows these characters. */
 const hostileScope = "<script>alert('x')</script>&{{7*7}}"
 
 let app: TestServer
@@ -30,14 +30,14 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Expects the hostile text as visible text, in the same markup as with a harmless text. */
+/** Expects that the page shows the hostile text, and has the same markup as a page with a harmless text. */
 const expectShown = (html: string, text: string, harmless: string): void => {
   expect(skeleton(html)).toEqual(skeleton(harmless))
   expect(unescaped(html)).toContain(text)
   expect(html).not.toMatch(/\b49\b/)
 }
 
-/** The heading of a page, without the markup inside it. */
+/** Returns the text of the heading of a page, without markup. */
 const heading = (html: string): string =>
   unescaped((/<h1>([\s\S]*?)<\/h1>/.exec(html)?.[1] ?? '').replaceAll(/<\/?bdi>/g, ''))
 
@@ -63,7 +63,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
     expectShown(html, text, await consent({ name: 'Client', description: 'About it' }, 'benign:0'))
     const shown = shownText(html)
     expect(heading(html)).toBe(`Allow ${name}?`)
-    // name, group, help text and description
+    // The text occurs in the name, the group, the help text and the description.
     expect(shown.filter((line) => line === text).length).toBeGreaterThanOrEqual(
       name === text ? 4 : 3,
     )
@@ -96,7 +96,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
     expect(skeleton(html)).toEqual(skeleton(await consent({}, 'benign')))
   })
 
-  test('isolates line breaks and writing directions in their element', async () => {
+  test('isolates the writing direction of the name and the description with <bdi>', async () => {
     const name = 'שלום'
     const html = await consent({ name, description: 'one\n\ntwo <b>three</b>' }, 'benign')
     expect(html).toContain(`<bdi>${name}</bdi>`)
@@ -104,10 +104,10 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
   })
 })
 
-describe('XS-02 escaping of reflected values', () => {
+describe('XS-02 no response contains a value of the request as markup', () => {
   const errors = (query: string) => app.issuer.concat('/oauth/errors?', query)
 
-  test.each(hostileTexts)('the error view, %s', async (text) => {
+  test.each(hostileTexts)('if the error view shows %s', async (text) => {
     const harmless = await (await fetch(errors('error=x&error_description=y'))).text()
     const query = new URLSearchParams({
       error: text,
@@ -122,7 +122,7 @@ describe('XS-02 escaping of reflected values', () => {
     expect(html).not.toContain('error_uri')
   })
 
-  test.each(hostileTexts)('the login form, %s', async (text) => {
+  test.each(hostileTexts)('if the login form repeats %s', async (text) => {
     const agent = new UserAgent()
     const query = new URLSearchParams({ next: text, email: text, prompt: text, error: text })
     const page = await agent.fetch(`${app.issuer}/login?${query}`)
@@ -143,36 +143,39 @@ describe('XS-02 escaping of reflected values', () => {
     expect(unescaped(/<input id="email"[^>]*value="([^"]*)"/.exec(again)?.[1] ?? '')).toBe(text)
   })
 
-  test.each(hostileTexts)('each parameter of an authorization request, %s', async (text) => {
-    const names = [
-      'client_id',
-      'redirect_uri',
-      'response_type',
-      'response_mode',
-      'scope',
-      'state',
-      'prompt',
-      'code_challenge',
-      'code_challenge_method',
-      'request',
-      'foo',
-    ]
-    for (const name of names) {
-      const url = authorizeUrl(app.issuer, {
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        scope: '',
-        [name]: text,
-      })
-      const page = await session.agent.browse(url)
-      // The response is an error redirect, the consent page or the error view. None of them contains the value as markup.
-      const html = (await page.text()).replace(ourScript, '')
-      expect(skeleton(html).join('')).not.toMatch(
-        /script|img|svg|base|onerror|onload|onfocus|onmouseover/,
-      )
-      expect(page.headers.get('location') ?? '').not.toMatch(/[<>"\\\s]/)
-    }
-  })
+  test.each(hostileTexts)(
+    'if each parameter of an authorization request contains %s',
+    async (text) => {
+      const names = [
+        'client_id',
+        'redirect_uri',
+        'response_type',
+        'response_mode',
+        'scope',
+        'state',
+        'prompt',
+        'code_challenge',
+        'code_challenge_method',
+        'request',
+        'foo',
+      ]
+      for (const name of names) {
+        const url = authorizeUrl(app.issuer, {
+          client_id: clientId,
+          redirect_uri: redirectUri,
+          scope: '',
+          [name]: text,
+        })
+        const page = await session.agent.browse(url)
+        // The response is an error redirect, the consent page or the error view.
+        const html = (await page.text()).replace(ourScript, '')
+        expect(skeleton(html).join('')).not.toMatch(
+          /script|img|svg|base|onerror|onload|onfocus|onmouseover/,
+        )
+        expect(page.headers.get('location') ?? '').not.toMatch(/[<>"\\\s]/)
+      }
+    },
+  )
 
   test.each([
     '/oauth/<script>alert(1)</script>',
@@ -187,7 +190,7 @@ describe('XS-02 escaping of reflected values', () => {
   })
 
   test.each(['Referer', 'User-Agent', 'Accept-Language', 'X-Forwarded-For', 'Origin'])(
-    'the header %s',
+    'if the header %s contains a script',
     async (name) => {
       for (const target of ['/login', '/oauth/errors', '/oauth/absent']) {
         const { text } = await rawHttp(app, {

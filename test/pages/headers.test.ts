@@ -46,7 +46,7 @@ const consentForm = async () => formIn(await (await get(authorization())).text()
 const credentials = () => ({ email: app.user.email, password: app.password })
 
 const pages: [string, number, () => Promise<Response>, string?][] = [
-  ['login', 200, () => get('/login', new UserAgent())],
+  ['the login page', 200, () => get('/login', new UserAgent())],
   [
     'a failed login',
     403,
@@ -55,46 +55,50 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
       return post('/login', { ...hidden, email: 'x', password: 'y' })
     },
   ],
-  ['login without a CSRF token', 403, () => post('/login', credentials())],
+  ['a login without a CSRF token', 403, () => post('/login', credentials())],
   [
     'a login with a body that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/login`, { method: 'POST', body: 'x' }),
   ],
-  ['login with a body that is too large', 413, () => post('/login', { email: 'x'.repeat(70_000) })],
-  ['logout without a CSRF token', 403, () => post('/logout', {})],
+  [
+    'a login with a body that is too large',
+    413,
+    () => post('/login', { email: 'x'.repeat(70_000) }),
+  ],
+  ['a logout without a CSRF token', 403, () => post('/logout', {})],
   [
     'a logout with a body that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/logout`, { method: 'POST', body: 'x' }),
   ],
   [
-    'the login with a pending request',
+    'the login page of a pending authorization request',
     200,
     () => get(`/login?next=${encodeURIComponent(authorization())}`, new UserAgent()),
     'https://client.example',
   ],
   [
-    'a failed login with a pending request',
+    'a failed login with a pending authorization request',
     403,
     () => post('/login', { next: authorization(), ...credentials() }, new UserAgent()),
     'https://client.example',
   ],
-  ['consent', 200, () => get(authorization()), 'https://client.example'],
+  ['the consent page', 200, () => get(authorization()), 'https://client.example'],
   [
-    'consent with a stale CSRF token',
+    'a decision with a wrong CSRF token',
     403,
     async () =>
       post('/oauth/authorize', { ...(await consentForm()), csrf_token: 'x', confirm: 'yes' }),
     'https://client.example',
   ],
   [
-    'consent without a decision',
+    'a consent form with an unknown decision',
     400,
     async () => post('/oauth/authorize', { ...(await consentForm()), confirm: 'maybe' }),
   ],
   [
-    'consent to an unknown request',
+    'a decision about an unknown authorization request',
     400,
     () =>
       post('/oauth/authorize', {
@@ -103,21 +107,25 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
         csrf_token: session.csrfToken,
       }),
   ],
-  ['consent of nobody', 403, () => post('/oauth/authorize', { confirm: 'yes' }, new UserAgent())],
   [
-    'an authorization request that is not a form',
+    'a decision without a login',
+    403,
+    () => post('/oauth/authorize', { confirm: 'yes' }, new UserAgent()),
+  ],
+  [
+    'an authorization request with a body that is not a form',
     400,
     () => session.agent.fetch(`${app.issuer}/oauth/authorize`, { method: 'POST', body: 'x' }),
   ],
-  ['error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
-  ['error view of nothing', 400, () => get('/oauth/errors')],
+  ['the error view', 400, () => get('/oauth/errors?error=x&error_description=y')],
+  ['the error view without parameters', 400, () => get('/oauth/errors')],
   ['an unknown path', 404, () => get('/oauth/absent')],
   ['a POST to an unknown path', 404, () => post('/oauth/absent', {})],
-  ['store that is down', 503, () => failingWith(new StoreUnavailable('gone'))],
-  ['error of our own', 500, () => failingWith(new Error('gone'))],
+  ['an unavailable store', 503, () => failingWith(new StoreUnavailable('gone'))],
+  ['an unexpected error', 500, () => failingWith(new Error('gone'))],
 ]
 
-describe('decision §6.3 headers of every page [T531]', () => {
+describe('decision §6.3 every page has the security headers: [T531]', () => {
   test.each(pages)('%s (%i)', async (_, status, open, formAction) => {
     const response = await open()
     expect(response.status).toBe(status)
@@ -145,12 +153,12 @@ describe('decision §6.3 headers of every page [T531]', () => {
     expect(html.replace(ours, '')).not.toMatch(
       /<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i,
     )
-    // The page loads nothing from other origins.
+    // The page loads nothing from another origin.
     for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
       expect(address).toMatch(/^(?:#main$|data:,$|\/(?!\/))/)
   })
 
-  test('redirects and JSON have their own headers', async () => {
+  test('redirects and JSON responses are not cacheable', async () => {
     const redirects = [
       await get('/login?next=/x'),
       await get('/oauth/authorize?client_id=x'),
@@ -178,7 +186,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
     expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
   })
 
-  test('serves a cacheable stylesheet that loads nothing', async () => {
+  test('the stylesheet is cacheable and loads nothing', async () => {
     const response = await get('/oauth/style.css')
     expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('public, no-cache')
@@ -190,7 +198,7 @@ describe('decision §6.3 headers of every page [T531]', () => {
   })
 })
 
-describe('SS-11 form-action lists the target of the redirect after the form', () => {
+describe('SS-11 form-action in the content security policy contains the redirect target of the form', () => {
   type Registered = readonly [uri: string, source: string, asked?: string]
   const confidential: readonly Registered[] = [
     ['https://client.example/cb', 'https://client.example'],
@@ -212,38 +220,41 @@ describe('SS-11 form-action lists the target of the redirect after the form', ()
   test.each<[boolean, ...Registered]>([
     ...confidential.map((row): [boolean, ...Registered] => [true, ...row]),
     ...native.map((row): [boolean, ...Registered] => [false, ...row]),
-  ])('confidential %s, %s: %s', async (isConfidential, registered, source, asked = registered) => {
-    const client = await app.client({ isConfidential, redirectUris: [registered] })
-    const target = authorizeUrl('', {
-      client_id: client.clientId,
-      redirect_uri: asked,
-      code_challenge: newPkce().challenge,
-      code_challenge_method: 'S256',
-    })
-    const expected = policy(`'self' ${source}`)
-    expect((await get(target)).headers.get('content-security-policy')).toBe(expected)
-    const waiting = await get(`/login?next=${encodeURIComponent(target)}`, new UserAgent())
-    expect(waiting.headers.get('content-security-policy')).toBe(expected)
-  })
+  ])(
+    'with is_confidential %s, the redirect URI %s has the source %s',
+    async (isConfidential, registered, source, asked = registered) => {
+      const client = await app.client({ isConfidential, redirectUris: [registered] })
+      const target = authorizeUrl('', {
+        client_id: client.clientId,
+        redirect_uri: asked,
+        code_challenge: newPkce().challenge,
+        code_challenge_method: 'S256',
+      })
+      const expected = policy(`'self' ${source}`)
+      expect((await get(target)).headers.get('content-security-policy')).toBe(expected)
+      const waiting = await get(`/login?next=${encodeURIComponent(target)}`, new UserAgent())
+      expect(waiting.headers.get('content-security-policy')).toBe(expected)
+    },
+  )
 
   test.each<[string, () => string]>([
-    ['of no client', () => '/oauth/authorize?redirect_uri=https://evil.example'],
+    ['without a client ID', () => '/oauth/authorize?redirect_uri=https://evil.example'],
     [
       'of an unknown client',
       () => authorizeUrl('', { client_id: 'x', redirect_uri: 'https://evil.example' }),
     ],
     [
-      'with another redirect URI',
+      'with an unregistered redirect URI',
       () => authorizeUrl('', { client_id: clientId, redirect_uri: 'https://evil.example/cb' }),
     ],
     [
       'with two redirect URIs',
       () => `${authorization()}&redirect_uri=${encodeURIComponent(redirectUri)}`,
     ],
-    ['with something else before it', () => `/x${authorization()}`],
-    ['at the error view', () => '/oauth/errors?redirect_uri=https://client.example/cb'],
+    ['whose path has a prefix', () => `/x${authorization()}`],
+    ['to the error view', () => '/oauth/errors?redirect_uri=https://client.example/cb'],
     ['with more than 100 parameters', () => `${authorization()}${'&a='.repeat(100)}`],
-  ])('the login page names no client for a request %s', async (_, next) => {
+  ])('the login page allows no redirect target for a request %s', async (_, next) => {
     const page = await get(`/login?next=${encodeURIComponent(next())}`, new UserAgent())
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toBe(policy())
@@ -252,11 +263,11 @@ describe('SS-11 form-action lists the target of the redirect after the form', ()
 
 describe('accessibility of pages', () => {
   test.each<[string, () => Promise<Response>]>([
-    ['login', () => get('/login', new UserAgent())],
-    ['consent', () => get(authorization())],
-    ['error view', () => get('/oauth/errors?error=x')],
-    ['an unknown path', () => get('/oauth/absent')],
-  ])('%s: has one heading, a title, labels, and buttons with a description', async (_, open) => {
+    ['the login page', () => get('/login', new UserAgent())],
+    ['the consent page', () => get(authorization())],
+    ['the error view', () => get('/oauth/errors?error=x')],
+    ['the page of an unknown path', () => get('/oauth/absent')],
+  ])('%s has one heading, a title, labels, and buttons with a text', async (_, open) => {
     const html = await (await open()).text()
     expect(html.match(/<h1>/g)).toHaveLength(1)
     expect(html).toMatch(/<title>[^<]+<\/title>/)
@@ -272,7 +283,7 @@ describe('accessibility of pages', () => {
       expect(text?.trim()).not.toBe('')
   })
 
-  test('announces an error in a form', async () => {
+  test('an error in the login form is marked as an alert', async () => {
     const html = await (await post('/login', credentials(), new UserAgent())).text()
     expect(html).toMatch(/<p class="notice" role="alert">[^<]+<\/p>/)
   })

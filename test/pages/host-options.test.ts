@@ -25,7 +25,7 @@ describe('the name of the application', () => {
     expect(brandIn((await login(app)).text)).toBe(`<bdi>${new URL(app.issuer).host}</bdi>`)
   })
 
-  test('is shown in the header and in the title, trimmed', async () => {
+  test('is displayed without surrounding spaces in the header and in the title', async () => {
     await using app = await startServer({ applicationName: '  Notes & Co ' })
     const { text } = await login(app)
     expect(brandIn(text)).toBe('<bdi>Notes &amp; Co</bdi>')
@@ -40,7 +40,7 @@ describe('the name of the application', () => {
   })
 
   test.each(['', ' ', '\u200B', 'x'.repeat(41), 'a\u202Eb', 'a\nb'])(
-    'rejects %j at start-up',
+    'rejects the name %j at start-up',
     async (applicationName) => {
       await expect(startServer({ applicationName })).rejects.toThrow('applicationName')
     },
@@ -52,12 +52,15 @@ describe('the logo', () => {
     ['/logo.svg', "img-src 'self' data:;"],
     ['https://cdn.example/logo.svg?a=;b', "img-src 'self' data: https://cdn.example;"],
     ['https://cdn.example:8443/a.png', "img-src 'self' data: https://cdn.example:8443;"],
-  ])('shows %s, and allows no other source', async (logo, source) => {
-    await using app = await startServer({ logo })
-    const { page, text } = await login(app)
-    expect(unescaped(brandIn(text) ?? '')).toContain(`<img src="${logo}" alt=""`)
-    expect(page.headers.get('content-security-policy')).toContain(source)
-  })
+  ])(
+    'is displayed for the URL %s, whose origin the content security policy allows',
+    async (logo, source) => {
+      await using app = await startServer({ logo })
+      const { page, text } = await login(app)
+      expect(unescaped(brandIn(text) ?? '')).toContain(`<img src="${logo}" alt=""`)
+      expect(page.headers.get('content-security-policy')).toContain(source)
+    },
+  )
 
   test.each([
     'logo.svg',
@@ -81,7 +84,7 @@ describe('the colours', () => {
     return (await fetch(`${app.issuer}/oauth/style.css`)).text()
   }
 
-  test('override the built-in colours in the stylesheet, separately for light and dark', async () => {
+  test('override the built-in colours of the stylesheet in light and in dark mode', async () => {
     const ours = await sheet({})
     const light = await sheet({ accentColor: '#a1B2c3' })
     const both = await sheet({ accentColor: '#a1B2c3', accentColorDark: '#fed' })
@@ -101,12 +104,12 @@ describe('the colours', () => {
   )
 })
 
-describe('style and script', () => {
+describe('stylesheet and script', () => {
   test.each([
     ['style.css', 'text/css; charset=utf-8'],
     ['page.js', 'text/javascript; charset=utf-8'],
   ])(
-    'lets browsers revalidate %s on each request, and sends it again after a change',
+    'return 304 for %s if the ETag of the browser is current, and otherwise the file',
     async (name, contentType) => {
       await using app = await startServer()
       const url = `${app.issuer}/oauth/${name}`
@@ -127,7 +130,7 @@ describe('style and script', () => {
     },
   )
 
-  test('changes the style if a colour changes', async () => {
+  test('have another ETag for the stylesheet if a colour changes', async () => {
     await using one = await startServer()
     await using two = await startServer({ accentColor: '#123456' })
     const tags = await Promise.all(
@@ -139,8 +142,8 @@ describe('style and script', () => {
   })
 })
 
-describe('pages of the host', () => {
-  test('replace the built-in pages, and receive the same view and frame', async () => {
+describe('page templates of the host', () => {
+  test('replace the built-in pages, and receive the same view and frame as the built-in pages', async () => {
     const consent: PageTemplate<ViewOf<'consent'>> = (view, frame) =>
       html`<!doctype html><title>${frame.texts.consent.title(view.client.name)}</title>
 <form method="post" action="${view.action}">
@@ -171,7 +174,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(response.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
   })
 
-  test('may be rendered by a template engine whose output is marked as safe', async () => {
+  test('may return markup of a template engine that raw() marks as safe', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => raw('<h1 class="mine">Come in</h1>')
     await using app = await startServer({ pages: { login: page } })
     const { text, page: response } = await login(app)
@@ -179,13 +182,13 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
-  test('may be asynchronous', async () => {
+  test('may return a promise', async () => {
     const page: PageTemplate<ViewOf<'login'>> = async () => html`<p>${'<'}</p>`
     await using app = await startServer({ pages: { login: page } })
     expect((await login(app)).text).toBe('<p>&lt;</p>')
   })
 
-  test('lead to a 500 response with the built-in text if they throw', async () => {
+  test('cause a 500 response with the built-in text if they throw an error', async () => {
     const page: PageTemplate<ViewOf<'login'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -196,7 +199,7 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(text).not.toContain('secret')
   })
 
-  test('lead to a JSON response if the problem page throws, too', async () => {
+  test('cause a JSON response if the template of the problem page throws an error', async () => {
     const problem: PageTemplate<ViewOf<'problem'>> = () => {
       throw new Error('a secret of the host')
     }
@@ -206,14 +209,14 @@ ${view.scopes.map(({ id }) => html`<li>${id}</li>`)}
     expect(await response.json()).toMatchObject({ error: 'server_error' })
   })
 
-  test('are rejected at start-up if the name is unknown or the value is not a function', async () => {
+  test('are rejected at start-up if the name of a page is unknown or the value is not a function', async () => {
     for (const pages of [{ logIn: () => html`` }, { login: 'page.html' }, { __proto__x: null }])
       await expect(startServer({ pages: pages as never })).rejects.toThrow('pages accepts')
   })
 })
 
-describe('the paths of the pages', () => {
-  test('settingsPrefix and adminPrefix change the links', async () => {
+describe('the prefixes of the pages', () => {
+  test('settingsPrefix and adminPrefix change the paths of the pages', async () => {
     await using app = await startServer({ settingsPrefix: '/me', adminPrefix: '/staff' })
     const { agent } = await logIn(app)
     const page = await agent.fetch(`${app.issuer}/login?prompt=login`)

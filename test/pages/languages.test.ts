@@ -24,7 +24,7 @@ describe('the language of a page', () => {
     ['en', 'en-GB', 'en-GB'],
     ['tlh', 'en-GB', 'en-GB'],
     ['xx yy  en-NZ', null, 'en-NZ'],
-  ])('ui_locales %s, Accept-Language %s: %s', (uiLocales, acceptLanguage, locale) => {
+  ])('with ui_locales %s and Accept-Language %s, is %s', (uiLocales, acceptLanguage, locale) => {
     expect(chooseReader(uiLocales, acceptLanguage)).toEqual({
       language: 'en',
       locale,
@@ -47,7 +47,7 @@ describe('the language of a page', () => {
     [undefined, 'ar-EG', 'ar-EG'],
   ]
   test.each(others.filter(([, , locale]) => supports(locale.slice(0, 2))))(
-    'ui_locales %s, Accept-Language %s: %s',
+    'with ui_locales %s and Accept-Language %s, is %s',
     (uiLocales, acceptLanguage, locale) => {
       const language = locale.slice(0, 2)
       expect(chooseReader(uiLocales, acceptLanguage)).toEqual({
@@ -90,7 +90,7 @@ describe('the language of a page', () => {
     }
   })
 
-  test('ignores the 21st language of the list', () => {
+  test('ignores all languages after the twentieth in a list', () => {
     const wishes = [...Array.from({ length: 20 }, () => 'tlh'), 'en-GB']
     expect(chooseReader(wishes.join(' '), null).locale).toBe('en')
     expect(chooseReader(undefined, wishes.join(','))).toMatchObject({ locale: 'en' })
@@ -120,7 +120,7 @@ describe('the language of a flow', () => {
   const localeOf = (html: string): string | undefined =>
     /<html [^>]*data-locale="([^"]*)"/.exec(html)?.[1]
 
-  test('is taken from ui_locales of the request on the login page, the repeated login page and the consent page', async () => {
+  test('is the language in ui_locales of the request on the login page and the consent page, and on both again after an error', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const login = await agent.browse(request('en-AU'))
     const loginHtml = await login.text()
@@ -143,7 +143,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await undecided.text())).toBe('en-AU')
   })
 
-  test('is the same after a login page that was requested in that language', async () => {
+  test('remains the language in ui_locales of the login page after a failed login', async () => {
     const agent = new UserAgent({ 'accept-language': 'en-US' })
     const page = await agent.fetch(`${app.issuer}/login?ui_locales=en-NZ&next=/x`)
     const html = await page.text()
@@ -156,7 +156,7 @@ describe('the language of a flow', () => {
     expect(localeOf(await wrong.text())).toBe('en-NZ')
   })
 
-  test('is taken from the failed request in the error view', async () => {
+  test('is the language in ui_locales of the failed request in the error view', async () => {
     const agent = new UserAgent()
     const url = `${app.issuer}/oauth/authorize?client_id=absent&ui_locales=en-IE`
     const page = await agent.browse(url)
@@ -170,7 +170,7 @@ describe('the language of a flow', () => {
     expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?error=invalid_request&/)
   })
 
-  test('is taken from Accept-Language without ui_locales, and the response has Vary: Accept-Language', async () => {
+  test('is the language in Accept-Language without ui_locales, and the header Vary contains accept-language', async () => {
     const agent = new UserAgent({ 'accept-language': 'tlh, en-ZA;q=0.5' })
     const page = await agent.fetch(`${app.issuer}/login`)
     expect(localeOf(await page.text())).toBe('en-ZA')
@@ -179,7 +179,7 @@ describe('the language of a flow', () => {
   })
 
   test.each(['en\u0000', '%', 'x'.repeat(4_000), '"><script>', '*', ' '])(
-    'accepts ui_locales %j',
+    'is English for ui_locales %j',
     async (uiLocales) => {
       const page = await new UserAgent().browse(request(uiLocales))
       expect(page.status).toBe(200)
@@ -188,7 +188,7 @@ describe('the language of a flow', () => {
   )
 })
 
-describe('the choice between a page and JSON', () => {
+describe('the choice between a page and a JSON response', () => {
   test.each<[string | undefined, boolean]>([
     [undefined, false],
     ['', false],
@@ -207,7 +207,7 @@ describe('the choice between a page and JSON', () => {
     ['application/jsonx', false],
     ['application/json,'.repeat(2_000), true],
     ['"'.repeat(8_000), false],
-  ])('Accept %s: JSON is %s', (accept, expected) => {
+  ])('for Accept %s, prefersJson() returns %s', (accept, expected) => {
     const headers = new Headers(accept === undefined ? {} : { accept })
     expect(prefersJson({ headers })).toBe(expected)
   })

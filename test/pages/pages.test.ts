@@ -12,12 +12,12 @@ const views = sampleViews()
 const all = (html: string, pattern: RegExp): readonly string[] =>
   [...html.matchAll(pattern)].map(([, found = '']) => found)
 
-/** The tag of a control, found by its name in the form. */
+/** Returns the tag of the control with the given name. */
 const control = (html: string, name: string): string =>
   new RegExp(`<(?:input|textarea|select) [^>]*name="${name}"[^>]*>`).exec(html)?.[0] ?? ''
 
-describe.each(names)('the page %s', (name) => {
-  test('escapes every value that others can set', async () => {
+describe.each(names)('the page template %s', (name) => {
+  test('escapes every value that another person can set', async () => {
     const harmless = skeleton(await renderPage(name, sampleViews(() => 'x')[name]))
     for (const text of hostileTexts) {
       const html = await renderPage(name, sampleViews(() => text)[name])
@@ -26,7 +26,7 @@ describe.each(names)('the page %s', (name) => {
     }
   })
 
-  test('has one heading, a form token in every POST form, and IDs with targets', async () => {
+  test('has one heading, a CSRF token in every POST form, and no reference to a missing ID', async () => {
     const html = await renderPage(name, views[name])
     expect(html.match(/<h1>/g)).toHaveLength(1)
     for (const form of all(html, /<form (?=[^>]*method="post")([\s\S]*?)<\/form>/g))
@@ -38,7 +38,7 @@ describe.each(names)('the page %s', (name) => {
     expect(html).not.toMatch(/\sstyle=|\son[a-z]+=|<style|undefined|\[object|NaN/)
   })
 
-  test('declares its language and its writing direction', async () => {
+  test('declares the language and the writing direction of the reader', async () => {
     const reader = { language: 'en', locale: 'ar-EG', direction: 'rtl' } as const
     const html = await renderPage(name, views[name], { reader })
     expect(html).toContain('<html lang="en" dir="rtl" data-locale="ar-EG">')
@@ -56,7 +56,7 @@ describe('an error in a form', () => {
   }
   const problem = { field: 'redirect_uris', line: 2, sentence: redirectUriNotHttps }
 
-  test('is shown above the form, and next to the invalid line of the field', async () => {
+  test('is displayed above the form, and next to the field with the invalid line', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(html).toContain(
       `role="alert"><a href="#redirect_uris">Redirect URIs</a> ${redirectUriNotHttps}</p>`,
@@ -70,7 +70,7 @@ describe('an error in a form', () => {
     expect(html.match(/aria-invalid|autofocus/g)).toHaveLength(2)
   })
 
-  test('retains all submitted values', async () => {
+  test('leaves all submitted values in the form', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(control(html, 'name')).toContain('value="Typed &lt;name&gt;"')
     expect(html).toContain('>\nhttps://a.example/cb\r\nhttp://b.example/&lt;cb&gt;\r\n</textarea>')
@@ -86,7 +86,7 @@ describe('an error in a form', () => {
     expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
   })
 
-  test('requires a date if tokens must expire', async () => {
+  test('the field for the expiry date is required if tokens must expire', async () => {
     const view = views.newPersonalToken
     expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toMatch(
       /required|max=/,
@@ -103,8 +103,8 @@ describe('an error in a form', () => {
   })
 })
 
-describe('output for the reader', () => {
-  test('formats dates for the locale, with a timestamp for scripts', async () => {
+describe('texts for the reader of a page', () => {
+  test('dates have the format of the locale, and a timestamp for scripts', async () => {
     const dates = async (locale: string) =>
       all(
         await renderPage('sessions', views.sessions, { reader: { ...frame.reader, locale } }),
@@ -114,7 +114,7 @@ describe('output for the reader', () => {
     expect(await dates('de')).toEqual(['17.10.2026, 12:00 UTC'])
   })
 
-  test('has navigation links only to pages that the user may open', async () => {
+  test('the navigation contains links only to pages that the user may open', async () => {
     const links = async (around: Parameters<typeof renderPage>[2]) => {
       const html = await renderPage('sessions', views.sessions, around)
       return all(/<nav[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', /<a ([^>]*)>/g)
@@ -131,7 +131,7 @@ describe('output for the reader', () => {
     expect(await links({ user: null })).toEqual([])
   })
 
-  test('formats numbers for the language', () => {
+  test('counted() selects the plural form and the number format of the language', () => {
     const files = counted('pl')({
       one: '# plik',
       few: '# pliki',
@@ -170,7 +170,7 @@ describe('the consent page', () => {
   })
 })
 
-test('shows a new secret in its own box, to be copied', async () => {
+test('the page of a personal token shows a new value and a curl command that users can copy', async () => {
   const fresh = { accessToken: 'the-token', curl: 'curl -H "Authorization: Bearer the-token"' }
   const html = await renderPage('personalToken', { ...views.personalToken, fresh })
   expect(html).toMatch(/<code id="access-token" data-copy="Copy"[^>]*>the-token<\/code>/)
@@ -179,7 +179,7 @@ test('shows a new secret in its own box, to be copied', async () => {
   expect(await renderPage('personalToken', views.personalToken)).not.toContain('data-copy')
 })
 
-test('is valid in strict mode, and does not insert markup or load data', () => {
+test('the script of the pages is valid in strict mode, and does not insert markup or load data', () => {
   expect(() => new Script(pageScript)).not.toThrow()
   expect(pageScript).toMatch(/^'use strict'/)
   expect(pageScript).not.toMatch(/eval|innerHTML|document\.write|fetch/)

@@ -16,7 +16,9 @@ const statementsOf = async (work: () => Promise<void>): Promise<number> => {
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** Creates this number of clients, personal tokens, authorized applications with devices, and sessions of the user. */
+/**
+ * Creates `rows` clients, personal tokens, authorized applications with three devices each, and sessions of the user.
+ */
 const fill = async (t: TestServer, rows: number): Promise<void> => {
   const { server, user } = t
   await server.transaction(async (tx) => {

@@ -6,7 +6,7 @@ import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
 import { authorizeUrl, newPkce } from '../support/user-agent.ts'
 
-// The warnings on the consent page and in the administration about clients that no user of the server registered.
+// Clients that no user of the server registered cause warnings on the consent page and in the administration.
 
 const document = 'https://assistant.example/oauth/client.json'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   app = await startServer({
     dynamicRegistration: 'open',
     applicationName: 'Notes & Co',
-    // The stored metadata is sufficient: nothing is fetched here.
+    // The server uses the stored metadata, and fetches no document.
     extensions: [
       {
         name: 'kept-documents',
@@ -58,7 +58,7 @@ const consent = async (
   return page.text()
 }
 
-/** The visible text of the page, as one line. */
+/** Returns the visible text of the page as one line. */
 const shown = (html: string): string => shownText(html).join(' ').replaceAll(/\s+/g, ' ')
 
 const { en } = languages
@@ -71,13 +71,13 @@ describe('XS-06 the consent page describes the client truthfully', () => {
       'This application registered itself. Notes & Co has not verified it: its name and description may be false.',
     )
     expect(html).not.toContain(en.facts.verified)
-    // Nobody registered it, and the metadata defines its redirect URI.
+    // The client has no owner. Its metadata defines the redirect URI.
     expect(shown(html)).not.toContain('Registered by')
     expect(shown(html)).toContain('You will be sent to client.example')
     expect(shown(html)).not.toContain(en.consent.localCaution)
   })
 
-  test('shows the host of the metadata document of a client', async () => {
+  test('warns that a client describes itself, and shows the host of its metadata document', async () => {
     const html = await consent(document)
     expect(shown(html)).toContain(
       'This application describes itself at assistant.example . Its name and description are not verified',
@@ -85,7 +85,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(html).toContain('<code dir="ltr">assistant.example</code>')
   })
 
-  test('warns about unchecked clients on the user’s computer, because any program can imitate them [T078]', async () => {
+  test('warns about an unverified client with a loopback redirect URI, because any program can imitate the client [T078]', async () => {
     const redirect_uris = ['http://localhost:8000/cb', 'http://127.0.0.1/cb', 'http://[::1]/cb']
     const { client_id } = await registered(app, {
       redirect_uris,
@@ -99,7 +99,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(shown(await consent(document))).not.toContain(en.consent.localCaution)
   })
 
-  test('RFC 7591 §2 shows website, terms and policy as statements of the client [T186]', async () => {
+  test('RFC 7591 §2 shows the website, the terms and the policy of a client as statements of the client [T186]', async () => {
     const { client_id } = await registered(app, {
       client_name: 'Assistant',
       client_uri: 'https://assistant.example/',
@@ -115,16 +115,16 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     )
     expect(own.match(/rel="noopener noreferrer nofollow"/g)).toHaveLength(3)
     expect(html.replace(own, '')).not.toContain('assistant.example')
-    // XS-03: the page loads nothing from it.
+    // XS-03: the page does not load the logo of the client.
     expect(html).not.toContain('logo.png')
   })
 
-  test('omits the statements of a client without such metadata', async () => {
+  test('omits the statements of a client without website, terms and policy', async () => {
     const { client_id } = await registered(app)
     expect(await consent(client_id)).not.toContain('class="description"')
   })
 
-  test('shows the mark and no warning for a client that an administrator verified [T498]', async () => {
+  test('shows the text "Verified" and no warning for a client that an administrator verified [T498]', async () => {
     const { client_id } = await registered(app, {
       redirect_uris: ['http://localhost/cb'],
       client_uri: 'https://assistant.example/',
@@ -137,7 +137,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
     expect(text).toContain('says about itself')
   })
 
-  test('does not call a client self-registered if a user registered it', async () => {
+  test('does not describe a client as self-registered if a user registered the client', async () => {
     const { clientId } = await app.client({ redirectUris: ['http://localhost/cb'] })
     const text = shown(await consent(clientId, 'http://localhost/cb'))
     expect(text).toContain('Notes & Co has not verified this application.')
@@ -146,7 +146,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
   })
 
   test.each(Object.entries(languages))(
-    'shows all these warnings in the language %s [T216]',
+    'shows the warnings in the language %s [T216]',
     async (language, texts) => {
       const { client_id } = await registered(app, {
         redirect_uris: ['http://localhost/cb'],
@@ -171,7 +171,7 @@ describe('XS-06 the consent page describes the client truthfully', () => {
   )
 })
 
-test('shows the origin of a client to administrators', async () => {
+test('the administration shows which clients registered or describe themselves', async () => {
   await registered(app, { client_name: 'By itself' })
   await app.server.users.setAdmin(app.user.id, true)
   const page = await session.agent.fetch(`${app.issuer}/admin/applications/`)

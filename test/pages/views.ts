@@ -46,7 +46,7 @@ const listed = <T>(items: readonly T[], more: Partial<Listed<T>> = {}): Listed<T
   ...more,
 })
 
-/** A view of every page; `outside` receives each text that comes from others. */
+/** Returns a view of every page. `outside` receives and may replace each text that another person can set. */
 export const sampleViews = (
   outside: (text: string) => string = (text) => text,
 ): { readonly [Name in PageName]: ViewOf<Name> } => {
@@ -441,7 +441,7 @@ export const sampleViews = (
   }
 }
 
-/** Returns the HTML of a page by its name. */
+/** Returns the HTML of the page with the given name. */
 export const renderPage = async <Name extends PageName>(
   name: Name,
   view: ViewOf<Name>,

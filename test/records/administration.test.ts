@@ -10,7 +10,7 @@ import { authorizationOf, clientOf, statusOf } from '../support/tokens.ts'
 describe('administration', () => {
   let app: TestServer
   let actor: Actor
-  /** Fails after the operation with this name has run. */
+  /** The name of the store operation after which the store throws an error. */
   let failing: string | undefined
   beforeAll(async () => {
     app = await startServer({
@@ -34,7 +34,7 @@ describe('administration', () => {
   })
 
   const administration = () => app.server.administration
-  /** Returns the administration events of the audit log, without the events of the set-up. */
+  /** Returns the events of administrators in the audit log, without the events of the set-up. */
   const recorded = () =>
     query(
       app.database,
@@ -50,7 +50,7 @@ describe('administration', () => {
     return client && { isVerified: client.isVerified, isDisabled: client.isDisabled }
   }
 
-  describe('operations on an application', () => {
+  describe('operations on a client', () => {
     test.each<[ClientAct, string, { isVerified: boolean; isDisabled: boolean } | undefined]>([
       ['verify', 'client.verified', { isVerified: true, isDisabled: false }],
       ['unverify', 'client.unverified', { isVerified: false, isDisabled: false }],
@@ -58,7 +58,7 @@ describe('administration', () => {
       ['enable', 'client.enabled', { isVerified: false, isDisabled: false }],
       ['delete', 'client.deleted', undefined],
     ])(
-      '%s: applies and records %s with actor, client, time and address',
+      '%s takes effect, and records %s with the actor, the client, the time and the IP address',
       async (act, event, after) => {
         const { clientId } = await app.client({ name: 'Größe' })
         if (act === 'unverify') await app.server.clients.mark(clientId, { isVerified: true })
@@ -84,7 +84,7 @@ describe('administration', () => {
     )
 
     test.each<ClientAct>(['verify', 'unverify', 'disable', 'enable', 'delete'])(
-      '%s: changes nothing if the event cannot be recorded',
+      '%s changes nothing if the event cannot be recorded',
       async (act) => {
         const { clientId } = await app.client()
         const isVerified = act === 'unverify'
@@ -107,7 +107,7 @@ describe('administration', () => {
       ['verify', 'clients.update'],
       ['disable', 'clients.update'],
       ['delete', 'clients.delete'],
-    ])('%s: records nothing if the operation fails', async (act, operation) => {
+    ])('%s records nothing if the operation fails', async (act, operation) => {
       const { clientId } = await app.client()
       failing = operation
       await expect(administration().actOnClient(clientId, act, actor)).rejects.toThrow(
@@ -119,7 +119,7 @@ describe('administration', () => {
     })
 
     test.each<ClientAct>(['verify', 'unverify', 'disable', 'enable', 'delete'])(
-      '%s: rejects an unknown client, an altered one and the client of a personal token, and records nothing',
+      '%s rejects an unknown client, an altered client and the client of a personal token, and records nothing',
       async (act) => {
         const personal = await app.server.personalTokens.create('T', app.user.id)
         const { clientId: altered } = await app.client()
@@ -139,7 +139,7 @@ describe('administration', () => {
       },
     )
 
-    test('deletes all rows of the client, but not the event of the deletion', async () => {
+    test('delete removes all rows of the client, but not its events in the audit log', async () => {
       const { clientId } = await app.client({ name: 'Gone' })
       const { accessToken } = await authorizationOf(app, clientId)
       await administration().actOnClient(clientId, 'disable', actor)
@@ -151,7 +151,7 @@ describe('administration', () => {
       ])
     })
 
-    test('records the changes of two concurrent administrators, of which the last one applies', async () => {
+    test('concurrent operations of two administrators are all recorded, and the last operation applies', async () => {
       const { clientId } = await app.client()
       const done = ['disable', 'enable', 'verify', 'disable'] as const
       await Promise.all(done.map((act) => administration().actOnClient(clientId, act, actor)))
@@ -166,7 +166,7 @@ describe('administration', () => {
     })
   })
 
-  describe('revoking a token', () => {
+  describe('deleteToken()', () => {
     const recordOf = (
       id: number,
       clientId: string,
@@ -186,7 +186,7 @@ describe('administration', () => {
       address: '192.0.2.1',
     })
 
-    test('deletes a personal token with its client and its previous value', async () => {
+    test('deletes a personal token with its hidden client and its former value', async () => {
       const old = await app.server.personalTokens.create('Laptop', app.user.id)
       const { id, clientId, accessToken } = await app.server.personalTokens.rotate(old.id, {
         overlap: 60,
@@ -198,7 +198,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([recordOf(id, clientId, 'Laptop')])
     })
 
-    test('revokes the authorization of any other token, and no other authorization of that user and client', async () => {
+    test('revokes the authorization of any other token, but no other authorization of the user and client', async () => {
       const { clientId } = await app.client({ name: 'Reader' })
       const [one, other] = [
         await authorizationOf(app, clientId),
@@ -211,7 +211,7 @@ describe('administration', () => {
       expect(recorded()).toEqual([recordOf(one.token.id, clientId, 'Reader')])
     })
 
-    test('deletes only the token itself if it has no user or its client was altered', async () => {
+    test('deletes only the token if the token has no user or its client was altered', async () => {
       const { clientId } = await app.client()
       const client = await clientOf(app, clientId)
       const issue = () =>
@@ -254,7 +254,7 @@ describe('administration', () => {
   })
 
   describe('the audit log', () => {
-    test('lists the latest events first, up to the limit', async () => {
+    test('returns the latest events first, up to the limit', async () => {
       const { clientId } = await app.client()
       for (const act of ['verify', 'disable', 'enable'] as const) {
         app.advance(1)
@@ -299,10 +299,10 @@ describe('administration', () => {
     })
   })
 
-  describe('the lists', () => {
+  describe('the lists of administrators', () => {
     const whole = { after: null, limit: 100 }
 
-    test('lists all applications of all users with their numbers of users, without clients of personal tokens', async () => {
+    test('contain the clients of all users with their numbers of users, but no client of a personal token', async () => {
       const other = await app.server.users.create({ email: 'lister@example.org', password: null })
       const [mine, theirs, nobodys] = [
         await app.client({ name: 'ListedMine' }),
@@ -331,7 +331,7 @@ describe('administration', () => {
       expect(all.every(({ client }) => !client.isPersonal)).toBe(true)
     })
 
-    test('finds a name in any Unicode normalization form', async () => {
+    test('are searched for a name in any Unicode normalization form', async () => {
       const { clientId } = await app.client({ name: 'Gr\u00f6\u00dfe' })
       const ids = (await administration().clients('gro\u0308\u00dfe', whole)).items.map(
         ({ client }) => client.clientId,
@@ -339,7 +339,7 @@ describe('administration', () => {
       expect(ids).toContain(clientId)
     })
 
-    test('omits an altered client row, and continues with the next rows', async () => {
+    test('omit an altered client row, and continue with the next rows', async () => {
       const names = ['Part0', 'Part1', 'Part2', 'Part3', 'Part4']
       for (const name of names) await app.client({ name })
       const alter = "update oauth2server_client set redirect_uris = 'x' where name = ?"
@@ -351,7 +351,7 @@ describe('administration', () => {
       }
     })
 
-    test('lists all tokens of all users, including internal ones, without their values', async () => {
+    test('contain the tokens of all users, including internal tokens, without the values of the tokens', async () => {
       const other = await app.server.users.create({ email: 'holder@example.org', password: null })
       const internal = await app.server.personalTokens.create('Internal', other.id, {
         isInternal: true,
@@ -377,7 +377,7 @@ describe('administration', () => {
       expect(all).toHaveLength(count(app.database, 'oauth2server_token'))
     })
 
-    test('the number of store operations does not depend on the number of rows', async () => {
+    test('require a number of store operations that does not depend on the number of rows', async () => {
       const asked: string[] = []
       await using counted = await startServer({
         beside: app,

@@ -9,7 +9,7 @@ import { authorizeUrl, formIn, newPkce, tokenRequest, UserAgent } from '../suppo
 
 type Value = string | number | null
 
-/** The attacker can write to the database but does not have the secret key. Decision §6.1. */
+/** Simulates an attacker who can write to the database, but does not have the secret key (decision §6.1). */
 describe('a row that was altered, moved or inserted without the key does not authenticate anyone', () => {
   let app: TestServer
   let basic: { clientId: string; clientSecret: string }
@@ -30,7 +30,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
 
   const logged = () => app.log.filter(({ level }) => level === 'error').map(({ event }) => event)
 
-  /** Sets columns of one row, runs the work, and restores the row. */
+  /** Sets columns of one row, calls `work`, and restores the row. */
   const altered = async (
     table: string,
     key: Value,
@@ -62,7 +62,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
     }
   }
 
-  describe('token row', () => {
+  describe('a token row', () => {
     const alterations = (): [string, Record<string, Value>][] => [
       ['scopes, widened', { scopes: 'notes:read notes:write' }],
       ['scopes, narrowed', { scopes: '' }],
@@ -76,7 +76,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       ['authorization_id', { authorization_id: null }],
     ]
 
-    test('rejects a token if any column that defines its rights was altered', async () => {
+    test('does not authenticate if a column that defines the rights of the token was altered', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       for (const [what, columns] of alterations()) {
         ;(app.log as unknown[]).length = 0
@@ -88,7 +88,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       }
     })
 
-    test('rejects a personal token if any column that defines its rights was altered', async () => {
+    test('does not authenticate if a column that defines the rights of the personal token was altered', async () => {
       const { accessToken, id } = await app.server.tokens.createPersonal('Test', app.user.id, {
         scopes: ['notes:read'],
       })
@@ -106,7 +106,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       }
     })
 
-    test('rejects a token whose stored digest the attacker computed', async () => {
+    test('does not authenticate with a digest that the attacker computed', async () => {
       const { token } = await authorizationOf(app, basic.clientId)
       const mine = 'aValueThatIChoseMyself'
       await altered(
@@ -120,7 +120,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       )
     })
 
-    test('rejects a sealed value and its digest that were copied to the row of another user', async () => {
+    test('does not authenticate with a sealed value and a digest from the row of another user', async () => {
       const mine = await authorizationOf(app, basic.clientId)
       const theirs = await app.server.tokens.createPersonal('Theirs', otherUser, {
         scopes: ['notes:write'],
@@ -142,7 +142,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       expect(await statusOf(app, theirs.accessToken)).toBe(200)
     })
 
-    test('rejects a sealed access token as a refresh token, with either digest', async () => {
+    test('does not authenticate with a sealed access token in the column of the refresh token', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       const [row] = query<{ access_token: string }>(
         app.database,
@@ -160,7 +160,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       })
     })
 
-    test('rejects a row that another key sealed', async () => {
+    test('does not authenticate if another key sealed the row', async () => {
       const { accessToken, token } = await authorizationOf(app, basic.clientId)
       for (const sealed of ['', 'x', '00000000.AAAA', `${'A'.repeat(200)}`])
         await altered('token', token.id, { access_token: sealed }, async () =>
@@ -176,7 +176,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
       { basic },
     )
 
-  test('rejects a refresh token if its user, client, expiry or restorable scopes were altered', async () => {
+  test('rejects a refresh if the user, the client, the expiry or the scopes were altered', async () => {
     const { refreshToken, token } = await authorizationOf(app, basic.clientId)
     const alterations: [string, 'token' | 'authorization', Record<string, Value>][] = [
       ['the scopes that can be restored', 'authorization', { scopes: 'notes:read notes:write' }],
@@ -211,7 +211,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
     expect(moved.status, 'the rejected requests consumed nothing').toBe(200)
   })
 
-  test('I3 a revocation cannot be undone in the database', async () => {
+  test('I3 altering the database cannot undo a revocation', async () => {
     const { accessToken, refreshToken, token } = await authorizationOf(app, basic.clientId)
     await app.server.tokens.revoke(token)
     execute(
@@ -241,7 +241,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
     expect(await app.server.users.withPassword(app.user.email, app.password)).toBeDefined()
   })
 
-  test('a rotation row written without the key does not return the response of its successor', async () => {
+  test('a row of a rotated refresh token that the attacker wrote does not return the tokens of its successor', async () => {
     const { clientId } = await app.client({ isConfidential: false })
     const victim = await authorizationOf(app, clientId)
     execute(
@@ -472,7 +472,7 @@ describe('a row that was altered, moved or inserted without the key does not aut
   })
 })
 
-test('ST-01 stores no usable credential in plain text in the database, the write-ahead log or the log', async () => {
+test('ST-01 the database, the write-ahead log and the log contain no usable credential in plain text', async () => {
   await using app = await startServer({
     allowedGrantTypes: ['authorization_code', 'refresh_token', 'client_credentials', 'password'],
   })
@@ -520,7 +520,7 @@ test('ST-01 stores no usable credential in plain text in the database, the write
     secrets[`refreshed access token of ${fields.grant_type}`] = String(next.access_token)
     secrets[`refreshed refresh token of ${fields.grant_type}`] = String(next.refresh_token)
   }
-  // Failures are also logged.
+  // Cause failures, which the server also logs.
   await tokenRequest(
     app.issuer,
     { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },

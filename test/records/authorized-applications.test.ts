@@ -17,7 +17,7 @@ describe('authorized applications', () => {
   afterAll(() => app.close())
 
   const authorized = () => app.server.authorizedApplications
-  /** Creates a user with a browser. */
+  /** Creates a user and logs the user in with a browser. */
   const account = async (userAgent = 'Mozilla/5.0 (laptop)') => {
     accounts += 1
     const user = await app.server.users.create({
@@ -26,13 +26,13 @@ describe('authorized applications', () => {
     })
     return { user, agent: new UserAgent({ 'user-agent': userAgent }) }
   }
-  /** Registers an application that belongs to another user, for this user to authorize in the browser. */
+  /** Registers an application of another user, which the given user can authorize in the browser. */
   const application = (
     { user, agent }: { user: User; agent: UserAgent },
     input: Partial<ClientInput> = {},
   ) => TestClient.register({ ...app, user }, agent, { ...input, userId: app.user.id })
   const of = async (user: User) => (await authorized().listByUser(user.id, firstPage)).items
-  /** Issues another authorization of the user without a browser. */
+  /** Issues tokens under a new authorization of the user, without a browser. */
   const issue = async (user: User, clientId: string, scopes = ['notes:read']) => {
     const client = await clientOf(app, clientId)
     const type = 'user' as const
@@ -40,7 +40,7 @@ describe('authorized applications', () => {
   }
 
   describe('the list', () => {
-    test('has one entry for each application, with its scopes, the time of consent and its devices', async () => {
+    test('has one entry for each application, with its scopes, the time of the consent and its devices', async () => {
       const me = await account('Größe/1.0')
       const client = await application(me, { name: 'Reader' })
       const agreedAt = app.now()
@@ -82,7 +82,7 @@ describe('authorized applications', () => {
       expect(JSON.stringify(entry)).not.toContain(client.clientSecret)
     })
 
-    test('shows the same device after a refresh, with the scopes of its authorization', async () => {
+    test('contains the same device with the scopes of its authorization after a refresh', async () => {
       const me = await account()
       const client = await application(me)
       const { refresh_token } = await client.tokens({ scope: 'notes:read notes:write' })
@@ -95,7 +95,7 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('shows a token of the implicit grant as a device until the token expires', async () => {
+    test('contains a token of the implicit grant as a device until the token expires', async () => {
       const me = await account()
       const client = await application(me)
       const response = await client.ask({ response_type: 'token' })
@@ -105,7 +105,7 @@ describe('authorized applications', () => {
       expect(await of(me.user)).toMatchObject([{ deviceCount: 0, devices: [] }])
     })
 
-    test('shows an application without devices if its consent was never used', async () => {
+    test('contains an application without devices if the application received no token', async () => {
       const me = await account()
       const client = await application(me)
       await client.code()
@@ -119,7 +119,7 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('without a consent page, shows the scopes of the devices and no time of consent', async () => {
+    test('contains the scopes of the devices, but no time of consent, if no consent is stored', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await issue(user, clientId, ['notes:read'])
@@ -130,7 +130,7 @@ describe('authorized applications', () => {
       expect(entry?.devices.map(({ userAgent }) => userAgent)).toEqual(['', ''])
     })
 
-    test('lists the latest 10 of 23 devices, counts all 23, and still lists the devices of other applications', async () => {
+    test('contains the latest 10 of 23 devices and the number 23, and the devices of other applications', async () => {
       const { user } = await account()
       const [many, one] = [(await app.client()).clientId, (await app.client()).clientId]
       await issue(user, one)
@@ -152,7 +152,7 @@ describe('authorized applications', () => {
       ).toBe(0)
     })
 
-    test('lists the newest applications first, page by page', async () => {
+    test('is divided into pages, with the newest applications first', async () => {
       const { user } = await account()
       const made: string[] = []
       for (let index = 0; index < 7; index += 1) {
@@ -170,7 +170,7 @@ describe('authorized applications', () => {
       }
     })
 
-    test('the number of store operations does not depend on the number of rows', async () => {
+    test('requires a number of store operations that does not depend on the number of rows', async () => {
       const asked: string[] = []
       await using counted = await startServer({
         beside: app,
@@ -194,13 +194,13 @@ describe('authorized applications', () => {
       ])
     })
 
-    test('shows when and from where a device was last used', async () => {
+    test('contains the time and the IP address of the last use of a device', async () => {
       const me = await account()
       const client = await application(me)
       const { access_token } = await client.tokens()
       const headers = { authorization: `Bearer ${access_token}`, 'x-forwarded-for': '2001:db8::7' }
       {
-        // The server writes recorded uses when it closes.
+        // The server writes the recorded last uses to the store when the server closes.
         await using node = await startServer({ beside: app, trustedProxies: ['127.0.0.1'] })
         expect((await fetch(`${node.issuer}/api/me`, { headers })).status).toBe(200)
       }
@@ -210,7 +210,7 @@ describe('authorized applications', () => {
       })
     })
 
-    test('shows no data of an altered consent, and omits an altered application row', async () => {
+    test('contains no data of an altered consent, and omits an application whose row was altered', async () => {
       const { user } = await account()
       const { clientId } = await app.client()
       await app.server.consents.grant(user.id, clientId, ['notes:read'])
@@ -302,7 +302,7 @@ describe('authorized applications', () => {
       }
     }
 
-    test('revokes all access and refresh tokens of the application for that user, and requires new consent', async () => {
+    test('revokes all access and refresh tokens of the application for the user, and requires a new consent', async () => {
       const { me, client, mine } = await furnished()
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(true)
       for (const { access_token, refresh_token } of mine) {
@@ -318,7 +318,7 @@ describe('authorized applications', () => {
       expect(await authorized().revoke(me.user.id, client.clientId)).toBe(false)
     })
 
-    test('invalidates codes that are not redeemed yet, even if the user consents again before they are redeemed', async () => {
+    test('invalidates pending codes, even if the user consents again before the client redeems the codes', async () => {
       const { me, client } = await furnished()
       const [one, two] = [await client.code(), await client.code()]
       await authorized().revoke(me.user.id, client.clientId)
@@ -328,7 +328,7 @@ describe('authorized applications', () => {
       expect((await client.redeem(fresh)).status).toBe(200)
     })
 
-    test('stops the server from repeating a refresh response within the leeway', async () => {
+    test('rejects a repeated refresh within the leeway', async () => {
       const { me, client, mine } = await furnished()
       const { refresh_token = '' } = mine[0] ?? {}
       const { body } = await client.refresh(refresh_token)
@@ -347,7 +347,7 @@ describe('authorized applications', () => {
       expect(await app.server.consents.find(theirs.app.user.id, client.clientId)).toBeDefined()
     })
 
-    test('revokeAll() revokes every application for this user, and none for other users', async () => {
+    test('revokeAll() revokes every application for the user, and no application for other users', async () => {
       const { me, client, mine, elsewhere, ofSomebody, personal, machine, theirs } =
         await furnished()
       const code = await client.code()
@@ -362,7 +362,7 @@ describe('authorized applications', () => {
       await authorized().revokeAll(me.user.id)
     })
 
-    test('returns false and changes nothing if the user had granted nothing', async () => {
+    test('returns false and changes nothing if the user has not authorized the application', async () => {
       const { user } = await account()
       expect(await authorized().revoke(user.id, (await app.client()).clientId)).toBe(false)
       expect(await authorized().revoke(user.id, 'nope')).toBe(false)
@@ -392,7 +392,7 @@ describe('authorized applications', () => {
       expect(await statusOf(app, mine[0]?.access_token ?? '')).toBe(200)
     })
 
-    test('also revokes the tokens of a code or refresh token that is redeemed concurrently', async () => {
+    test('also revokes the tokens that a concurrent redemption of a code or refresh token issues', async () => {
       const { me, client, mine } = await furnished()
       const codes = [await client.code(), await client.code(), await client.code()]
       const responses = await Promise.all([
@@ -414,7 +414,7 @@ describe('authorized applications', () => {
     })
   })
 
-  test('shortens a user agent of more than 512 characters', async () => {
+  test('truncates a user agent of more than 512 characters', async () => {
     const me = await account('x'.repeat(2_000))
     const client = await application(me)
     await client.tokens()

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('the mark of a verified application', () => {
+describe('the verification of a client', () => {
   const verified = async (input: Partial<ClientInput> = {}): Promise<Client> => {
     const { clientId } = await app.client({
       website: 'https://example.org/',
@@ -40,14 +40,14 @@ describe('the mark of a verified application', () => {
       'list of redirect URIs as text',
       { redirectUris: 'https://a.example/cb\nhttps://c.example/cb' },
     ],
-  ])('is removed with another %s', async (_, changes) => {
+  ])('is removed by an update with another %s', async (_, changes) => {
     const { clientId } = await verified()
     const after = await app.server.clients.update(clientId, changes)
     expect(after.isVerified).toBe(false)
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is removed when the owner changes, because it applied to the previous owner', async () => {
+  test('is removed when the owner changes, because the administrator verified the previous owner', async () => {
     const other = await app.server.users.create({ email: 'next@example.org', password: null })
     for (const userId of [other.id, null]) {
       const { clientId } = await verified()
@@ -60,31 +60,34 @@ describe('the mark of a verified application', () => {
   })
 
   test.each<[string, Partial<ClientInput>]>([
-    ['nothing', {}],
+    ['no changes', {}],
     ['the same values', { name: 'Client', website: 'https://example.org/' }],
-    ['default scopes', { defaultScopes: ['notes:read'] }],
-    ['optional scopes', { optionalScopes: ['notes:read'] }],
-    ['a limit', { allowedScopes: ['notes:read'], grantTypes: ['authorization_code'] }],
+    ['other default scopes', { defaultScopes: ['notes:read'] }],
+    ['other optional scopes', { optionalScopes: ['notes:read'] }],
+    [
+      'other allowed scopes and grant types',
+      { allowedScopes: ['notes:read'], grantTypes: ['authorization_code'] },
+    ],
     ['one fewer redirect URI', { redirectUris: ['https://b.example/cb'] }],
     [
       'redirect URIs in another order',
       { redirectUris: 'https://b.example/cb\nhttps://a.example/cb' },
     ],
-    ['redirect URIs removed', { redirectUris: [] }],
-  ])('is kept with another %s', async (_, changes) => {
+    ['no redirect URIs', { redirectUris: [] }],
+  ])('remains after an update with %s', async (_, changes) => {
     const { clientId } = await verified()
     await app.server.clients.update(clientId, changes)
     expect(await isVerified(clientId)).toBe(true)
   })
 
-  test('is not restored with the previous name', async () => {
+  test('is not restored if the client receives its previous name', async () => {
     const { clientId } = await verified()
     await app.server.clients.update(clientId, { name: 'Another' })
     await app.server.clients.update(clientId, { name: 'Client' })
     expect(await isVerified(clientId)).toBe(false)
   })
 
-  test('is not affected by another secret or ID, or by the other mark', async () => {
+  test('is not affected by resetting the secret or the ID, or by disabling and enabling the client', async () => {
     const { clientId } = await verified()
     await app.server.clients.resetClientSecret(clientId, { overlap: 60 })
     const renewed = (await app.server.clients.resetClientId(clientId)).clientId
@@ -93,7 +96,7 @@ describe('the mark of a verified application', () => {
     expect(await isVerified(renewed)).toBe(true)
   })
 
-  test('cannot be set by input, like the other mark and a previous secret', async () => {
+  test('cannot be set by create() or update(), and neither can isDisabled or a previous secret', async () => {
     const smuggled = {
       isVerified: true,
       isDisabled: true,
@@ -114,7 +117,7 @@ describe('the mark of a verified application', () => {
     expect(await clientOf(app, client.clientId)).toMatchObject(plain)
   })
 
-  test('does not affect other fields, and can be removed', async () => {
+  test('does not change other fields, and can be removed', async () => {
     const { clientId } = await app.client({ description: 'Kept', optionalScopes: ['notes:read'] })
     const before = await clientOf(app, clientId)
     const after = await app.server.clients.mark(clientId, { isVerified: true })
@@ -128,7 +131,7 @@ describe('the mark of a verified application', () => {
     )
   })
 
-  test('is sealed in the database together with the verified name and website', async () => {
+  test('is sealed in the database with the verified name and website', async () => {
     const alterations = [
       'is_verified = 0',
       "name = 'Bank'",
@@ -158,7 +161,7 @@ describe('the mark of a verified application', () => {
 const change = (clientId: string, set: string): number =>
   execute(app.database, `update oauth2server_client set ${set} where client_id = ?`, clientId)
 
-describe('a disabled application', () => {
+describe('a disabled client', () => {
   let agent: UserAgent
   beforeEach(() => {
     agent = new UserAgent()
@@ -166,7 +169,7 @@ describe('a disabled application', () => {
   const disable = (clientId: string, isDisabled = true) =>
     app.server.clients.mark(clientId, { isDisabled })
 
-  test('shows the error view instead of redirecting to the application', async () => {
+  test('causes the error view instead of a redirect to the client', async () => {
     const client = await TestClient.register(app, agent)
     await disable(client.clientId)
     const response = await agent.fetch(client.url())
@@ -177,7 +180,7 @@ describe('a disabled application', () => {
     expect((await client.ask()).searchParams.get('code')).toMatch(/./)
   })
 
-  test('receives no code if it is disabled while the user decides', async () => {
+  test('receives no code if an administrator disables the client while the user decides', async () => {
     const client = await TestClient.register(app, agent)
     await agent.logIn(app)
     const page = await agent.browse(client.url())
@@ -189,7 +192,7 @@ describe('a disabled application', () => {
   })
 
   test.each(['basic', 'post', 'none'] as const)(
-    'authentication with %s fails with 401 invalid_client, and consumes nothing',
+    'cannot authenticate with the method %s, and the rejected request consumes no credential',
     async (proof) => {
       const client = await TestClient.register(
         app,
@@ -221,7 +224,7 @@ describe('a disabled application', () => {
     },
   )
 
-  test('invalidates all its tokens at every node from the next request on, until it is enabled [T572]', async () => {
+  test('has no valid token at any node from the next request until an administrator enables the client [T572]', async () => {
     await using node = await startServer({ beside: app })
     const { clientId } = await app.client()
     const client = await clientOf(app, clientId)
@@ -250,7 +253,7 @@ describe('a disabled application', () => {
     expect(count(app.database, 'oauth2server_token')).toBe(rows)
   })
 
-  test('a repeated refresh within the leeway is rejected', async () => {
+  test('cannot repeat a refresh within the leeway', async () => {
     const client = await TestClient.register(app, agent)
     const { refresh_token } = await client.tokens()
     expect((await client.refresh(refresh_token)).status).toBe(200)
@@ -260,7 +263,7 @@ describe('a disabled application', () => {
     expect((await client.refresh(refresh_token)).status).toBe(200)
   })
 
-  test('remains disabled when the owner changes it', async () => {
+  test('remains disabled when the owner updates the client or resets its secret', async () => {
     const { clientId } = await app.client()
     await disable(clientId)
     await app.server.clients.update(clientId, { name: 'Renamed' })
@@ -268,7 +271,7 @@ describe('a disabled application', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ isDisabled: true, isActive: false })
   })
 
-  test('is inactive if either it is disabled or its owner is inactive', async () => {
+  test('is inactive while an administrator disables the client or while its owner is inactive', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     const { clientId } = await app.client({ userId: owner.id })
     const isActive = async () => (await clientOf(app, clientId)).isActive

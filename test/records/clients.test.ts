@@ -23,8 +23,8 @@ describe('client', () => {
     expect(count(app.database, 'oauth2server_client')).toBe(before)
   }
 
-  describe('fields', () => {
-    test('requires only a name; every other field gets the specified default [T634]', async () => {
+  describe('the fields', () => {
+    test('requires only a name, and sets every other field to the specified default [T634]', async () => {
       const { client, clientSecret } = await app.server.clients.create({ name: 'Only a name' })
       expect({ ...client }).toEqual({
         clientKey: expect.any(Number),
@@ -59,7 +59,7 @@ describe('client', () => {
       expect(clientSecret).toMatch(/^[A-Za-z0-9]{60}$/)
     })
 
-    test('returns the fields as they were set [T675]', async () => {
+    test('returns the fields with the values that were set [T675]', async () => {
       const input = {
         name: 'Größe 😀',
         description: 'Two\nlines',
@@ -91,13 +91,13 @@ describe('client', () => {
       expect((await create({ name: '😀'.repeat(40) })).client.name).toBe('😀'.repeat(40))
     })
 
-    test('rejects a deceptive name', async () => {
+    test('rejects a name with bidirectional, control or only invisible characters', async () => {
       await refused({ name: 'Notes\u202eevil' }, 'name')
       await refused({ name: 'Notes\u0000' }, 'name')
       await refused({ name: '\u200b' }, 'name')
     })
 
-    test('rejects a description or website that cannot be displayed', async () => {
+    test('rejects a description with bidirectional characters, and a website without https', async () => {
       await refused({ description: 'a\u202eb' }, 'description')
       await refused({ website: 'javascript:alert(1)' }, 'website')
     })
@@ -112,7 +112,7 @@ describe('client', () => {
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)
     })
 
-    test('converts a user ID given as text to the type of the user key', async () => {
+    test('accepts a user ID as text, and converts the ID to the type of the user key', async () => {
       const { client } = await create({ userId: String(app.user.id) })
       expect(client.userId).toBe(app.user.id)
       expect((await app.server.clients.find(client.clientId))?.userId).toBe(app.user.id)
@@ -121,7 +121,7 @@ describe('client', () => {
       expect((await app.server.clients.find(clientId))?.owner?.id).toBe(app.user.id)
     })
 
-    test('client_id and client_secret are unique; references are indexed [T672]', async () => {
+    test('client_id and client_secret are unique, and the database indexes references [T672]', async () => {
       const indexed = (table: string) =>
         query<{ sql: string | null; name: string }>(
           app.database,
@@ -152,13 +152,13 @@ describe('client', () => {
         clientSecret,
       )
       expect(client.checkSecret(clientSecret, app.now())).toBe(true)
-      // The owner record does not include the password hash either.
+      // The record of the owner does not contain the password hash either.
       expect(JSON.stringify(client)).not.toContain('argon2')
       for (const wrong of ['', clientSecret.slice(1), `${clientSecret}x`, client.clientSecret])
         expect(client.checkSecret(wrong, app.now())).toBe(false)
     })
 
-    test('accepts only known grant types and response types as limits of a client, and removes duplicates', async () => {
+    test('accepts only known grant types and response types for a client, and removes duplicates', async () => {
       await refused({ grantTypes: ['implicit'] }, 'grant_types')
       await refused({ responseTypes: ['id_token'] }, 'response_types')
       await refused({ responseTypes: ['toString'] }, 'response_types')
@@ -182,7 +182,7 @@ describe('client', () => {
   })
 
   describe('redirect_uris', () => {
-    test('rule 1: a text is split on newlines, entries are trimmed, and stored joined by newlines [T676]', async () => {
+    test('rule 1: splits a text into lines, trims each URI, and stores the URIs joined by newlines [T676]', async () => {
       const { client } = await create({
         redirectUris: ' https://a.example/cb \r\n\n\thttp://localhost/cb\n',
       })
@@ -193,19 +193,16 @@ describe('client', () => {
       )
     })
 
-    test.each(forbiddenRedirectUris)(
-      'rule 2, AZ-09: %j makes the assignment fail [T686]',
-      async (uri) => {
-        await refused({ redirectUris: [uri] }, 'redirect_uris')
-        await refused({ redirectUris: ['https://a.example/cb', uri] }, 'redirect_uris')
-        await refused(
-          { redirectUris: `https://a.example/cb\n${uri}`, isConfidential: false },
-          'redirect_uris',
-        )
-      },
-    )
+    test.each(forbiddenRedirectUris)('rule 2, AZ-09: rejects the URI %j [T686]', async (uri) => {
+      await refused({ redirectUris: [uri] }, 'redirect_uris')
+      await refused({ redirectUris: ['https://a.example/cb', uri] }, 'redirect_uris')
+      await refused(
+        { redirectUris: `https://a.example/cb\n${uri}`, isConfidential: false },
+        'redirect_uris',
+      )
+    })
 
-    test('rejects an assignment with an invalid line, reports the line, and stores nothing [T685]', async () => {
+    test('rejects an update with an invalid line, reports the line number, and stores nothing [T685]', async () => {
       const { client } = await create({ redirectUris: 'https://a.example/cb' })
       await expect(
         app.server.clients.update(client.clientId, {
@@ -247,7 +244,7 @@ describe('client', () => {
   })
 
   describe('default_scopes', () => {
-    test('rule 3: scopes are stored space-separated without duplicates [T678]', async () => {
+    test('rule 3: the database contains the scopes separated by spaces, without duplicates [T678]', async () => {
       const { client } = await create({
         defaultScopes: ['notes:write', 'notes:read', 'notes:write'],
       })
@@ -276,7 +273,7 @@ describe('client', () => {
       },
     )
 
-    test('rule 4: validate_scopes returns true if all are registered and false if one is unknown [T687]', async () => {
+    test('rule 4: validate_scopes returns true if all scopes are registered, and false if a scope is unknown [T687]', async () => {
       const { client } = await create()
       expect(client.validateScopes([])).toBe(true)
       expect(client.validateScopes(['notes:read', 'test:scope'])).toBe(true)
@@ -284,7 +281,7 @@ describe('client', () => {
       expect(client.validateScopes(['__proto__'])).toBe(false)
     })
 
-    test('accepts another name for a client with a scope that is no longer registered', async () => {
+    test('a client with a scope that is no longer registered can be renamed', async () => {
       const { client } = await create({
         defaultScopes: ['notes:read', 'notes:write'],
         redirectUris: 'https://a.example/cb',
@@ -305,12 +302,12 @@ describe('client', () => {
   })
 
   describe('derived attributes', () => {
-    test('client_type is confidential or public [T681]', async () => {
+    test('client_type is "confidential" or "public" [T681]', async () => {
       expect((await create()).client.clientType).toBe('confidential')
       expect((await create({ isConfidential: false })).client.clientType).toBe('public')
     })
 
-    test('allowed_grant_types and allowed_response_types are the configured sets [T682]', async () => {
+    test('allowed_grant_types and allowed_response_types are the configured types by default [T682]', async () => {
       const { client } = await create()
       expect([...client.allowedGrantTypes].sort()).toEqual([
         'authorization_code',
@@ -366,7 +363,7 @@ describe('client', () => {
         clientKeyOf(app.database, clientId),
       )
 
-    test('get_users works inside a transaction and sees its changes', async () => {
+    test('get_users called inside a transaction counts the uncommitted tokens of the transaction', async () => {
       const { client } = await create()
       const counted = await app.server.transaction(async (tx) => {
         const inside = await tx.clients.find(client.clientId)
@@ -377,7 +374,7 @@ describe('client', () => {
       expect(counted).toBe(1)
     })
 
-    test('decision §4.5 excludes internal scopes from the default ceiling of scopes, even if the host allows them', async () => {
+    test('decision §4.5 the default allowed scopes contain no internal scopes, even if the host allows internal scopes', async () => {
       const { client } = await create()
       expect(client.scopeCeiling).toEqual(['notes:read', 'notes:write', 'user:email'])
       expect(client.scopesWhenOmitted).toEqual([])
@@ -396,14 +393,14 @@ describe('client', () => {
       expect(defaults.scopeCeilingWithoutConsent).toEqual(['notes:read'])
     })
 
-    test('decision §4.5 a client without scopes gets OAUTH2SERVER_DEFAULT_SCOPES as its default and its ceiling', async () => {
+    test('decision §4.5 a client without scopes uses OAUTH2SERVER_DEFAULT_SCOPES as its default and allowed scopes', async () => {
       await using open = await startServer({ defaultScopes: ['notes:read'] })
       const { client } = await open.server.clients.create({ name: 'x' })
       expect(client.scopesWhenOmitted).toEqual(['notes:read'])
       expect(client.scopeCeilingWithoutConsent).toEqual(['notes:read'])
     })
 
-    test('an inactive owner invalidates the client; a client without an owner is active', async () => {
+    test('a client with an inactive owner is inactive, and a client without an owner is active', async () => {
       const user = await app.server.users.create({ email: 'owner@example.org', password: null })
       const { clientId } = (await create({ userId: user.id })).client
       const isActive = async () => (await app.server.clients.find(clientId))?.isActive
@@ -416,8 +413,8 @@ describe('client', () => {
     })
   })
 
-  describe('updates', () => {
-    test('change only the given fields', async () => {
+  describe('update()', () => {
+    test('changes only the given fields', async () => {
       const { client } = await create({
         redirectUris: 'https://a.example/cb',
         defaultScopes: ['notes:read'],
@@ -429,7 +426,7 @@ describe('client', () => {
       expect((await app.server.clients.update(client.clientId, { userId: null })).userId).toBeNull()
     })
 
-    test('store both of two concurrent changes', async () => {
+    test('stores both of two concurrent changes', async () => {
       const { client } = await create()
       await Promise.all([
         app.server.clients.update(client.clientId, { name: 'New' }),
@@ -443,7 +440,7 @@ describe('client', () => {
       })
     })
 
-    test('reject an unknown client', async () => {
+    test('rejects an unknown client', async () => {
       const gone = expect.objectContaining({ name: 'InvalidField', field: 'client_id' })
       await expect(app.server.clients.update('nope', { name: 'x' })).rejects.toThrow(gone)
       await expect(app.server.clients.resetClientId('nope')).rejects.toThrow(gone)
@@ -452,7 +449,7 @@ describe('client', () => {
       expect(await app.server.clients.find('nope')).toBeUndefined()
     })
 
-    test('cannot change the client of a personal token', async () => {
+    test('rejects the client of a personal token', async () => {
       const { clientId } = await app.server.tokens.createPersonal('Mine', app.user.id)
       for (const change of [
         () => app.server.clients.update(clientId, { name: 'x' }),

@@ -8,7 +8,7 @@ import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const browser = { cookie: null, address: '127.0.0.1', userAgent: 'test' }
 
-describe('ST-04 uses another value and overwrites nothing if the random source repeats a value', () => {
+describe('ST-04 if the random source repeats a value, the server', () => {
   let app: TestServer
   let source: RepeatingRandom
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     source.drawn()
   })
   afterEach(async () => {
-    // All repeated values were drawn, so the test did cause a collision.
+    // The server has drawn all repeated values, so the test has caused a collision.
     expect(source.left).toBe(0)
     await app.close()
   })
@@ -25,7 +25,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
   const fresh = () => systemRandom(76)
   const rows = (table: string) =>
     query(app.database, `select * from oauth2server_${table} order by 1`)
-  /** Draws values, and then makes the work draw them again. */
+  /** Runs `work` twice. The second run draws the values of the first run again. */
   const repeatDraws = async <T>(
     work: () => Promise<T>,
     choose = (drawn: readonly Uint8Array[]) => drawn,
@@ -40,7 +40,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     ['client_secret and client_id', (drawn: readonly Uint8Array[]) => drawn],
     ['client_secret', ([secret]: readonly Uint8Array[]) => [secret ?? fresh()]],
     ['client_id', ([, id]: readonly Uint8Array[]) => [fresh(), id ?? fresh()]],
-  ])('%s of a client', async (_, choose) => {
+  ])('creates a client with another value for a repeated %s', async (_, choose) => {
     const [one, other] = await repeatDraws(() => app.client(), choose)
     expect(one.clientId).not.toBe(other.clientId)
     expect(one.clientSecret).not.toBe(other.clientSecret)
@@ -48,7 +48,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
       expect((await clientOf(app, clientId)).checkSecret(clientSecret, app.now())).toBe(true)
   })
 
-  test('renews client_id, client_secret, or both with unused values', async () => {
+  test('resets client_id, client_secret, or both to unused values', async () => {
     source.drawn()
     const taken = await app.client()
     const [secret = fresh(), id = fresh()] = source.drawn()
@@ -116,7 +116,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     ['its own access token', 'own', [0]],
     ['its own refresh token', 'own', [undefined, 1]],
   ] as const)(
-    'rotates a refresh token to unused values if the source draws %s',
+    'rotates a refresh token to unused values, if the source repeats %s',
     async (_, whose, which) => {
       const basic = await app.client()
       source.drawn()
@@ -163,7 +163,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     expect(await userOf(theirs)).toBe(other.id)
   })
 
-  test('stores an authorization code, and the request behind a consent page, under unused values', async () => {
+  test('stores a code and a pending authorization request under unused values', async () => {
     const basic = await app.client()
     const url = authorizeUrl(app.issuer, {
       client_id: basic.clientId,
@@ -172,7 +172,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     })
     const agent = new UserAgent()
     await agent.authorize(app, url)
-    // The consent is remembered, so only the code is drawn.
+    // The consent is stored, so the server draws only the code.
     const [one, other] = await repeatDraws(
       async () => (await agent.authorize(app, url)).searchParams.get('code') ?? '',
     )
@@ -195,7 +195,7 @@ describe('ST-04 uses another value and overwrites nothing if the random source r
     expect(request).not.toBe(another)
   })
 
-  test('rejects after a bounded number of attempts if the source only repeats values, and overwrites nothing', async () => {
+  test('gives up after a limited number of attempts, and overwrites nothing, if every value is repeated', async () => {
     source.drawn()
     await app.client()
     const values = source.drawn()

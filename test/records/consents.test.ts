@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientKeyOf, execute } from '../support/database.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-describe('a remembered consent', () => {
+describe('a stored consent', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -24,24 +24,24 @@ describe('a remembered consent', () => {
     return [[...scopes].sort(), [...declinedScopes].sort()]
   }
 
-  test('stores granted and refused scopes', async () => {
+  test('contains granted and refused scopes', async () => {
     expect(await consentAfter([['a', 'b'], ['c']])).toEqual([['a', 'b'], ['c']])
     expect(await consentAfter([['a']])).toEqual([['a'], []])
     expect(await consentAfter([[], ['c', 'd', 'c']])).toEqual([[], ['c', 'd']])
     expect(await consentAfter([[]])).toEqual([[], []])
   })
 
-  test('moves a refused scope to the granted scopes when the user grants it later', async () => {
+  test('moves a refused scope to the granted scopes when the user grants the scope later', async () => {
     expect(await consentAfter([['a'], ['b', 'c']], [['a', 'b']])).toEqual([['a', 'b'], ['c']])
     expect(await consentAfter([['a'], ['b']], [['b'], []])).toEqual([['a', 'b'], []])
   })
 
-  test('moves a granted scope to the refused scopes when the user refuses it later', async () => {
+  test('moves a granted scope to the refused scopes when the user refuses the scope later', async () => {
     expect(await consentAfter([['a', 'b']], [['c'], ['b']])).toEqual([['a', 'c'], ['b']])
     expect(await consentAfter([['a', 'b']], [[], ['a', 'b']])).toEqual([[], ['a', 'b']])
   })
 
-  test('contains the last decision after any number of changes', async () => {
+  test('contains the last decision on each scope after several changes', async () => {
     expect(await consentAfter([['a']], [[], ['a']], [['a']], [[], ['a']])).toEqual([[], ['a']])
     expect(await consentAfter([[], ['a']], [['a']], [['b'], ['a']], [['a']])).toEqual([
       ['a', 'b'],
@@ -49,7 +49,7 @@ describe('a remembered consent', () => {
     ])
   })
 
-  test('has the same ID and the time of the last decision after each decision', async () => {
+  test('has the same ID, but the time of the last decision, after each decision', async () => {
     const { clientId } = await app.client()
     const first = await app.server.consents.grant(app.user.id, clientId, ['a'])
     app.advance(5)
@@ -61,11 +61,11 @@ describe('a remembered consent', () => {
   })
 
   test.each([
-    ['refused scopes removed', "declined_scopes = ''"],
-    ['more scopes refused', "declined_scopes = 'b c d'"],
-    ['refused scopes granted', "scopes = 'a b', declined_scopes = 'c'"],
-    ['both columns exchanged', "scopes = 'b c', declined_scopes = 'a'"],
-  ])('ignores a consent altered without the key: %s', async (_, set) => {
+    ['removed refused scopes', "declined_scopes = ''"],
+    ['additional refused scopes', "declined_scopes = 'b c d'"],
+    ['a refused scope as a granted scope', "scopes = 'a b', declined_scopes = 'c'"],
+    ['exchanged columns', "scopes = 'b c', declined_scopes = 'a'"],
+  ])('is ignored after it was altered without the key to contain %s', async (_, set) => {
     const { clientId } = await app.client()
     await app.server.consents.grant(app.user.id, clientId, ['a'], { declined: ['b', 'c'] })
     execute(
@@ -89,7 +89,7 @@ describe('a remembered consent', () => {
     })
   })
 
-  test('contains all of several concurrent decisions', async () => {
+  test('contains all scopes of several concurrent decisions', async () => {
     const { clientId } = await app.client()
     const scopes = Array.from({ length: 10 }, (_, index) => `s${index}`)
     await Promise.all(

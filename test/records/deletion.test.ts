@@ -7,7 +7,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const many = 3_000
 
-/** Inserts tokens of the client directly into the database: for the user, or for the client itself. */
+/** Inserts tokens of the client directly into the database. Without a user, the client acts on its own behalf. */
 const fill = ({ database }: TestServer, clientKey: number, userId: number | null): void => {
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${many})`
   execute(
@@ -41,7 +41,7 @@ const until = async (isDone: () => boolean): Promise<void> => {
   while (!isDone()) await delay(20)
 }
 
-/** Records the number of rows in each removed batch. Each batch waits while `gate.wait` is pending. */
+/** Records the number of rows in each removed batch. Each batch waits until `gate.wait` resolves. */
 const watched = () => {
   const parts: number[] = []
   const gate: { wait?: Promise<void>; onPart?: () => Promise<void> } = {}
@@ -56,8 +56,8 @@ const watched = () => {
   return { parts, gate, aroundStore }
 }
 
-describe('deletion', () => {
-  test('deleting a client with many tokens returns after marking it, and deletes most rows later in batches [T828]', async () => {
+describe('deletions in batches', () => {
+  test('deleting a client marks the client, returns, and removes its many tokens later in batches [T828]', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const basic = await app.client()
@@ -73,7 +73,7 @@ describe('deletion', () => {
     expect(parts.length).toBeGreaterThan(5)
   })
 
-  test('deleting a user with many tokens frees the e-mail address immediately, and deletes most rows later in batches', async () => {
+  test('deleting a user frees the e-mail address immediately, and removes the many tokens later in batches', async () => {
     const { parts, aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const user = await app.server.users.create({ email: 'gone@example.org', password: null })
@@ -96,7 +96,7 @@ describe('deletion', () => {
     expect(await app.server.clients.find(basic.clientId)).toBeDefined()
   })
 
-  test('another node rejects the tokens of a deleted client from the next request on [T573]', async () => {
+  test('another node rejects the tokens of a deleted client from the next request [T573]', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -112,7 +112,7 @@ describe('deletion', () => {
     const client = await app.server.clients.find(clientId)
     if (!client) throw new Error('The client is gone.')
     await app.server.clients.delete(clientId)
-    // Issue a token like a request that looked up the client before the deletion.
+    // Issue a token as a request does that looked up the client before the deletion.
     const issued = await app.server.tokens.issue({
       type: 'client',
       client,
@@ -125,7 +125,7 @@ describe('deletion', () => {
     expect(rowsLeft(app)).toBe(0)
   })
 
-  test('the sweeper of a later process completes an interrupted deletion, and deletes its record after a minute', async () => {
+  test('the sweeper of a later process completes an interrupted deletion', async () => {
     const { gate, aroundStore } = watched()
     await using app = await startServer()
     const { clientId } = await app.client()
@@ -150,7 +150,7 @@ describe('deletion', () => {
     expect(count(app.database, 'oauth2server_removal')).toBe(0)
   })
 
-  test('two nodes can remove the rows of a deleted client concurrently', async () => {
+  test('two nodes can concurrently remove the rows of a deleted client', async () => {
     await using app = await startServer()
     await using other = await startServer({ beside: app })
     const { clientId } = await app.client()
@@ -166,7 +166,7 @@ describe('deletion', () => {
     expect([...app.log, ...other.log].filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('a deletion in a transaction that fails has no effect', async () => {
+  test('a deletion in a failing transaction has no effect', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const { accessToken } = await authorizationOf(app, clientId)
@@ -183,7 +183,7 @@ describe('deletion', () => {
     expect(rowsLeft(app)).toBe(0)
   })
 
-  test('making a client public revokes all its grants immediately, and deletes their rows later', async () => {
+  test('making a client public invalidates its tokens immediately, and removes their rows later', async () => {
     const { aroundStore } = watched()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -198,7 +198,7 @@ describe('deletion', () => {
     await until(() => rowsLeft(app) === 0)
   })
 
-  test('deleting a client with many rows never blocks the event loop for long [T574]', async () => {
+  test('deleting a client with 30,000 tokens does not block the event loop for long [T574]', async () => {
     await using app = await startServer()
     // Measure the processor time of this thread, so that other load on the machine does not matter.
     const longestTurn = async (work: () => Promise<unknown>): Promise<number> => {
@@ -223,7 +223,8 @@ describe('deletion', () => {
       await until(() => rowsLeft(app) === 0)
     })
     console.log('longest turn, ms of processor time:', { control, removing })
-    // Deleting 30,000 tokens in one statement would take more than 300 ms. The control includes the counts of this test.
+    // Deleting 30,000 tokens in one statement would last more than 300 ms. The control measures the counts of this
+    // test.
     expect(removing).toBeLessThan(control + 60)
   })
 })

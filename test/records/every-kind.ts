@@ -4,7 +4,7 @@ import { browser, logIn } from '../support/session.ts'
 import { authorizationOf, statusOf } from '../support/tokens.ts'
 import { authorizeUrl, tokenRequest } from '../support/user-agent.ts'
 
-/** Creates at least one row of each sealed kind at a server. */
+/** Creates at least one sealed row of each kind at a server. */
 export const everyKind = async (app: TestServer) => {
   const basic = await app.client()
   const scopes = ['notes:read']
@@ -25,13 +25,13 @@ export const everyKind = async (app: TestServer) => {
     cookie,
     refresh,
     personal: await app.personalToken(scopes),
-    /** A refresh token that each check redeems. */
+    /** The refresh token that each call of expectAllWork() redeems and replaces. */
     current: first.refreshToken as unknown,
     access: (await authorizationOf(app, basic.clientId)).accessToken,
     /** A redeemed refresh token, and the response to its redemption. */
     rotated: rotated.refreshToken,
     answered,
-    /** Refresh tokens that no check uses before the end. */
+    /** Refresh tokens that expectAllWork() does not redeem. */
     untouched: await Promise.all(
       Array.from({ length: 3 }, () => authorizationOf(app, basic.clientId)),
     ),
@@ -49,7 +49,7 @@ const codeAt = async (at: TestServer, { basic, agent }: Made): Promise<string> =
   return (await agent.authorize(at, url)).searchParams.get('code') ?? ''
 }
 
-/** Redeems a code at one server that another server issued. */
+/** Requests a code at the server `from`, and redeems the code at the server `at`. @returns the status */
 export const redeem = async (from: TestServer, at: TestServer, made: Made): Promise<number> => {
   const code = await codeAt(from, made)
   const parameters = { grant_type: 'authorization_code', code, redirect_uri: redirectUri }
@@ -60,7 +60,7 @@ export const redeem = async (from: TestServer, at: TestServer, made: Made): Prom
 export const ownToken = async ({ issuer }: TestServer, { basic }: Made): Promise<number> =>
   (await tokenRequest(issuer, { grant_type: 'client_credentials' }, { basic })).status
 
-/** Uses every row at a server, including rows that change when they are used. */
+/** Expects that every row of `made` is usable at a server, including rows that each use changes. */
 export const expectAllWork = async (at: TestServer, made: Made): Promise<void> => {
   const { basic, cookie, personal, access, rotated, answered, refresh } = made
   const { server, user, password } = at

@@ -6,7 +6,7 @@ import { authorizationOf } from '../support/tokens.ts'
 
 const firstPage = { after: null, limit: 50 }
 
-describe('the applications of a user', () => {
+describe('the clients that a user registered', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -18,7 +18,7 @@ describe('the applications of a user', () => {
       ({ client }) => client.name,
     )
 
-  test('lists the clients that the user registered, newest first, each with its number of users', async () => {
+  test('are listed newest first, each with its number of users', async () => {
     const owner = await app.server.users.create({ email: 'owner@example.org', password: null })
     await app.client({ name: 'Somebody else’s' })
     await app.client({ name: 'Nobody’s', userId: null })
@@ -39,7 +39,7 @@ describe('the applications of a user', () => {
     expect(await first?.client.getUsers()).toBe(0)
   })
 
-  test('lists each client once for any page size, even if all have the same time', async () => {
+  test('are listed once for any page size, even if all clients have the same creation time', async () => {
     const owner = await app.server.users.create({ email: 'many@example.org', password: null })
     const names = Array.from({ length: 9 }, (_, index) => `C${index}`)
     for (const name of names) await app.client({ name, userId: owner.id })
@@ -48,7 +48,7 @@ describe('the applications of a user', () => {
     for (const limit of [1, 2, 4, 9]) expect(await namesOf(owner.id, limit)).toEqual(order)
   })
 
-  test('moves a client to the list of its new owner', async () => {
+  test('are listed for their new owner after the owner changed', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'one@example.org', password: null }),
       await app.server.users.create({ email: 'two@example.org', password: null }),
@@ -59,7 +59,7 @@ describe('the applications of a user', () => {
     expect(await namesOf(other.id, 5)).toEqual(['Moved'])
   })
 
-  test('does not list a row that was moved to another owner without the key', async () => {
+  test('are not listed if the owner of the row was altered without the key', async () => {
     const [one, other] = [
       await app.server.users.create({ email: 'mine@example.org', password: null }),
       await app.server.users.create({ email: 'thief@example.org', password: null }),
@@ -72,7 +72,7 @@ describe('the applications of a user', () => {
     expect(app.log).toContainEqual(expect.objectContaining({ event: 'client.tampered', clientId }))
   })
 
-  test('stores registered optional scopes without duplicates', async () => {
+  test('have registered optional scopes without duplicates', async () => {
     const { client } = await app.server.clients.create({
       name: 'Optional',
       optionalScopes: ['notes:write', 'notes:read', 'notes:write'],
@@ -112,9 +112,12 @@ describe('the applications of a user', () => {
       { redirectUris: Array.from({ length: 51 }, (_, index) => `https://a.example/${index}`) },
       { problem: 'tooManyRedirectUris', value: 50 },
     ],
-  ])('rejects $1 with an error code that pages translate', async (input, detail) => {
-    await expect(app.server.clients.create({ name: 'Client', ...input })).rejects.toThrow(
-      expect.objectContaining({ name: 'InvalidField', detail }),
-    )
-  })
+  ])(
+    'cannot be created if a field is invalid: the error has the detail $1',
+    async (input, detail) => {
+      await expect(app.server.clients.create({ name: 'Client', ...input })).rejects.toThrow(
+        expect.objectContaining({ name: 'InvalidField', detail }),
+      )
+    },
+  )
 })

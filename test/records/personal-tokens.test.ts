@@ -35,7 +35,7 @@ describe('personal tokens', () => {
     managed().rotate(id, overlap === undefined ? {} : { overlap })
 
   describe('of a user', () => {
-    test('are listed with name, scopes, expiry and last use, newest first, without internal tokens and tokens of other users', async () => {
+    test('are listed with name, scopes, expiry and last use, newest first', async () => {
       const user = await app.server.users.create({ email: 'list@example.org', password: null })
       const one = await managed().create('First', user.id, { scopes: ['notes:read'] })
       await managed().create('Internal', user.id, { isInternal: true })
@@ -51,7 +51,7 @@ describe('personal tokens', () => {
       expect(JSON.stringify(items)).not.toContain(one.accessToken)
     })
 
-    test('are all listed page by page, even if they are rotated concurrently', async () => {
+    test('are each listed on a page, even if all tokens are rotated concurrently', async () => {
       const user = await app.server.users.create({ email: 'parts@example.org', password: null })
       const ids: number[] = []
       for (let index = 0; index < 7; index += 1) {
@@ -65,7 +65,7 @@ describe('personal tokens', () => {
       }
     })
 
-    test('are found by ID, but not tokens of other users, internal tokens and tokens that are not personal', async () => {
+    test('are found by ID, unlike tokens of other users, internal tokens and tokens of clients', async () => {
       const other = await app.server.users.create({ email: 'find@example.org', password: null })
       const mine = await create({ scopes: ['notes:read'] })
       expect({ ...(await found(mine.id)).token }).toEqual({ ...mine })
@@ -80,7 +80,7 @@ describe('personal tokens', () => {
   })
 
   describe('update()', () => {
-    test('changes name and scopes from the next request on, but not value, ID and expiry', async () => {
+    test('changes the name and the scopes from the next request, but not the value, the ID and the expiry', async () => {
       const token = await create({ scopes: ['notes:read', 'notes:write'], expiresIn: day })
       await managed().update(await found(token.id), { name: ' Desktop ', scopes: ['notes:read'] })
       expect(await scopesOf(token.accessToken)).toEqual(['notes:read'])
@@ -96,7 +96,7 @@ describe('personal tokens', () => {
       expect(await scopesOf(token.accessToken)).toEqual([])
     })
 
-    test('changes neither the scopes nor the token row if only the name is given', async () => {
+    test('changes neither the scopes nor the token row if the input contains only the name', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = rowsOf(token.clientKey)
       await managed().update(await found(token.id), { name: 'Renamed' })
@@ -106,7 +106,7 @@ describe('personal tokens', () => {
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
-    test('also removes scopes from a previous value that is still valid', async () => {
+    test('also removes scopes from a former value that is still valid', async () => {
       const old = await create({ scopes: ['notes:read', 'notes:write'] })
       const fresh = await rotate(old.id, hour)
       await managed().update(await found(old.id), { scopes: ['notes:read'] })
@@ -131,7 +131,7 @@ describe('personal tokens', () => {
       expect((await clientOf(app, token.clientId)).defaultScopes).toEqual(['notes:read'])
     })
 
-    test('changes nothing if it fails half-way', async () => {
+    test('changes nothing if the operation fails after some writes', async () => {
       let fails = false
       await using failing = await startServer({
         beside: app,
@@ -169,7 +169,7 @@ describe('personal tokens', () => {
       return token
     }
 
-    test('is treated as missing, and rejects an update of the token that was read before', async () => {
+    test('is treated as missing, and an update of the token that was read before is rejected', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const before = await found(token.id)
       const widen = "update oauth2server_token set scopes = 'notes:write' where id = ?"
@@ -188,7 +188,7 @@ describe('personal tokens', () => {
       expect(rowsOf(token.clientKey)).toEqual(before)
     })
 
-    test('has no effect if the lifetime of a previous value was extended or the value was made current', async () => {
+    test('does not make a former value valid if its lifetime was extended and it was marked as current', async () => {
       const old = await create({ scopes: ['notes:read'] })
       const fresh = await rotate(old.id, 60)
       const prolong =
@@ -199,7 +199,7 @@ describe('personal tokens', () => {
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
     })
 
-    test('of the client of a token makes an update fail, and remains invalid', async () => {
+    test('of the hidden client remains invalid, and makes an update of the token fail', async () => {
       const token = await create({ scopes: ['notes:read'] })
       const turn = 'update oauth2server_client set is_personal = 0 where client_id = ?'
       execute(app.database, turn, token.clientId)
@@ -209,7 +209,7 @@ describe('personal tokens', () => {
   })
 
   describe('rotate()', () => {
-    test('returns a new value, and does not change ID, name, client, user and scopes', async () => {
+    test('returns a new value, and does not change the ID, the name, the client, the user and the scopes', async () => {
       const old = await create({ scopes: ['notes:read', 'test:scope'] })
       app.advance(60)
       const fresh = await rotate(old.id)
@@ -222,7 +222,7 @@ describe('personal tokens', () => {
       expect([{ ...token }, name]).toEqual([{ ...fresh }, 'Laptop'])
     })
 
-    test('invalidates and deletes the old value immediately without an overlap', async () => {
+    test('without an overlap, invalidates and deletes the former value immediately', async () => {
       const old = await create()
       const fresh = await rotate(old.id)
       expect(await statuses(old.accessToken, fresh.accessToken)).toEqual([401, 200])
@@ -231,7 +231,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('keeps the old value valid for exactly the given overlap', async () => {
+    test('with an overlap, the former value remains valid for exactly the overlap', async () => {
       const old = await create()
       const fresh = await rotate(old.id, 90)
       expect((await found(old.id)).previousExpires).toBe(app.now() + 90_000)
@@ -243,7 +243,7 @@ describe('personal tokens', () => {
       expect((await found(old.id)).previousExpires).toBeNull()
     })
 
-    test('immediately invalidates the value before the previous one, even during its overlap', async () => {
+    test('invalidates the oldest of three values immediately, even during its overlap', async () => {
       const first = await create()
       const second = await rotate(first.id, 10 * day)
       const third = await rotate(first.id, hour)
@@ -254,7 +254,7 @@ describe('personal tokens', () => {
       expect(await statuses(...values, fourth.accessToken)).toEqual([401, 401, 401, 200])
     })
 
-    test('restarts the lifetime of a token with expiry, without extending the lifetime of the old value', async () => {
+    test('restarts the lifetime of a token with an expiry, but does not extend the lifetime of the former value', async () => {
       const old = await create({ expiresIn: day })
       app.advance(day - hour)
       const fresh = await rotate(old.id, 2 * hour)
@@ -274,7 +274,7 @@ describe('personal tokens', () => {
       expect(await statusOf(app, again.accessToken)).toBe(401)
     })
 
-    test('makes an expired token valid again, but only with its new value', async () => {
+    test('makes an expired token valid again, but not its former value', async () => {
       const old = await create({ expiresIn: hour })
       app.advance(2 * hour)
       expect(await statusOf(app, old.accessToken)).toBe(401)
@@ -309,7 +309,7 @@ describe('personal tokens', () => {
       },
     )
 
-    test('rejects unknown tokens, previous values and tokens that are not personal', async () => {
+    test('rejects unknown tokens, former values and tokens that are not personal', async () => {
       const token = await create()
       await rotate(token.id, hour)
       const [former] = rowsOf(token.clientKey).filter(({ successor_id }) => successor_id !== null)
@@ -320,7 +320,7 @@ describe('personal tokens', () => {
       expect(count(app.database, 'oauth2server_token')).toBe(before)
     })
 
-    test('20 concurrent rotations at two nodes succeed one after the other, and leave one current and one previous value', async () => {
+    test('succeeds 20 times concurrently at two nodes, and leaves one current and one former value', async () => {
       await using node = await startServer({ beside: app })
       const old = await create()
       const rotated = await Promise.all(
@@ -341,7 +341,7 @@ describe('personal tokens', () => {
       expect(left.filter((status) => status === 200)).toHaveLength(1)
     })
 
-    test('is complete or has no effect if the scopes change or the token is deleted concurrently', async () => {
+    test('either completes or has no effect if the scopes change or the token is deleted concurrently', async () => {
       const one = await create({ scopes: ['notes:read', 'notes:write'] })
       const before = await found(one.id)
       const [fresh] = await Promise.all([
@@ -361,7 +361,7 @@ describe('personal tokens', () => {
       expect(rowsOf(two.clientKey)).toEqual([])
     })
 
-    test('changes nothing if it fails half-way', async () => {
+    test('changes nothing if the operation fails after some writes', async () => {
       let fails = false
       await using failing = await startServer({
         beside: app,
@@ -380,7 +380,7 @@ describe('personal tokens', () => {
       expect(rowsOf(token.clientKey)).toHaveLength(1)
     })
 
-    test('does not affect a look-up by name, which finds one token', async () => {
+    test('does not change the result of a look-up by name, which finds one token', async () => {
       const token = await create({}, 'Rotated twice')
       await rotate(token.id, hour)
       await rotate(token.id, hour)
@@ -390,7 +390,7 @@ describe('personal tokens', () => {
     })
   })
 
-  test('can be followed by a deletion of the token, which also invalidates the previous value', async () => {
+  test('does not prevent deleting the token, which also invalidates the former value', async () => {
     const old = await create()
     const fresh = await rotate(old.id, day)
     expect(await app.server.tokens.revoke(fresh)).toBe(true)
@@ -399,7 +399,7 @@ describe('personal tokens', () => {
     expect(await app.server.clients.find(old.clientId)).toBeUndefined()
   })
 
-  test('ST-05 the sweeper deletes an expired previous value, but not the token and its client', async () => {
+  test('ST-05 leaves a former value, which the sweeper deletes after its expiry without deleting the token', async () => {
     await using own = await startServer()
     const { personalTokens } = own.server
     const old = await personalTokens.create('Swept', own.user.id)
@@ -412,7 +412,7 @@ describe('personal tokens', () => {
     expect(await personalTokens.find(own.user.id, old.id)).toBeDefined()
   })
 
-  test('a change of all client IDs does not affect previous values', async () => {
+  test('does not use the operations on clients, which reject the hidden client', async () => {
     const token = await create()
     await rotate(token.id, hour)
     const { clients } = app.server
@@ -426,7 +426,7 @@ describe('personal tokens', () => {
       await expect(attempt()).rejects.toThrow(expect.objectContaining({ field: 'client_id' }))
   })
 
-  test('stores no value of a rotated token in plain text', async () => {
+  test('stores neither value of a token in plain text', async () => {
     const old = await create()
     const fresh = await rotate(old.id, hour)
     const kept = JSON.stringify([rowsOf(old.clientKey), app.log, await found(old.id)])
@@ -434,12 +434,12 @@ describe('personal tokens', () => {
   })
 })
 
-describe('ST-04 uses another value if the random source repeats a value', () => {
+describe('ST-04 if the random source repeats a value, rotate()', () => {
   test.each([
-    ['of another token', 0],
-    ['of its own', hour],
-    ['of its own', 0],
-  ])('draws another value than that %s, with an overlap of %i', async (whose, overlap) => {
+    ['the value of another token', 0],
+    ['the value of the same token', hour],
+    ['the value of the same token', 0],
+  ])('does not use %s again, with an overlap of %i s', async (whose, overlap) => {
     const source = repeatingRandom()
     await using app = await startServer({ random: source.random })
     const { personalTokens } = app.server

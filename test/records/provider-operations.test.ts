@@ -8,7 +8,7 @@ import { authorizeUrl, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
 const allGrants = ['authorization_code', 'refresh_token', 'client_credentials', 'password'] as const
 
-/** Starts a server whose application replaces operations, with a client and a stored consent. */
+/** Starts a server whose host replaces provider operations. Creates a client and a stored consent. */
 const start = async (options: Partial<AuthorizationServerOptions>) => {
   const app = await startServer({ allowedGrantTypes: allGrants, ...options })
   const basic = await app.client({ defaultScopes: ['notes:read', 'notes:write'] })
@@ -37,7 +37,7 @@ const start = async (options: Partial<AuthorizationServerOptions>) => {
 }
 
 describe('get_client', () => {
-  test('is called at both endpoints, and may return clients of another source or reject [T741]', async () => {
+  test('is called by the authorization and the token endpoint, and may return a client of the host or reject [T741]', async () => {
     const asked: string[] = []
     let refuses = false
     await using host = await start({
@@ -69,7 +69,7 @@ describe('get_client', () => {
     expect(response.headers.get('location')).toMatch(/^\/oauth\/errors\?/)
   })
 
-  test('by default does not find the client of a personal token, and considers whether the owner is active [T740]', async () => {
+  test('by default finds neither the client of a personal token nor a client with an inactive owner [T740]', async () => {
     await using host = await start({})
     const { clientId } = await host.app.server.tokens.createPersonal('Test', host.app.user.id)
     expect(await host.app.server.getClient(clientId)).toBeUndefined()
@@ -122,7 +122,7 @@ describe('get_token', () => {
     expect((await host.refresh(token)).status).toBe(400)
   })
 
-  test('is called by the bearer check and by the refresh grant, and may reject [T743]', async () => {
+  test('is called by the bearer check and by the refresh grant, and may reject the token [T743]', async () => {
     const asked: object[] = []
     let refuses = false
     await using host = await start({
@@ -146,7 +146,7 @@ describe('get_token', () => {
     ])
   })
 
-  test('may return tokens of the application', async () => {
+  test('may return tokens of the host', async () => {
     await using host = await start({
       getToken: async ({ accessToken, ...by }, next) =>
         next(
@@ -163,7 +163,7 @@ describe('get_token', () => {
 })
 
 describe('get_user', () => {
-  test('is called by the password grant, and may use a directory of the application or reject', async () => {
+  test('is called by the password grant, and may use a directory of the host or reject the user', async () => {
     const asked: string[][] = []
     await using host = await start({
       getUser: async (email, password, next) => {
@@ -185,7 +185,7 @@ describe('get_user', () => {
     expect((await logIn('anybody', 'directory')).status).not.toBe(200)
   })
 
-  test('rule 6: is not called without the password grant [T745]', async () => {
+  test('rule 6: is not called if the password grant is not allowed [T745]', async () => {
     let asked = 0
     await using host = await start({
       allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token'],
@@ -210,7 +210,7 @@ describe('save_token', () => {
     fields: { ...data.fields, ...fields },
   })
 
-  test('receives the token data and the request, and persists through next() [T746]', async () => {
+  test('receives the token data and the request, and stores the token by calling next() [T746]', async () => {
     const seen: [string, string][] = []
     await using host = await start({
       saveToken: async (data, request, next) => {
@@ -233,7 +233,7 @@ describe('save_token', () => {
     ])
   })
 
-  test('may narrow the scopes and the lifetime, which the response reflects', async () => {
+  test('may narrow the scopes and the lifetime, and the response contains the narrowed values', async () => {
     await using host = await start({
       saveToken: (data, _, next) =>
         next(
@@ -248,7 +248,7 @@ describe('save_token', () => {
     expect(
       (await host.app.server.tokens.find({ accessToken: String(body.access_token) }))?.token,
     ).toMatchObject({ scopes: ['notes:read'], expires: host.app.now() + 60_000 })
-    // A refresh does not restore the removed scopes.
+    // Refreshing the token does not restore the removed scopes.
     expect((await host.refresh(body.refresh_token)).body.scope).toBe('notes:read')
     expect((await host.request({ grant_type: 'client_credentials' })).body).toMatchObject({
       scope: 'notes:read',
@@ -256,7 +256,7 @@ describe('save_token', () => {
     })
   })
 
-  test('may not widen the scopes or the lifetime, or change the user', async () => {
+  test('must not widen the scopes or the lifetime, or change the user', async () => {
     await using host = await start({
       saveToken: (data, _, next) => next(changed(data)),
     })
@@ -307,7 +307,7 @@ describe('save_token', () => {
     })
   })
 
-  test('may reject with a protocol error, which consumes nothing, so that the client can retry', async () => {
+  test('may reject with a protocol error, which consumes no credential, so that the client can retry', async () => {
     let refuses = true
     await using host = await start({
       saveToken: (_, __, next) => {
@@ -331,7 +331,7 @@ describe('save_token', () => {
     expect((await host.refresh(body.refresh_token)).status).toBe(200)
   })
 
-  test('returns 500 if the hook throws, and consumes nothing', async () => {
+  test('causes 500 if the hook throws another error, and consumes no credential', async () => {
     let fails = true
     await using host = await start({
       saveToken: async (_, __, next) => {
@@ -347,7 +347,7 @@ describe('save_token', () => {
     expect((await host.redeem(code)).status).toBe(200)
   })
 
-  test('saves exactly one of several concurrent redemptions, even if the application is slow', async () => {
+  test('saves the tokens of only one of several concurrent redemptions, even if the hook is slow', async () => {
     let saved = 0
     await using host = await start({
       saveToken: async (_, __, next) => {

@@ -6,7 +6,7 @@ import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-
 
 type Credentials = { clientId: string; clientSecret: string }
 
-describe('rule 5: regenerating credentials', () => {
+describe('rule 5: resetting the credentials of a client', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -40,7 +40,7 @@ describe('rule 5: regenerating credentials', () => {
     )
   })
 
-  test('a new secret invalidates the old one immediately, but not the ID and the tokens [T689]', async () => {
+  test('resetting the secret invalidates the former secret immediately, but not the ID and the tokens [T689]', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const { client, clientSecret } = await app.server.clients.resetClientSecret(old.clientId)
@@ -53,7 +53,7 @@ describe('rule 5: regenerating credentials', () => {
     expect((await refresh({ ...old, clientSecret }, issued.refreshToken)).status).toBe(200)
   })
 
-  test('a new ID does not affect secret, fields, tokens, refresh tokens and consents [T690]', async () => {
+  test('resetting the ID does not affect the secret, the fields, the tokens and the consents [T690]', async () => {
     const old = await app.client({ description: 'kept', defaultScopes: ['notes:read'] })
     const issued = await authorizationOf(app, old.clientId, {
       scopes: ['notes:read', 'notes:write'],
@@ -86,7 +86,7 @@ describe('rule 5: regenerating credentials', () => {
     })
   })
 
-  test('decision §5.4 leeway and reuse detection also work after a new ID', async () => {
+  test('decision §5.4 leeway and reuse detection also work after the ID was reset', async () => {
     const old = await app.client()
     const issued = await authorizationOf(app, old.clientId)
     const rotated = await refresh(old, issued.refreshToken)
@@ -108,7 +108,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toBe(0)
   })
 
-  test('a new ID invalidates pending codes', async () => {
+  test('resetting the ID invalidates pending codes', async () => {
     const client = await app.client()
     const { verifier, challenge } = newPkce()
     const url = authorizeUrl(app.issuer, {
@@ -146,7 +146,7 @@ describe('rule 5: regenerating credentials', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('after concurrent resets, only the last secret is valid', async () => {
+  test('concurrent resets leave only the last secret valid', async () => {
     const { clientId } = await app.client()
     const results = await Promise.all(
       Array.from({ length: 5 }, () => app.server.clients.resetClientSecret(clientId)),
@@ -157,7 +157,7 @@ describe('rule 5: regenerating credentials', () => {
     ).toHaveLength(1)
   })
 
-  test('rejects altered rows after a reset', async () => {
+  test('altered rows remain invalid after a reset', async () => {
     const { clientId } = await app.client()
     const widened = await authorizationOf(app, clientId)
     const restored = await authorizationOf(app, clientId)

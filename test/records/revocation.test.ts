@@ -44,7 +44,7 @@ const statusAt = async ({ issuer }: TestServer, { accessToken }: Party): Promise
   (await fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${accessToken}` } }))
     .status
 
-/** Sends requests with a token while it is revoked. @returns the responses to later requests */
+/** Sends requests with a token while `end` invalidates the token. @returns the statuses of later requests */
 const responsesAfter = async (
   nodes: readonly TestServer[],
   party: Party,
@@ -68,7 +68,7 @@ const responsesAfter = async (
 }
 
 test.each(cases)(
-  'rejects every request that begins after a token became invalid, at either node: %s, %s [T820]',
+  'with %s and the token format %s, both nodes reject every request after a token became invalid [T820]',
   async (store, accessTokenFormat) => {
     await using all = new AsyncDisposableStack()
     const database = store === 'PostgreSQL' ? await makeDatabase() : undefined

@@ -22,7 +22,7 @@ const columns = [
   ['user', 'password_hash'],
 ] as const
 
-/** Counts the values of each kind under a key. */
+/** Counts the values of each kind that a key has sealed. */
 const countUnder = ({ database }: TestServer, secret: string): Record<string, number> =>
   Object.fromEntries(
     columns
@@ -36,19 +36,19 @@ const countUnder = ({ database }: TestServer, secret: string): Record<string, nu
 const registeredKeys = ({ database }: TestServer): readonly string[] =>
   query<{ id: string }>(database, 'select id from oauth2server_secret_key').map(({ id }) => id)
 
-/** Starts another node on the same database with these keys. */
+/** Starts another node with the given keys on the same database. */
 const node = (app: TestServer, secretKeys: readonly string[], aroundStore?: AroundStore) =>
   startServer({
     beside: app,
     issuer: app.issuer,
     secretKeys,
     ...withoutWarnings,
-    // The limit must not apply to the thousands of tokens of one user.
+    // Raise the limit, because one user has thousands of tokens.
     authorizationsPerApplication: 100_000,
     ...(aroundStore ? { aroundStore } : {}),
   })
 
-/** Runs the work once, before the first operation with this name. */
+/** Calls `work` once, before the first store operation with the given name. */
 const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundStore => {
   let isDone = false
   return async ({ name }, run) => {
@@ -61,13 +61,13 @@ const beforeFirst = (operation: string, work: () => Promise<unknown>): AroundSto
 }
 
 describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
-  test('does not invalidate any kind of row, before, during or after it, or without the previous key', async () => {
+  test('does not invalidate any kind of row before, during or after the rotation, or without the previous key', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await expectAllWork(app, made)
     expect(Object.keys(countUnder(app, secretKey))).toHaveLength(columns.length)
 
-    // Every server has the new key before the first server writes with it.
+    // Every server must have the new key before a server writes with the new key.
     const knowing = await node(app, [secretKey, next])
     await expectAllWork(knowing, made)
     await using writing = await node(app, [next, secretKey])
@@ -100,7 +100,8 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
       expect(await statusOf(after, accessToken)).toBe(200)
       expect((await made.refresh(after, refreshToken)).status).toBe(200)
     }
-    // Rotated refresh tokens are also sealed again. After the leeway, reuse of one revokes the authorization.
+    // The rotation also seals rotated refresh tokens again. After the leeway, reusing a rotated token revokes its
+    // authorization.
     after.advance(61)
     expect((await made.refresh(after, made.rotated)).body.error).toBe('invalid_grant')
     expect(await statusOf(after, String(made.answered.access_token))).toBe(401)
@@ -109,7 +110,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ])
   })
 
-  test('a node without the key of other nodes returns 503 instead of rejecting credentials', async () => {
+  test('a node without the key that sealed a row returns 503 instead of rejecting the credentials', async () => {
     await using behind = await startServer()
     await using ahead = await node(behind, [next, secretKey])
     const basic = await ahead.client()
@@ -158,7 +159,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     expect(progress.slice(before).every(({ resealed }) => resealed === 0)).toBe(true)
   })
 
-  test('rotates from several previous keys in one run, and back again', async () => {
+  test('seals the rows of several previous keys in one run, and can be reverted', async () => {
     await using app = await startServer()
     const tokens = [await app.personalToken()]
     const second = await node(app, [next, secretKey])
@@ -166,17 +167,17 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     await second.close()
     await using all = await node(app, [third, next, secretKey])
     tokens.push(await all.personalToken())
-    // Two tokens with their clients, and the user.
+    // The rows are two tokens with their clients, and the user.
     expect((await all.server.rotateSecretKeys()).resealed).toBe(5)
     expect(registeredKeys(app)).toEqual([idOf(third)])
     await using back = await node(app, [secretKey, third])
-    // The third token with its client, and the audit checkpoint of the first rotation.
+    // The additional rows are the third token with its client, and the audit checkpoint of the first rotation.
     expect((await back.server.rotateSecretKeys()).resealed).toBe(8)
     expect(registeredKeys(app)).toEqual([idOf(secretKey)])
     for (const token of tokens) expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('two concurrent runs seal every row once', async () => {
+  test('two concurrent runs together seal every row once', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const issued = await Promise.all(
@@ -197,7 +198,7 @@ describe('a rotation of the secret keys', { timeout: 60_000 }, () => {
     ).toBeDefined()
   })
 
-  test('continues after an interruption, so that a second run seals the remaining rows', async () => {
+  test('can be repeated after an interruption, and the second run seals the remaining rows', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     for (let index = 0; index < 600; index += 1) await authorizationOf(app, clientId)
@@ -228,7 +229,7 @@ describe('a rotation of the secret keys during concurrent changes', () => {
   const rotatingWith = (app: TestServer, operation: string, work: () => Promise<unknown>) =>
     node(app, [next, secretKey], beforeFirst(operation, work))
 
-  test('preserves refreshes, revocations and new client IDs of tokens that it has already read', async () => {
+  test('preserves refreshes, revocations and new client IDs of tokens that the rotation has already read', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const { refresh, untouched, basic } = made
@@ -261,7 +262,7 @@ describe('a rotation of the secret keys during concurrent changes', () => {
     expect(after.log).toEqual([])
   })
 
-  test('preserves changes of clients, consents and passwords that it has already read', async () => {
+  test('preserves changes of clients, consents and passwords that the rotation has already read', async () => {
     await using app = await startServer()
     const { basic } = await everyKind(app)
     const { clientId } = basic
@@ -298,7 +299,7 @@ describe('a rotation of the secret keys during concurrent changes', () => {
     expect(after.log).toEqual([])
   })
 
-  test('lets a login succeed if the password hash is resealed after the check, but not if the hash changes', async () => {
+  test('a login succeeds if the rotation seals the password hash after the check, but fails if the hash changes', async () => {
     await using app = await startServer()
     await using rotating = await node(app, [next, secretKey])
     const { users, sessions } = rotating.server
@@ -313,8 +314,8 @@ describe('a rotation of the secret keys during concurrent changes', () => {
   })
 })
 
-describe('rows that cannot be opened', () => {
-  test('does not change altered rows, counts them, and still rejects them', async () => {
+describe('a rotation with rows that no configured key opens', () => {
+  test('counts altered rows, does not change them, and does not make them valid', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     const [widened, restorable, kept] = made.untouched
@@ -375,7 +376,7 @@ describe('rows that cannot be opened', () => {
       ]),
     )
 
-    // The altered rows do not require the previous key, which does not open them.
+    // The server starts without the previous key, because the previous key does not open the altered rows.
     await using after = await node(app, [next])
     const { clients, consents, users, tokens } = after.server
     expect(await clients.find(made.basic.clientId)).toBeUndefined()
@@ -383,7 +384,7 @@ describe('rows that cannot be opened', () => {
     expect(await users.withPassword(user.email, app.password)).toBeUndefined()
     expect(await statusOf(after, widened.accessToken)).toBe(401)
     expect(await tokens.find({ refreshToken: restorable.refreshToken })).toBeUndefined()
-    // The other rows are still valid.
+    // Rows that the attacker did not alter remain valid.
     expect(await statusOf(after, restorable.accessToken)).toBe(200)
     expect(await tokens.find({ refreshToken: kept.refreshToken })).toBeDefined()
   })
@@ -404,13 +405,13 @@ describe('rows that cannot be opened', () => {
     expect(rotating.log).toMatchObject([
       { message: expect.stringContaining('under key 0123abcd, which is not configured: 1.') },
     ])
-    // Its refresh token was unaltered.
+    // The rotation has sealed the unaltered refresh token in the row again.
     expect(countUnder(app, next)).toMatchObject({ 'token.refresh_token': 1 })
   })
 })
 
-describe('nodes that still write under a previous key', () => {
-  test('the rotation reports that it is incomplete, and the key remains registered', async () => {
+describe('nodes that still write with a previous key', () => {
+  test('make the rotation report that it is incomplete, and the key remains registered', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const late = await node(app, [secretKey, next])
@@ -430,7 +431,7 @@ describe('nodes that still write under a previous key', () => {
     expect(registeredKeys(app)).toEqual([idOf(next)])
   })
 
-  test('the key of a node that resumes writing is registered within a minute', async () => {
+  test('register the key again within a minute after they resume writing', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
       await using app = await startServer()
@@ -452,7 +453,7 @@ describe('nodes that still write under a previous key', () => {
 })
 
 describe('a missing key', () => {
-  test('is reported with the tables and the numbers of rows that need it', async () => {
+  test('is reported with the tables and the numbers of rows that the key sealed', async () => {
     await using app = await startServer()
     const made = await everyKind(app)
     await app.server.clients.create({ name: 'Another' })
@@ -466,7 +467,7 @@ describe('a missing key', () => {
     await expectAllWork(app, made)
   })
 
-  test('is reported as unused if no row is sealed under it', async () => {
+  test('is reported as unused if it has sealed no row', async () => {
     await using app = await startServer()
     execute(app.database, "insert into oauth2server_secret_key values ('0123abcd', 1)")
     await expect(node(app, [secretKey])).rejects.toThrow(
@@ -476,7 +477,7 @@ describe('a missing key', () => {
 })
 
 describe('under load', () => {
-  test('no request fails while 2,000 tokens are sealed again on two servers', {
+  test('the rotation of 2,000 tokens causes no failed request at two servers', {
     timeout: 60_000,
   }, async () => {
     await using app = await startServer({ authorizationsPerApplication: 100_000 })

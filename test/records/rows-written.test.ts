@@ -13,9 +13,9 @@ import { makeDatabase } from '../support/postgres.ts'
 interface Database {
   readonly opener: StoreOpener
   run(statement: string): Promise<unknown>
-  /** The numbers from 1 to `to`, as a table with one column `i`. */
+  /** Returns SQL for a table whose column `i` contains the numbers from 1 to `to`. */
   numbers(to: number): string
-  /** Counts each row that a later statement inserts, updates or deletes in any table. */
+  /** Adds triggers that count each row that a later statement inserts, updates or deletes. */
   watch(): Promise<void>
   written(): Promise<number>
   remove(): Promise<unknown>
@@ -83,19 +83,19 @@ const kinds = [
   { name: 'PostgreSQL', make: inPostgres, isLacking: await lacks('postgres') },
 ]
 
-describe.each(kinds)('rows written by one call of $name', ({ make, isLacking }) => {
+describe.each(kinds)('the rows that one call writes: $name', ({ make, isLacking }) => {
   test.skipIf(isLacking)('do not depend on the number of tokens of the client', async () => {
     const database = await make()
     const server = await createTestServer({
       store: database.opener,
-      // Ignore the rows of a previous client key, which are removed later in batches.
+      // Ignore the rows of a previous client key, which the server removes later in batches.
       async aroundStore({ name }, run) {
         if (name === 'removals.removeSome') throw new StoreUnavailable(name)
         return run()
       },
     })
     try {
-      /** Creates a confidential client with this number of authorizations, tokens and rotated refresh tokens. */
+      /** Creates a confidential client with `number` authorizations, tokens and rotated refresh tokens. */
       const clientWith = async (number: number) => {
         const { client } = await server.clients.create({ name: `With ${number}` })
         const { clientKey } = client

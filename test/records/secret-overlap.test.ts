@@ -9,7 +9,7 @@ type Credentials = { clientId: string; clientSecret: string }
 
 const hour = 3_600
 
-describe('the reset of a client secret', () => {
+describe('resetting a client secret', () => {
   let app: TestServer
   beforeAll(async () => {
     app = await startServer()
@@ -17,7 +17,7 @@ describe('the reset of a client secret', () => {
   afterAll(() => app.close())
 
   const clients = () => app.server.clients
-  /** Returns the secrets that the token endpoint accepts, by both authentication methods. */
+  /** Returns for each secret whether the token endpoint accepts the secret with both authentication methods. */
   const accepted = async (clientId: string, ...secrets: string[]) => {
     const judge = async (clientSecret: string) => {
       const grant_type = 'client_credentials'
@@ -45,7 +45,7 @@ describe('the reset of a client secret', () => {
   const row = (clientId: string) =>
     query(app.database, 'select * from oauth2server_client where client_id = ?', clientId)[0]
 
-  test('keeps both secrets valid until the exact end of the overlap, and then only the new secret', async () => {
+  test('leaves both secrets valid until the exact end of the overlap, and then only the new secret', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(await accepted(clientId, old, fresh, 'neither')).toEqual([true, true, false])
@@ -55,7 +55,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('accepts the old secret for refresh tokens issued before the reset', async () => {
+  test('allows refreshes with the former secret during the overlap', async () => {
     const basic = await app.client()
     const { accessToken, refreshToken } = await authorizationOf(app, basic.clientId)
     await reset(basic.clientId, hour)
@@ -64,7 +64,7 @@ describe('the reset of a client secret', () => {
     expect(await statusOf(app, accessToken)).toBe(401)
   })
 
-  test('immediately invalidates the old secret and the secret before it if no overlap is given', async () => {
+  test('without an overlap, immediately invalidates all former secrets', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, hour)
     const third = await reset(clientId)
@@ -77,7 +77,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(clientId, third, fourth)).toEqual([false, true])
   })
 
-  test('invalidates the secret before the previous one, even during its overlap', async () => {
+  test('invalidates the oldest of three secrets, even during its overlap', async () => {
     const { clientId, clientSecret: first } = await app.client()
     const second = await reset(clientId, 30 * 24 * hour)
     const third = await reset(clientId, 60)
@@ -86,7 +86,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(clientId, first, second, third)).toEqual([false, false, true])
   })
 
-  test('a new ID does not affect the secrets, and new credentials invalidate both', async () => {
+  test('is independent of resetting the ID, but resetting both credentials invalidates both secrets', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     const renewed = (await clients().resetClientId(clientId)).clientId
@@ -96,7 +96,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(client.clientId, old, fresh, clientSecret)).toEqual([false, false, true])
   })
 
-  test('an update of other fields does not affect the secrets', async () => {
+  test('is independent of an update of other fields, which affects neither secret', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     await clients().update(clientId, { name: 'Renamed', optionalScopes: ['notes:read'] })
@@ -107,7 +107,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('rejects an old secret for another client or for a public client', async () => {
+  test('does not make the former secret valid for another client or for a public client', async () => {
     const { clientId, clientSecret: old } = await app.client()
     await reset(clientId, hour)
     const another = await app.client()
@@ -133,7 +133,7 @@ describe('the reset of a client secret', () => {
     },
   )
 
-  test('accepts at most thirty days', async () => {
+  test('accepts an overlap of at most thirty days', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, 2_592_000)
     app.advance(2_592_000 - 1)
@@ -142,7 +142,7 @@ describe('the reset of a client secret', () => {
     expect(await accepted(clientId, old, fresh)).toEqual([false, true])
   })
 
-  test('after concurrent resets, the last secret is current, and one other secret is the previous one', async () => {
+  test('several times concurrently leaves the last secret current, and one former secret valid', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const secrets = await Promise.all(Array.from({ length: 8 }, () => reset(clientId, hour)))
     const now = (await accepted(clientId, old, ...secrets)).filter(Boolean)
@@ -151,7 +151,7 @@ describe('the reset of a client secret', () => {
     expect((await accepted(clientId, old, ...secrets)).filter(Boolean)).toHaveLength(1)
   })
 
-  test('decision §6.1 stores only a digest of the old secret', async () => {
+  test('decision §6.1 stores only a digest of the former secret', async () => {
     const { clientId, clientSecret: old } = await app.client()
     const fresh = await reset(clientId, hour)
     expect(row(clientId)?.previous_client_secret).toBe(digestOf('client_secret', old))
@@ -161,8 +161,14 @@ describe('the reset of a client secret', () => {
 
   describe('a client row that was altered without the key', () => {
     const alterations: readonly [string, Record<string, string | number | null>][] = [
-      ['a former secret of my own', { previous_client_secret: digestOf('client_secret', 'mine') }],
-      ['a later end of the former one', { previous_client_secret_expires: 9_000_000_000_000 }],
+      [
+        'a former secret of the attacker',
+        { previous_client_secret: digestOf('client_secret', 'mine') },
+      ],
+      [
+        'a later expiry of the former secret',
+        { previous_client_secret_expires: 9_000_000_000_000 },
+      ],
       ['a former secret without an expiry', { previous_client_secret_expires: null }],
       [
         'a missing former secret',
@@ -170,7 +176,7 @@ describe('the reset of a client secret', () => {
       ],
     ]
     test.each(alterations)(
-      'invalidates all secrets of the client if it contains %s',
+      'invalidates all secrets of the client if the altered row contains %s',
       async (_, columns) => {
         const { clientId, clientSecret: old } = await app.client()
         const fresh = await reset(clientId, hour)
@@ -179,7 +185,7 @@ describe('the reset of a client secret', () => {
       },
     )
 
-    test('invalidates all secrets if a previous secret was added', async () => {
+    test('invalidates all secrets of the client if a former secret was added', async () => {
       const { clientId, clientSecret } = (await app.client()) satisfies Credentials
       alter(app, clientId, {
         previous_client_secret: digestOf('client_secret', 'mine'),
@@ -188,7 +194,7 @@ describe('the reset of a client secret', () => {
       expect(await accepted(clientId, clientSecret, 'mine')).toEqual([false, false])
     })
 
-    test('invalidates all secrets if the expiry of an expired previous secret was extended', async () => {
+    test('invalidates all secrets of the client if the expiry of an expired former secret was extended', async () => {
       const { clientId, clientSecret: old } = await app.client()
       const fresh = await reset(clientId, 60)
       app.advance(60)

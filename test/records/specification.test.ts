@@ -10,7 +10,8 @@ import { logIn } from '../support/session.ts'
 import { authorizationOf } from '../support/tokens.ts'
 import { TestClient, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Tests of the requirements that no other suite covers. Each title begins with the ID in docs/spec-coverage.md.
+// Tests the requirements that no other suite covers. Each title begins with the ID of the requirement in
+// docs/spec-coverage.md.
 
 let app: TestServer
 beforeAll(async () => {
@@ -30,7 +31,7 @@ const api = (path: string, token: string, init: RequestInit = {}): Promise<Respo
 const write = (token: string, text: string): Promise<Response> =>
   api('/notes', token, { method: 'POST', body: JSON.stringify({ text }) })
 
-test('token-rule-1 stores scopes as space-separated text and returns them as a list, empty if there are none [T700]', async () => {
+test('token-rule-1 stores scopes as a text separated by spaces, and returns a list, which is empty without scopes [T700]', async () => {
   const stored = (id: number) =>
     query(app.database, 'select scopes from oauth2server_token where id = ?', id)
   const { accessToken, token } = await authorizationOf(app, (await app.client()).clientId, {
@@ -80,18 +81,18 @@ test.each([
   ['database', 1],
   ['memory', 0],
 ] as const)(
-  'records-1 OAUTH2_CACHE_TYPE=%s: stores an authorization code there, and redeems it from there [T730]',
+  'records-1 with OAUTH2_CACHE_TYPE=%s, the selected store contains the authorization code [T730]',
   async (cacheType, rows) => {
     await using own = await startServer({ cacheType })
     const client = await TestClient.register(own, new UserAgent())
-    // The decision of the user consumes the stored request, so that only the code remains.
+    // The decision of the user deletes the stored request, so that only the code remains.
     const code = await client.code()
     expect(count(own.database, 'oauth2server_transient')).toBe(rows)
     expect((await client.redeem(code)).status).toBe(200)
   },
 )
 
-test('endpoints-5 the hook of the REST extension sets the current user; with only the general hook, the user is not looked up [T747]', async () => {
+test('endpoints-5 only the hook of the REST extension looks up and sets the current user [T747]', async () => {
   const host = express()
   host.use(mount(app.server))
   host.use('/api', rest(app.server))
@@ -120,7 +121,7 @@ test('authentication-rule-4 a personal token acts as its user, limited to the sc
   expect((await api('/notes', await app.personalToken())).status).toBe(403)
 })
 
-test('authentication-rule-5 scopes do not replace access control: with equal scopes each user reaches only their own data [T758]', async () => {
+test('authentication-rule-5 users with equal scopes can access only their own data [T758]', async () => {
   const scopes = ['notes:read', 'notes:write']
   const { id } = await app.server.users.create({ email: 'user-b@example.org', password: null })
   const other = await app.server.tokens.createPersonal('Other', id, { scopes })
@@ -169,7 +170,7 @@ test('config OAUTH2SERVER_ALLOWED_RESPONSE_TYPES accepts only the two specified 
     expect(() => given(other)).toThrow('OAUTH2SERVER_ALLOWED_RESPONSE_TYPES')
 })
 
-test('limit Rate-limits: successful requests are not limited [T773]', async () => {
+test('limit Rate-limits: the server does not limit successful requests [T773]', async () => {
   const token = await app.personalToken()
   const responses = await Promise.all(
     Array.from({ length: 200 }, () => fetch(`${app.issuer}/api/me`, { headers: bearer(token) })),

@@ -22,8 +22,8 @@ describe('oneOf()', () => {
   })
 })
 
-describe('bounds of tokens', () => {
-  test('a client that requests a token per call has about tokensPerClient tokens, and is never rejected', async () => {
+describe('limits for the number of tokens', () => {
+  test('a client that requests very many tokens retains about tokensPerClient tokens, and is never rejected', async () => {
     await using app = await startServer({ tokensPerClient: 100 })
     const { clientId } = await app.client()
     const other = await app.client()
@@ -37,7 +37,7 @@ describe('bounds of tokens', () => {
     const first = await issue()
     for (let n = 0; n < 60; n += 1) await Promise.all(Array.from({ length: 100 }, () => issue()))
     const last = await issue()
-    // The server checks the bound after at most 1,500 tokens.
+    // The server checks the limit after at most 1,500 tokens.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_token')).toBeLessThan(1_700),
       10_000,
@@ -49,7 +49,7 @@ describe('bounds of tokens', () => {
     expect(await app.server.tokens.find({ refreshToken: String(refreshToken) })).toBeDefined()
   })
 
-  test('an authorization has about 1,000 rotated refresh tokens; an older one is rejected without revoking anything', async () => {
+  test('an authorization retains about 1,000 rotated refresh tokens, and an older token is rejected without a revocation', async () => {
     await using app = await startServer()
     const basic = await app.client()
     const { refreshToken } = await authorizationOf(app, basic.clientId)
@@ -66,7 +66,7 @@ describe('bounds of tokens', () => {
       app.advance(1)
       latest = (await refresh(latest)).refresh_token
     }
-    // The server checks the bound after at most 96 rotations.
+    // The server checks the limit after at most 96 rotations.
     await vi.waitFor(
       () => expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBeLessThan(1_100),
       10_000,
@@ -96,7 +96,7 @@ describe('bounds of tokens', () => {
       app.advance(60)
       await refresh()
     }
-    // If another removal is running, a removal is skipped until the next refresh.
+    // While a removal is running, the server skips another removal until the next refresh.
     await vi.waitFor(
       async () => {
         await refresh()

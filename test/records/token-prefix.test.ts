@@ -26,14 +26,14 @@ const counting = async (options = {}) => {
 const bearer = (app: TestServer, token: string, path = '/api/me') =>
   fetch(`${app.issuer}${path}`, { headers: { authorization: `Bearer ${token}` } })
 
-describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
+describe('the setting OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
   test('without a prefix, a token has the specified format', async () => {
     await using app = await startServer()
     expect(app.server.settings.tokenPersonalPrefix).toBe('')
     expect(await app.personalToken()).toMatch(/^[A-Za-z0-9]{60}$/)
   })
 
-  test('a token begins with the prefix, ends with a six-character checksum, and works wherever a token does', async () => {
+  test('a token begins with the prefix, ends with a checksum of six characters, and is valid at all endpoints', async () => {
     await using app = await startServer({ tokenPersonalPrefix, tokenPersonalSaltLen: 30 })
     const token = await app.personalToken(['notes:read'])
     expect(token).toMatch(/^notes_[A-Za-z0-9]{36}$/)
@@ -45,7 +45,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('rejects a token with a wrong checksum like any invalid token, without a store operation', async () => {
+  test('a token with a wrong checksum is rejected without a store operation, with the response for any invalid token', async () => {
     await using counted = await counting({ tokenPersonalPrefix })
     const { app, during } = counted
     const token = await app.personalToken()
@@ -68,7 +68,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
       })
       expect(asked, wrong).toBe(0)
     }
-    // Only the token with a valid checksum, and tokens without a prefix, are looked up.
+    // The server looks up only tokens with a valid checksum and tokens without a prefix.
     expect(await during(() => bearer(app, token))).toBeGreaterThan(0)
     expect(await during(() => bearer(app, 'x'.repeat(60)))).toBeGreaterThan(0)
     expect(await statusOf(app, token)).toBe(200)
@@ -83,7 +83,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     expect(await app.server.tokens.find({ refreshToken })).toBeDefined()
   })
 
-  test('tokens from before the prefix was set, changed or removed are still valid', async () => {
+  test('tokens that were issued before the prefix was set, changed or removed remain valid', async () => {
     await using none = await startServer()
     await using first = await startServer({ beside: none, tokenPersonalPrefix: 'a_' })
     await using second = await startServer({ beside: none, tokenPersonalPrefix: 'B1_' })
@@ -109,7 +109,7 @@ describe('OAUTH2SERVER_TOKEN_PERSONAL_PREFIX', () => {
     },
   )
 
-  test('accepts a prefix and a length with which a token has 255 characters', async () => {
+  test('a token with prefix and checksum may have at most 255 characters', async () => {
     const longest = `${'x'.repeat(20)}_`
     await using app = await startServer({
       tokenPersonalPrefix: longest,

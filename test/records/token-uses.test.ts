@@ -11,7 +11,7 @@ import { authorizationOf, statusOf } from '../support/tokens.ts'
 
 const minute = 60_000
 
-/** Creates the records of token uses, with a store whose operations are recorded. */
+/** Creates a TokenUses whose store records its operations. */
 const openUses = async (around?: AroundStore) => {
   const opened = await sqlite(':memory:').open()
   await opened.migrate()
@@ -74,7 +74,7 @@ describe('the last use of a token', () => {
     expect(notes.asked, 'no write without a new use').toHaveLength(2)
   })
 
-  test('is written once a minute for a token that is used continuously', async () => {
+  test('is written once a minute if a token is used continuously', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     const written: (number | undefined)[] = []
@@ -108,7 +108,7 @@ describe('the last use of a token', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000 + minute)
   })
 
-  test('is not written again because of a request that looked up the token before the last write', async () => {
+  test('is not written again if the only request since the last write looked up the token before the write', async () => {
     let isWritten: () => void = () => undefined
     const written = new Promise<void>((resolve) => {
       isWritten = resolve
@@ -129,7 +129,7 @@ describe('the last use of a token', () => {
     expect((await notes.lastUse(id))?.at).toBe(1_000)
   })
 
-  test('never goes back in time, even if the clock of another node is wrong', async () => {
+  test('never changes to an earlier time, even if the clock of another node is wrong', async () => {
     await using notes = await openUses()
     const id = await notes.aToken()
     // Two nodes look up the token before a write. The later use is written first.
@@ -145,7 +145,7 @@ describe('the last use of a token', () => {
     expect(await notes.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
   })
 
-  test('a failed write is logged, affects no request, and does not prevent later writes', async () => {
+  test('is written later if a write fails, and the failure is logged and affects no request', async () => {
     let isDown = true
     await using notes = await openUses((operation, run) => {
       if (isDown && operation.name === 'tokens.touch') throw new StoreUnavailable('down')
@@ -169,7 +169,7 @@ describe('the last use of a token', () => {
     expect(notes.log).toHaveLength(1)
   })
 
-  test('is dropped if the token was deleted', async () => {
+  test('is not written if the token was deleted', async () => {
     await using notes = await openUses()
     await notes.use(4_711, 1_000)
     await notes.use(await notes.aToken(), 1_000)
@@ -241,7 +241,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('does not record a use of a token that it rejects', async () => {
+  test('does not record the use of a rejected token', async () => {
     await using app = await startServer()
     const { clientId } = await app.client()
     const [disabled, expired] = [
@@ -261,7 +261,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('succeeds even if the use cannot be written, also while the server closes', async () => {
+  test('succeeds even if the store fails to write the use, also while the server closes', async () => {
     await using app = await startServer()
     const token = await app.personalToken()
     const log: LogEntry[] = []
@@ -282,7 +282,7 @@ describe('the bearer check', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('closing the server waits for uses that are being written', async () => {
+  test('closing the server waits until the recorded uses are written', async () => {
     let isDone: () => void = () => undefined
     const done = new Promise<void>((resolve) => {
       isDone = resolve

@@ -22,7 +22,7 @@ describe('token', () => {
   ]
 
   describe('create_personal', () => {
-    test('rule 3: creates a public, internal client of that name and user, with the scopes as its default [T707]', async () => {
+    test('rule 3: creates a public, internal client with the name, the user and the scopes of the token [T707]', async () => {
       const token = await create('My laptop', { scopes: ['notes:read', 'user:email'] })
       const client = await clientOf(app, token.clientId)
       expect(client).toMatchObject({
@@ -62,20 +62,20 @@ describe('token', () => {
       expect(found?.user?.id).toBe(app.user.id)
     })
 
-    test('scopes default to none, is_internal to false; is_internal is the given value [T701]', async () => {
+    test('by default, scopes are empty and is_internal is false, and the given is_internal is stored [T701]', async () => {
       expect(await create()).toMatchObject({ scopes: [], isInternal: false })
       const token = await create('Internal', { isInternal: true })
       expect(token.isInternal).toBe(true)
       expect((await app.server.tokens.find(token))?.token.isInternal).toBe(true)
     })
 
-    test('decision §4.5 allows internal scopes from code', async () => {
+    test('decision §4.5 application code may grant internal scopes', async () => {
       const token = await create('Internal', { scopes: ['test:scope', 'notes:read'] })
       expect(token.scopes).toEqual(['test:scope', 'notes:read'])
       expect(token.getVisibleScopes()).toEqual(['notes:read'])
     })
 
-    test('rule 4: behaves like an API key, and never expires [T631]', async () => {
+    test('rule 4: a personal token remains valid after years, like an API key [T631]', async () => {
       const { accessToken } = await create()
       await using app2 = await startServer({
         beside: app,
@@ -94,7 +94,7 @@ describe('token', () => {
         )
     })
 
-    test('returns the value once, not enumerable, in the log, in JSON or in a later look-up [T709]', async () => {
+    test('returns the value once, and neither the log, nor JSON, nor a later look-up contains the value [T709]', async () => {
       const token = await create()
       const { accessToken } = token
       expect(Object.keys(token)).not.toContain('accessToken')
@@ -118,19 +118,19 @@ describe('token', () => {
       ['a name of 41 characters', () => create('x'.repeat(41)), InvalidField],
       ['a deceptive name', () => create('a\u202eb'), InvalidField],
       ['an unknown user', () => app.server.tokens.createPersonal('Test', 4711), InvalidField],
-    ])('%s fails, and nothing is stored [T703]', async (_, attempt, error) => {
+    ])('rejects %s, and stores nothing [T703]', async (_, attempt, error) => {
       const before = counts()
       await expect(attempt()).rejects.toThrow(error)
       expect(counts()).toEqual(before)
     })
 
-    test('converts a user ID given as text', async () => {
+    test('accepts a user ID as text, and converts the ID to the type of the user key', async () => {
       const token = await app.server.tokens.createPersonal('Test', String(app.user.id))
       expect(token.userId).toBe(app.user.id)
       expect(await statusOf(app, token.accessToken)).toBe(200)
     })
 
-    test('accepts a name twice; a look-up by name finds only tokens of the user', async () => {
+    test('accepts a repeated name, and a look-up by name finds only tokens of the user', async () => {
       const other = await app.server.users.create({ email: 'other@example.org', password: null })
       const [one, two] = [await create('Twin'), await create('Twin')]
       await app.server.tokens.createPersonal('Twin', other.id)
@@ -164,7 +164,7 @@ describe('token', () => {
       expect(await app.server.tokens.find({ accessToken })).toBeUndefined()
     })
 
-    test('is a savepoint: the outer transaction continues after its failure [T706]', async () => {
+    test('uses a savepoint, so that the outer transaction can continue after a failure [T706]', async () => {
       const failing = await startServer({
         beside: app,
         aroundStore: async (operation, run) => {
@@ -191,8 +191,8 @@ describe('token', () => {
     })
   })
 
-  describe('fields', () => {
-    test('returns an issued token as bearer, with a lifetime of one hour and its scopes, and null for a missing refresh token [T695]', async () => {
+  describe('the fields of a token', () => {
+    test('contain the type bearer, a lifetime of one hour, the scopes, and null for a missing refresh token [T695]', async () => {
       const { clientId } = await app.client()
       const issued = await authorizationOf(app, clientId)
       expect(issued.token).toMatchObject({
@@ -223,7 +223,7 @@ describe('token', () => {
       })
     })
 
-    test('stores values encrypted, so that equal values have different ciphertexts [T696]', async () => {
+    test('are encrypted in the database, so that equal values have different ciphertexts [T696]', async () => {
       const { clientId } = await app.client()
       const { token, accessToken, refreshToken } = await authorizationOf(app, clientId)
       const stored = row(token.id) ?? {}
@@ -233,7 +233,7 @@ describe('token', () => {
       expect(JSON.stringify(stored)).not.toContain(refreshToken)
     })
 
-    test('limits: the longest configurable values have at most the specified 255 characters, and are valid [T698]', async () => {
+    test('limits: contain at most the specified 255 characters with the longest configurable lengths [T698]', async () => {
       await using long = await startServer({
         clientIdSaltLen: 255,
         clientSecretSaltLen: 255,
@@ -246,7 +246,7 @@ describe('token', () => {
       expect(await statusOf(long, accessToken)).toBe(200)
     })
 
-    test('get_token: finds a token, including personal tokens, by its access token or else by its refresh token [T742]', async () => {
+    test('get_token: identify a token, including personal tokens, by its access token or its refresh token [T742]', async () => {
       const { find } = app.server.tokens
       const get = find.bind(app.server.tokens)
       const { accessToken, refreshToken, token } = await authorizationOf(
@@ -264,7 +264,7 @@ describe('token', () => {
       expect((await get({ accessToken: personal.accessToken }))?.token.id).toBe(personal.id)
     })
 
-    test('get_visible_scopes: returns the registered scopes of the token that are not internal [T704]', async () => {
+    test('get_visible_scopes: contain the registered scopes of the token that are not internal [T704]', async () => {
       const { accessToken } = await create('Test', {
         scopes: ['notes:write', 'test:scope', 'notes:read'],
       })
@@ -281,7 +281,7 @@ describe('token', () => {
       ])
     })
 
-    test('never reuses an ID, not even the highest [T692]', async () => {
+    test('never contain the ID of a deleted token, not even the highest [T692]', async () => {
       const { id, clientId } = await create()
       await app.server.clients.delete(clientId)
       expect((await create()).id).toBeGreaterThan(id)
@@ -300,7 +300,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(token)).toBe(false)
     })
 
-    test('P-8 revoking any other token revokes its authorization, and no other authorization of that user and client', async () => {
+    test('P-8 revoking any other token revokes only its authorization, and no other authorization of the user and client', async () => {
       const { clientId } = await app.client()
       const [one, other] = [
         await authorizationOf(app, clientId),
@@ -314,7 +314,7 @@ describe('token', () => {
       expect(await app.server.tokens.revoke(one.token)).toBe(false)
     })
 
-    test('ST-06 a token expires exactly at its expiry; 0 is expired, and null never expires [T699]', async () => {
+    test('ST-06 a token expires exactly at its expiry, and a token with the expiry null never expires [T699]', async () => {
       const { clientId } = await app.client()
       const { accessToken, token } = await authorizationOf(app, clientId)
       await using later = await startServer({ beside: app, clock: () => Number(token.expires) - 1 })
@@ -329,7 +329,7 @@ describe('token', () => {
       ]).toEqual([true, false, false])
     })
 
-    test('FT-08 a clock that steps back does not make a revoked token valid, or a token expire early', async () => {
+    test('FT-08 setting the clock back neither makes a revoked token valid nor lets a token expire early', async () => {
       const { clientId } = await app.client()
       const [dead, alive] = [
         await authorizationOf(app, clientId),

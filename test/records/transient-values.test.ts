@@ -8,7 +8,7 @@ import { secretKey } from '../support/server.ts'
 
 const end = 1_000
 
-/** Creates values of two kinds in one store. */
+/** Opens the transient values of two kinds in one store. */
 const open = () => {
   const transients = memoryTransients()
   const context = {
@@ -25,7 +25,7 @@ const open = () => {
 }
 
 describe('named transient values', () => {
-  test('are created only if absent, so that exactly one of 20 concurrent calls succeeds', async () => {
+  test('are created only if no value has the name, so that one of 20 concurrent calls succeeds', async () => {
     const { forms } = open()
     const claimed = await Promise.all(
       Array.from({ length: 20 }, (_, index) => forms.claim('form', `value ${index}`, end)),
@@ -38,7 +38,7 @@ describe('named transient values', () => {
     expect(await forms.claim('form', 'later', end)).toBe(true)
   })
 
-  test('can replace an existing value', async () => {
+  test('can be replaced', async () => {
     const { notices } = open()
     await notices.set('session', 'first', end)
     await notices.set('session', 'second', end)
@@ -47,7 +47,7 @@ describe('named transient values', () => {
     expect(await notices.take('session')).toBeUndefined()
   })
 
-  test('may have the same name if their kinds differ, and cannot be opened as the other kind', async () => {
+  test('of different kinds may have the same name, and cannot be opened as another kind', async () => {
     const { notices, forms, transients } = open()
     expect(await notices.claim('name', 'notice', end)).toBe(true)
     expect(await forms.claim('name', 'form', end)).toBe(true)

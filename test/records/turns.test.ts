@@ -17,7 +17,7 @@ describe('transactions that lock the same row', () => {
     await store.close()
   })
 
-  test('run one after the other in the order of their calls, also after one fails', async () => {
+  test('run one after the other in the order of their calls, even after one transaction fails', async () => {
     const order: string[] = []
     const run = (name: string) =>
       turns.transaction(store, 'row', async () => {
@@ -33,7 +33,7 @@ describe('transactions that lock the same row', () => {
     )
   })
 
-  test('fail after waiting for more than five seconds, and the next one still runs', async () => {
+  test('fail after waiting for five seconds, and the next transaction still runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const first = turns.transaction(store, 'row', () => promise)
     const late = turns.transaction(store, 'row', async () => 'late')

@@ -20,7 +20,7 @@ describe('user', () => {
     return app.server.users.create({ email: `user-${last}@example.org`, password: null })
   }
 
-  test('is found by ID, and by e-mail address in any case; the hash is never returned [T728]', async () => {
+  test('is found by ID, and by e-mail address in any case, without the password hash [T728]', async () => {
     const { users } = app.server
     const found = await users.findByEmail('  USER-A@Example.ORG ')
     expect(found).toEqual({
@@ -56,7 +56,7 @@ describe('user', () => {
       await expect(app.server.users.create(input)).rejects.toThrow(InvalidField)
   })
 
-  test('get_user: returns the active user with this e-mail address and password [T744]', async () => {
+  test('get_user: returns the active user with the given e-mail address and password [T744]', async () => {
     const { users } = app.server
     const user = await users.create({ email: 'get@example.org', password: 'a good password' })
     expect(await users.withPassword('GET@example.org', 'a good password')).toEqual(user)
@@ -66,14 +66,14 @@ describe('user', () => {
     expect(await users.withPassword('get@example.org', 'a good password')).toBeUndefined()
   })
 
-  test('cannot log in without a password', async () => {
+  test('cannot log in if the user has no password', async () => {
     const { email, id } = await create()
     expect(await app.server.users.withPassword(email, '')).toBeUndefined()
     expect(await app.server.users.checkPassword(id, '')).toBe(false)
     expect(await app.server.users.checkPassword(4711, 'x')).toBe(false)
   })
 
-  test('the proxy can be restored from its ID, and verifies the password [T724]', async () => {
+  test('a user proxy can be created from an ID, and verifies the password of the user [T724]', async () => {
     const proxy = await app.server.users.fromId(
       JSON.parse(JSON.stringify(await app.server.users.fromId(app.user.id))),
     )
@@ -84,7 +84,7 @@ describe('user', () => {
     expect(await app.server.users.fromId(4711)).toBeUndefined()
   })
 
-  test('decision §5.3 a new password ends the sessions, but not the personal tokens', async () => {
+  test('decision §5.3 a new password ends the sessions of the user, but revokes no personal token', async () => {
     const user = await app.server.users.create({
       email: 'change@example.org',
       password: 'the old password',
@@ -102,7 +102,7 @@ describe('user', () => {
   })
 
   describe('an inactive user', () => {
-    test('decision §5.3 tokens are invalid from the next request on; reactivation restores them', async () => {
+    test('decision §5.3 has no valid tokens from the next request until the user is reactivated', async () => {
       const user = await create()
       const { accessToken } = await app.server.tokens.createPersonal('Test', user.id)
       await app.server.users.setActive(user.id, false)
@@ -112,7 +112,7 @@ describe('user', () => {
       expect(await app.server.users.setActive(4711, true)).toBe(false)
     })
 
-    test('decision §5.3 the tokens of other users for a client of the inactive user are invalid', async () => {
+    test('decision §5.3 owns clients for which other users have no valid tokens', async () => {
       const owner = await create()
       const { clientId } = await app.client({ userId: owner.id })
       const { accessToken } = await authorizationOf(app, clientId)
@@ -129,7 +129,7 @@ describe('user', () => {
     const counts = () =>
       Object.fromEntries(all.map((table) => [table, count(app.database, `oauth2server_${table}`)]))
 
-    /** Creates a user with one row of each kind, and rows of another user. */
+    /** Creates a user with rows of each kind, and another user with rows. */
     const furnished = async () => {
       const user = await create()
       const own = await app.client({ userId: user.id })

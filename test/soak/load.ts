@@ -5,7 +5,7 @@ import { TooMany, Worker } from './steps.ts'
 
 const workers = 16
 
-/** Runs random steps with several workers, at full speed or at a given rate, until it is stopped. */
+/** Runs random steps with several workers, at full speed or at a given rate, until stop() is called. */
 export class Load {
   readonly meter = new Meter()
   readonly #workers: readonly Worker[]
@@ -13,7 +13,7 @@ export class Load {
   #slot = 0
   #isOver = false
   steps = 0
-  /** The number of device authorizations. */
+  /** The number of device authorizations that the workers started. */
   devices = 0
   tooMany = 0
   failed = 0
@@ -26,13 +26,13 @@ export class Load {
     return this.#workers.reduce((sum, worker) => sum + worker.requests, 0)
   }
 
-  /** @param rate steps per second from now on; 0: unlimited */
+  /** Changes the rate. @param rate steps per second, or 0 for unlimited speed */
   pace(rate: number): void {
     this.#interval = rate === 0 ? 0 : 1_000 / rate
     this.#slot = performance.now()
   }
 
-  /** Resolves after `stop()`, when every step has ended. */
+  /** Runs steps. Resolves when all steps have ended after stop() was called. */
   async run(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => this.#work(worker)))
   }
@@ -43,7 +43,7 @@ export class Load {
 
   async #work(worker: Worker): Promise<void> {
     while (!this.#isOver) {
-      // Skip the steps that were missed while the server or the machine was busy.
+      // After a delay because of a busy server or machine, do not catch up on missed steps.
       this.#slot = Math.max(this.#slot + this.#interval, performance.now())
       if (this.#interval > 0) await delay(Math.max(0, this.#slot - performance.now()))
       if (this.#isOver) return

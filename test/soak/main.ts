@@ -1,11 +1,11 @@
 /**
- * Loads a server at half of its capacity, with all grants mixed and short lifetimes, and checks that nothing
- * accumulates: memory, connections, timers, rows.
+ * Loads a server at half of its capacity, with mixed grants and short lifetimes. Checks that memory, connections,
+ * timers and rows do not accumulate.
  *
  *     npm run test:soak -- [--seconds 600] [--store sqlite|postgres] [--set '{"…": …}']
  *
- * Exits with status 1 if memory at the end exceeds 1.2 times the memory after the first minute, anything leaks, a table
- * grows, a step fails, or an error is logged.
+ * Exits with status 1 if the memory at the end exceeds 1.2 times the memory after the first minute. Also exits with
+ * status 1 if a resource leaks, a table grows, a step fails, or the server logs an error.
  */
 import { parseArgs } from 'node:util'
 import { soak } from './run.ts'
@@ -14,7 +14,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '600' },
     store: { type: 'string', default: 'sqlite' },
-    // Settings of the server as JSON.
+    // The settings of the server as JSON.
     set: { type: 'string', default: '{}' },
   },
 })

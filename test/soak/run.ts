@@ -3,15 +3,15 @@ import { type ObservedServer, type Probe, startObserved } from '../support/obser
 import { Load } from './load.ts'
 
 export interface SoakOptions {
-  /** The duration of the load at half of the peak. */
+  /** The duration of the load at half of the capacity. */
   readonly seconds: number
   readonly store: 'sqlite' | 'postgres'
-  /** Settings of the server, for instance high limits. */
+  /** Additional settings of the server, for example high limits. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly say: (line: string) => void
 }
 
-/** The state of the server at one time. */
+/** A measurement of the server at a given time. */
 interface Sample {
   readonly seconds: number
   readonly probe: Probe
@@ -20,7 +20,7 @@ interface Sample {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** Short lifetimes in seconds, so that the sweeper has work within the run. */
+/** Short lifetimes in seconds, so that rows expire and the sweeper deletes rows during the run. */
 const lives = {
   tokenExpiresIn: 20,
   refreshTokenExpiresIn: 30,
@@ -33,9 +33,11 @@ const peakSeconds = 20
 const between = 30
 /** The permitted ratio of memory at the end to memory after the first minute. */
 const growth = 1.2
-/** The permitted ratio of the rows of a table, which vary with the traffic. */
+/** The permitted ratio of the rows of a table at the end to the rows at the beginning. */
 const maxAccumulation = 1.5
-/** Rows of one device authorization. They are stored for twenty minutes, so they accumulate during a run. */
+/**
+ * The number of rows of one device authorization. The rows remain for twenty minutes, so they accumulate during a run.
+ */
 const ofDevice: Readonly<Record<string, number>> = { authorization: 1, transient: 4 }
 
 /** Loads a server at half of its capacity, and checks that nothing accumulates. @returns the problems */
@@ -54,7 +56,7 @@ export const soak = async ({
     load.stop()
     await running
     console.table(load.meter.take())
-    // Idle keep-alive connections close after some seconds.
+    // Wait until the server has closed the idle keep-alive connections.
     await delay(8_000)
     const after = await server.probe()
     // Wait until all tokens have expired.
@@ -78,7 +80,7 @@ const watch = async (
   load: Load,
   { seconds, say }: Pick<SoakOptions, 'seconds' | 'say'>,
 ): Promise<readonly Sample[]> => {
-  // Skip the first seconds, in which Node compiles the code.
+  // Ignore the first seconds, in which Node compiles the code.
   await delay(5_000)
   const { steps } = load
   await delay(peakSeconds * 1_000)
@@ -107,7 +109,7 @@ const lineOf = ({ seconds, probe, rows }: Sample): string =>
   `${Math.round(seconds)} s: RSS ${mebibytes(probe.rss)}, heap ${mebibytes(probe.heapUsed)}, ${probe.connections} connections, ` +
   `${probe.files} files, handles ${JSON.stringify(probe.handles)}, rows ${JSON.stringify(rows)}`
 
-/** Compares the end with the first minute, or with the first tenth of a short run. @returns the problems */
+/** Compares the last sample with the sample after a minute, or after a tenth of a short run. @returns the problems */
 const judged = (samples: readonly Sample[]): string[] => {
   const last = samples.at(-1)
   const [first] = samples.filter(
@@ -119,7 +121,7 @@ const judged = (samples: readonly Sample[]): string[] => {
     if (last.probe[figure] > first.probe[figure] * growth)
       wrong.push(`${figure} has grown from ${first.probe[figure]} to ${last.probe[figure]} bytes.`)
   }
-  // At this point, all tokens that were issued at the beginning have expired.
+  // In the sample `settled`, all tokens from the beginning of the run have expired.
   const [settled = first] = samples.filter(
     ({ seconds }) => seconds >= 2 * lives.refreshTokenExpiresIn,
   )
@@ -139,7 +141,7 @@ const leaks = (before: Probe, after: Probe, within: Probe | undefined): string[]
     const then = before.handles[handle] ?? 0
     if (count > then + 2) wrong.push(`${count} handles of ${handle}, where there were ${then}.`)
   }
-  // Without clients, the server needs the same resources as under load, except for their connections.
+  // Without clients, the server needs the files that it needs under load, except for the connections of the clients.
   const files = within ? within.files - within.connections : before.files
   if (after.files > files + 5)
     wrong.push(`${after.files} files are open, where there were ${files}.`)

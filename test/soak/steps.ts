@@ -7,31 +7,31 @@ import {
 } from '../support/observed-furniture.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
-/** The response 429: a limit was reached. This is not a failure, since a client would retry later. */
+/** The server returned 429 because of a limit. This is not a failure, because a client would retry later. */
 export class TooMany extends Error {
   override readonly name = 'TooMany'
 }
 
-/** Milliseconds for which a worker uses a token pair: shorter than the lifetime of its tokens. */
+/** Milliseconds for which a worker uses an authorization. This is shorter than the lifetime of the tokens. */
 const maxPairAge = 10_000
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const accessType = 'urn:ietf:params:oauth:token-type:access_token'
 
-/** Runs the steps of one worker, with its own users, browsers, clients and devices. */
+/** Runs the steps of one worker with the session and the clients of the test data. */
 export class Worker {
   readonly #furniture: TestData
   readonly #random = seededRandom(Date.now(), Math.floor(Math.random() * 2 ** 31))
   #pair: { readonly tokens: Pair; readonly since: number } | undefined
-  /** The number of responses. */
+  /** The number of responses that this worker received. */
   requests = 0
 
   constructor(furniture: TestData) {
     this.#furniture = furniture
   }
 
-  /** Runs a random step of the mix. Returns its name. */
+  /** Returns a random step with its name. Each step has the probability that `#mix` defines in percent. */
   next(): readonly [name: string, step: () => Promise<void>] {
     const chosen = this.#random.below(100)
     let rest = chosen
@@ -55,7 +55,7 @@ export class Worker {
     ['personal token', 4, () => this.#personal()],
   ]
 
-  /** Sends each request from a different address. */
+  /** Returns a visitor with a random IP address. */
   get #visitor(): Visitor {
     const part = () => this.#random.below(256)
     return new Visitor(this.#furniture.issuer, `10.${part()}.${part()}.${part()}`)

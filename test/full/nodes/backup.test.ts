@@ -25,19 +25,20 @@ import { UserAgent } from '../../support/user-agent.ts'
 const run = promisify(execFile)
 const isLacking = await lacks('postgres programs')
 
-/** Credentials from before and after a backup. */
+/** Credentials that were issued or used before and after a backup. */
 interface Around {
   readonly before: Awaited<ReturnType<Awaited<ReturnType<typeof startTraffic>>['stop']>>
   /** A refresh token that was redeemed after the backup, and its successor. */
   readonly pair: { readonly earlier: string; readonly later: string }
-  /** Access tokens: revoked after the backup, and issued after it. */
+  /** An access token that was revoked after the backup. */
   readonly revoked: string
+  /** An access token that was issued after the backup. */
   readonly issued: string
 }
 
 /**
- * Makes a backup during traffic, and returns the credentials for which docs/operations.md describes the effect of a
- * restore.
+ * Makes a backup during traffic. Returns credentials that restoring the backup affects, as docs/operations.md
+ * describes.
  */
 const backUpDuringTraffic = async (site: Site, copy: () => Promise<void>): Promise<Around> => {
   const { client, agent } = site
@@ -93,7 +94,7 @@ describe('a backup of SQLite during traffic', () => {
     },
   }
   test.each(Object.entries(copies))(
-    'with %s is restored by replacing the database with the copy',
+    'made with %s can be restored by replacing the database file with the copy',
     {
       timeout: 120_000,
     },
@@ -143,7 +144,7 @@ describe('a backup of SQLite during traffic', () => {
 })
 
 describe.skipIf(isLacking)('a backup of PostgreSQL during traffic', () => {
-  test('with pg_dump is restored with pg_restore in another cluster', {
+  test('made with pg_dump can be restored with pg_restore in another PostgreSQL cluster', {
     timeout: 120_000,
   }, async () => {
     await using folder = await temporaryFolder()

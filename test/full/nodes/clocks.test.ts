@@ -18,7 +18,7 @@ import { startSite } from '../../support/site.ts'
 
 const second = 1_000
 const hour = 3_600 * second
-/** A long timeout, because the machine may be busy. */
+/** Options for polls, in milliseconds. The timeout is long, because the machine may be busy. */
 const timeout = { timeout: 30_000, interval: 100 }
 
 const skewFile = async () => {
@@ -37,7 +37,7 @@ const isReady = { status: 200, body: { status: 'ready' } }
 const isWrong = { status: 503, body: { status: 'not ready', clock: 'wrong' } }
 
 describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
-  test('a node whose clock is two hours ahead expires nothing early, reports not ready, and does not sweep [T608]', async () => {
+  test('a node whose clock is two hours ahead accepts valid tokens, reports not ready, and does not sweep [T608]', async () => {
     await using skew = await skewFile()
     await skew.set(2 * hour)
     await using site = await startSite({
@@ -59,10 +59,10 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     expect(wrong.program.stderr).toContain('clock.wrong')
     expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
     expect(await isSwept()).toBe(false)
-    // The node does not prevent the sweeps of the other nodes.
+    // The node has not acquired the sweeper lease, so other nodes can sweep.
     const lease = `select 1 from oauth2server_transient where key = 'sweeper'`
     expect(await site.database.query(lease)).toEqual([])
-    // The node still handles requests, with the correct time.
+    // The node still handles requests, and uses the correct time.
     for (const node of [right, other, wrong])
       expect(await ping(node, tokens.access_token)).toBe(200)
     const issued = await send(site.client.refreshForm(wrong, tokens.refresh_token))
@@ -77,7 +77,7 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
       expect(await ping(node, issued.body.access_token)).toBe(200)
   })
 
-  test('a refresh that is retried at a node whose clock is wrong by 61 s returns the same tokens [T610]', async () => {
+  test('retrying a refresh at a node whose clock is wrong by 61 s returns the same tokens [T610]', async () => {
     await using ahead = await skewFile()
     await ahead.set(61 * second)
     await using behind = await skewFile()
@@ -114,7 +114,7 @@ describe('a node on SQLite', () => {
       env: { [skewVariable]: file, OAUTH2SERVER_SWEEP_INTERVAL: '1' },
     })
 
-  test('deletes no row for an hour after its clock jumped by a month, while running or before a start [T612]', async () => {
+  test('does not delete a token after the machine clock jumped by a month, even after a restart [T612]', async () => {
     await using skew = await skewFile()
     await using folder = await temporaryFolder()
     const data = folder.path

@@ -16,13 +16,13 @@ const replicateSynchronously = async (primary: OwnPostgres): Promise<void> => {
 }
 
 describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica', () => {
-  test('loses no issued token, redeems no code twice, and returns 503 until it is complete [T568]', {
+  test('loses no issued token, redeems no code twice, and makes nodes unready until the replica is promoted [T568]', {
     timeout: 120_000,
   }, async () => {
     await using primary = await startPostgres()
     await using replica = await startReplica(primary)
     await replicateSynchronously(primary)
-    // This proxy is like the address of a managed database, which always leads to the primary.
+    // This proxy simulates the address of a managed database, which always forwards to the current primary.
     await using address = await newCable(primary.port)
     const through = Object.assign(new URL(primary.url), { port: String(address.port) }).href
     await using site = await startSite({
@@ -34,7 +34,7 @@ describe.skipIf(isLacking)('fail-over from a primary to its synchronous replica'
     await primary.stop('immediate')
     await traffic.flow(1_000)
     address.forwardTo(replica.port)
-    // The replica is read-only until it is promoted. Until then, its nodes are not ready and return 503.
+    // The replica is read-only until its promotion. Nodes that use the replica are not ready, and return 503.
     await traffic.flow(1_000)
     const ready = site.nodes.map(async ({ url }) => (await fetch(`${url}/health/ready`)).status)
     expect(await Promise.all(ready)).toEqual([503, 503, 503])

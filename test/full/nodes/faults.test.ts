@@ -15,7 +15,7 @@ const isLacking = (await lacks('postgres programs')) || (await lacks('redis'))
 
 const timeout = 120_000
 
-/** The number of kills. */
+/** How many times the test kills a node. */
 const rounds = process.env.NODES === 'whole' ? 3 : 2
 
 describe.skipIf(isLacking)('three nodes under load', () => {
@@ -28,7 +28,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
   afterAll(() => postgres?.[Symbol.asyncDispose]())
   beforeEach(async () => {
     folder = await temporaryFolder()
-    // Redis stores its data on disk. Otherwise, a restart would lose values, which no node can detect.
+    // Configure Redis to store its data on disk, because no node can detect values that a restart loses.
     redis = await startRedis(['--dir', folder.path, '--appendonly', 'yes'])
   })
   afterEach(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       ...options,
     })
 
-  test('kill -9 of nodes is tolerated [T565]', { timeout }, async () => {
+  test('lose no token and recover if kill -9 ends a node [T565]', { timeout }, async () => {
     await using site = await newSite()
     const traffic = await startTraffic(site)
     await traffic.flow(1_000)
@@ -60,13 +60,15 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
     await traffic.recover()
     const aftermath = await traffic.stop()
-    // Only requests in flight at the killed node may be aborted.
+    // Only requests at the killed nodes may be aborted.
     const isCut = ({ status, port }: Sample) => status === 'cut' && killed.has(port)
     await expectTolerated(site, 'nodes killed', traffic.samples, aftermath, killedLast, isCut)
     expect(traffic.samples.every((sample) => succeeded(sample) || isCut(sample))).toBe(true)
   })
 
-  test('smart and immediate restarts of PostgreSQL are tolerated [T566]', { timeout }, async () => {
+  test('lose no token and recover after a fast and an immediate restart of PostgreSQL [T566]', {
+    timeout,
+  }, async () => {
     await using site = await newSite()
     for (const how of ['fast', 'immediate'] as const) {
       const traffic = await startTraffic(site)
@@ -81,7 +83,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     }
   })
 
-  test('a restart and a pause of Redis are tolerated', { timeout }, async () => {
+  test('lose no token and recover after a restart and a pause of Redis', { timeout }, async () => {
     await using site = await newSite()
     const outages = {
       stopped: { begin: () => redis.stop(), end: () => redis.start() },
@@ -97,14 +99,14 @@ describe.skipIf(isLacking)('three nodes under load', () => {
       await traffic.recover()
       const aftermath = await traffic.stop()
       await expectTolerated(site, `Redis ${how}`, traffic.samples, aftermath, recovered)
-      // Requests without short-lived values succeed.
+      // Requests that need no value in Redis succeed.
       const others = traffic.samples.filter(({ kind }) => !['authorize', 'code'].includes(kind))
       expect(kinds(others.filter((sample) => !succeeded(sample)))).toEqual({})
     }
   })
 
   test.each(process.env.NODES === 'whole' ? [2_000, 8_000] : [5_000])(
-    'packet loss between a node and PostgreSQL for %i ms, after which its connections are dead, is tolerated',
+    'lose no token and recover after all packets between a node and PostgreSQL were lost for %i ms',
     { timeout },
     async (milliseconds) => {
       await using cable = await newCable(postgres.port)
@@ -130,7 +132,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     },
   )
 
-  test('a node that loses its connection inside a transaction does not block exchanges at other nodes, and blocks changes only briefly', {
+  test('fulfil requests at other nodes while a node that lost its connection inside a transaction locks a consent', {
     timeout,
   }, async () => {
     await using cable = await newCable(postgres.port)
@@ -144,18 +146,18 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const code = () => client.code(site.node(1), agent)
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
-    // At this point, the transaction holds the lock on the consent of the user.
+    // At this point, the transaction has locked the consent of the user.
     await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)
     const stuck = post(client.redemption(site.node(0), lost))
     await delay(100)
-    // These exchanges are for the same user and client. If they needed the locked row, they would wait for each other.
+    // These redemptions are for the user and client of the locked consent.
     const behind = others.map((other) => post(client.redemption(site.node(0), other)))
     await delay(400)
     cable.cut()
     const began = performance.now()
-    // This change waits for the lock until PostgreSQL ends the lost transaction.
+    // Granting the consent waits for the lock until PostgreSQL ends the transaction of the lost connection.
     await site.records.consents.grant(site.user.id, client.clientId, ['notes:read'])
     await traffic.flow(3_000)
     expect(isPostponed(await stuck)).toBe(true)
@@ -165,7 +167,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
   })
 
-  test('closing every connection to PostgreSQL, and rejecting new ones, is tolerated', {
+  test('lose no token and recover after every connection to PostgreSQL was closed and new connections were rejected', {
     timeout,
   }, async () => {
     const database = await makeDatabase(postgres.url)

@@ -10,7 +10,7 @@ import { UserAgent } from '../../support/user-agent.ts'
 
 const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 
-/** A user with a session and an authorization of another user's application. */
+/** A user with a session, a personal token, and an authorization of another user's client. */
 interface Subject {
   readonly user: User
   readonly client: NodeClient
@@ -24,7 +24,7 @@ interface Subject {
 }
 
 describe.skipIf(isLacking)(
-  'a change at one node applies to the first request to another node',
+  'a change at one node applies to the first requests to all nodes',
   () => {
     let site: Site
     beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.skipIf(isLacking)(
     const outcomeText = ({ status, error }: Outcome): string =>
       `${status}${error ? ` ${error}` : ''}`
 
-    /** Returns the responses of the nodes to concurrent requests, which are the first after the change. */
+    /** Sends a request to every node concurrently, and returns the response. Expects that all responses are equal. */
     const everywhere = async (
       ask: (url: string, turn: number) => Promise<string>,
     ): Promise<string> => {
@@ -160,21 +160,21 @@ describe.skipIf(isLacking)(
       },
     }
 
-    test.each(Object.keys(acts))('%s', async (name) => {
+    test.each(Object.keys(acts))('when %s', async (name) => {
       const {
         act,
         leaves,
         refresh: refreshed,
       } = acts[name] ?? acts['a token is revoked'] ?? never()
       const one = await newSubject()
-      // Every node has used the valid state, so its caches contain that state.
+      // Every node has looked up the valid credentials, so its caches contain them.
       expect(await state(one)).toEqual(well)
       await act(one)
       expect(await state(one)).toEqual({ ...well, ...leaves })
       expect(await refresh(one)).toBe(refreshed)
     })
 
-    test('reactivating a user and enabling a client apply to the first request to another node', async () => {
+    test('reactivating a user and enabling a client apply to the first requests to all nodes', async () => {
       const one = await newSubject()
       await site.records.users.setActive(one.user.id, false)
       await site.records.administration.actOnClient(one.client.clientId, 'disable', actor())
@@ -184,7 +184,7 @@ describe.skipIf(isLacking)(
       expect(await state(one)).toEqual(well)
     })
 
-    test('a refresh at one node invalidates the previous access token at the others', async () => {
+    test('a refresh at one node invalidates the previous access token at all nodes', async () => {
       const one = await newSubject()
       expect(await look(one.issued.accessToken)).toBe('200')
       const { status, body } = await post(
@@ -195,7 +195,7 @@ describe.skipIf(isLacking)(
       expect(await look(String(body.access_token))).toBe('200')
     })
 
-    test('a logout at one node applies to the others', async () => {
+    test('a logout at one node ends the session at all nodes', async () => {
       const one = await newSubject()
       expect(await session(one)).toBe('logged in')
       const { url } = site.node(0)

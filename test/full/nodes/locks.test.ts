@@ -14,13 +14,13 @@ import { makeDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { redirectUri } from '../../support/redirect-uris.ts'
 import { secretKey, testScopes } from '../../support/server.ts'
 
-// In SQLite, one transaction writes at a time. In PostgreSQL, transactions write concurrently, so the rows that a
-// transaction has read must not change before it has written. In these tests, two servers use one database, and the
-// second server can be paused inside a transaction.
+// In SQLite, one transaction writes at a time. In PostgreSQL, transactions write concurrently. So a transaction must
+// lock the rows on which its writes depend. In these tests, two servers use one database, and the test can pause the
+// second server inside a transaction.
 
 const password = 'correct horse battery staple'
 
-/** Pauses one server after an operation of the store until it is resumed. */
+/** Pauses a server after a store operation until the test resumes the server. */
 const newPause = () => {
   let at: string | undefined
   let time = 0
@@ -41,9 +41,11 @@ const newPause = () => {
   }
   return {
     around: aroundPause,
-    /** Returns the operations since the last call. */
+    /** Returns the names of the operations since the last call. */
     seen: () => seen.splice(0),
-    /** Pauses at the n-th occurrence of an operation. @returns a promise of the pause, and the function that resumes */
+    /**
+     * Pauses at occurrence `count` of an operation. `standing` resolves at the pause, and `release` resumes the server.
+     */
     arm(operation: string, count: number) {
       at = operation
       time = count
@@ -66,7 +68,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 const errorOf = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined
 
-/** Milliseconds in which work that is not blocked completes. */
+/** Milliseconds that suffice for work that waits for no lock. */
 const meanwhile = 150
 
 describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL', () => {
@@ -112,7 +114,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       })
     ).client
 
-  /** Runs one function, and runs another function while the first is paused after an operation. */
+  /** Runs `one`, and starts `other` while `one` is paused after the store operation. */
   const runInterleaved = async (
     one: () => Promise<unknown>,
     operation: string,
@@ -128,7 +130,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return Promise.allSettled([first, second])
   }
 
-  /** Does this for each operation at which the first function can be paused. */
+  /** Calls runInterleaved() for each store operation of `one`. @returns the operations */
   const everywhere = async (
     prepare: () => Promise<{
       readonly one: () => Promise<unknown>
@@ -182,7 +184,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
   const isAlive = async (issued: unknown) =>
     (await fast.tokens.find({ accessToken: (issued as IssuedToken).accessToken })) !== undefined
 
-  describe('I3 no token is valid after a revocation during the redemption of a code', () => {
+  describe('I3 no issued token is valid if, during the redemption of a code,', () => {
     const ends: Record<string, (of: Awaited<ReturnType<typeof grantedCode>>) => Promise<unknown>> =
       {
         'the application is revoked': ({ granting, client }) =>
@@ -240,7 +242,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     return { granting, client, refresh, token: first.token }
   }
 
-  describe('I3 a revocation during the redemption of a refresh token leaves no valid token', () => {
+  describe('I3 no issued token is valid if, during the redemption of a refresh token,', () => {
     type Issued = Awaited<ReturnType<typeof issued>>
     const ends: Record<string, (of: Issued) => Promise<unknown>> = {
       'the token is revoked': ({ token }) => fast.tokens.revoke(token),
@@ -269,7 +271,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a change of the client ID while a code is redeemed: the issued token is valid', async () => {
+  test('P-9 resetting the client ID during the redemption of a code does not invalidate the issued token', async () => {
     await everywhere(async () => {
       const { client, redeem } = await grantedCode()
       return {
@@ -284,7 +286,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('P-9 a change of the client ID while a token is refreshed: the issued token is valid', async () => {
+  test('P-9 resetting the client ID during a refresh does not invalidate the issued token', async () => {
     await everywhere(async () => {
       const { client, refresh } = await issued()
       return {
@@ -299,7 +301,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('deleting an owner while a client is saved causes no deadlock', async () => {
+  test('deleting an owner while a client is updated causes no deadlock', async () => {
     await everywhere(async () => {
       const owner = await newUser()
       const { clientId } = await newClient(owner)
@@ -308,8 +310,8 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
         other: () => fast.users.delete(owner.id),
         async check(first, second, where) {
           expect(errorOf(second), where).toBeUndefined()
-          // The deletion of the owner hides the client immediately, without waiting for its rows. A save that reads
-          // the client after that finds no client, and changes nothing.
+          // Deleting the owner hides the client immediately. A later update does not find the client and changes
+          // nothing.
           if (first.status === 'rejected')
             expect(first.reason, where).toEqual(
               new InvalidField('client_id', 'There is no such client.'),
@@ -320,7 +322,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('concurrent consents for different scopes are all stored in one row', async () => {
+  test('one consent contains all scopes that were granted concurrently', async () => {
     const scopes = Array.from({ length: 8 }, (_, index) => `scope-${index}`)
     for (let round = 0; round < 20; round += 1) {
       const [granting, client] = [await newUser(), await newClient()]
@@ -335,7 +337,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('concurrent changes of different fields of a client are all stored', async () => {
+  test('concurrent updates store all changes to different fields of a client', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { clientId } = await newClient(user)
       const changes = {
@@ -357,7 +359,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     }
   })
 
-  test('disabling a client while its owner saves it stores both changes', async () => {
+  test('concurrently disabling and updating a client stores both changes', async () => {
     const actor = { user, address: '127.0.0.1' }
     await everywhere(async () => {
       const { clientId } = await newClient(user)
@@ -402,7 +404,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
           const values = [first, ...rotated].map(({ accessToken }) => accessToken)
           const living = []
           for (const value of values) if (await works(value)) living.push(value)
-          // The last value is valid and, with an overlap, the value before it.
+          // The last value is valid. With an overlap, the value before the last is also valid.
           expect(living).toHaveLength(overlap === 0 ? 1 : 2)
           const managed = await fast.personalTokens.find(user.id, first.id)
           expect(managed?.token.id).toBe(first.id)
@@ -410,7 +412,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
       },
     )
 
-    test('removing scopes removes them from every value of a token, also during a concurrent rotation', async () => {
+    test('lose removed scopes in the current and the former value, even during a concurrent rotation', async () => {
       await everywhere(async () => {
         const scopes = ['notes:read', 'notes:write']
         const first = await fast.tokens.createPersonal('Laptop', user.id, { scopes })
@@ -430,7 +432,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('no session exists after a password change during a login with the old password', async () => {
+  test('changing the password during a login with the old password leaves no session', async () => {
     const browser = { cookie: null, address: '127.0.0.1', userAgent: 'a browser', raw: undefined }
     await everywhere(async () => {
       made += 1
@@ -450,7 +452,7 @@ describe.skipIf(await lacks('postgres'))('concurrent transactions in PostgreSQL'
     })
   })
 
-  test('two nodes can record uses of the same tokens in different order without a deadlock', async () => {
+  test('two nodes that record uses of the same tokens in different order cause no deadlock', async () => {
     const ids: number[] = []
     for (let count = 0; count < 40; count += 1)
       ids.push((await fast.tokens.createPersonal('Laptop', user.id)).id)

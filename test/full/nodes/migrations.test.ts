@@ -26,9 +26,9 @@ const known = async (): Promise<readonly string[]> => {
 const isReady = async ({ url }: { readonly url: string }): Promise<number> =>
   (await fetch(`${url}/health/ready`)).status
 
-describe('several nodes that start concurrently on an empty database', () => {
+describe('several nodes start concurrently on an empty database', () => {
   test.skipIf(isLacking)(
-    'PostgreSQL: all nodes serve requests, and each migration ran once',
+    'in PostgreSQL, and all nodes serve requests after each migration ran once',
     async () => {
       await using site = await startSite({ count: several.length })
       expect(await Promise.all(site.nodes.map(isReady))).toEqual(several.map(() => 200))
@@ -36,7 +36,7 @@ describe('several nodes that start concurrently on an empty database', () => {
         'select name from oauth2server_migration order by name',
       )
       expect(rows.map(({ name }) => name)).toEqual(await known())
-      // The nodes are one server: each accepts the tokens of the others.
+      // Each node accepts a token that another node issued.
       const { access_token } = await site.client.tokens(site.node(0), site.agent)
       const headers = { authorization: `Bearer ${access_token}` }
       const responses = site.nodes.map(({ url }) => fetch(`${url}/oauth/ping`, { headers }))
@@ -46,7 +46,7 @@ describe('several nodes that start concurrently on an empty database', () => {
     },
   )
 
-  test('SQLite: all nodes serve requests, and each migration ran once', async () => {
+  test('in SQLite, and all nodes become ready after each migration ran once', async () => {
     await using folder = await temporaryFolder()
     const cluster = { data: folder.path, issuer: 'http://localhost:8080' }
     const nodes = await Promise.all(several.map(() => startNode(cluster)))
@@ -58,8 +58,8 @@ describe('several nodes that start concurrently on an empty database', () => {
   })
 })
 
-describe.skipIf(isLacking)('the previous version continues while a later one migrates', () => {
-  test('adding columns to every table during traffic makes no request fail', async () => {
+describe.skipIf(isLacking)('migrations while other nodes use the database', () => {
+  test('adding columns to every table during traffic causes no failed request', async () => {
     await using site = await startSite({ redisUrl: undefined })
     const tables = await site.database.query(
       "select table_name as name from information_schema.tables where table_name like 'oauth2server%' order by 1",
@@ -79,11 +79,11 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     expect(families).toBe(redeemed)
   })
 
-  test('a starting node waits until another node has migrated, without a timeout', async () => {
+  test('a starting node waits for the migration of another node, even longer than the statement timeout', async () => {
     const database = await makeDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()
-    // The lock that Kysely takes, for longer than the statement timeout.
+    // Acquire the lock of Kysely's migrations for longer than the statement timeout.
     await other.query('select pg_advisory_lock(3853314791062309107)')
     const released = delay(3_500).then(() => other.end())
     await using site = await startSite({ count: 1, database })
@@ -99,7 +99,7 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     await using proxy = await startProxy(database.url, () => ({
       toServer(bytes) {
         if (isSilent) return undefined
-        // The statement arrives, but its response is lost.
+        // The statement reaches the database, but its response is lost.
         if (bytes.includes('create table "oauth2server_token"')) {
           isSilent = true
           isCutOff.resolve()
@@ -111,7 +111,7 @@ describe.skipIf(isLacking)('the previous version continues while a later one mig
     const cut = await postgres(proxy.url).open()
     const migration = cut.migrate().catch((error: unknown) => error)
     await isCutOff.promise
-    // This migration waits for the lock of the lost node.
+    // This migration waits until PostgreSQL releases the lock of the lost connection.
     expect((await store.migrate()).map(({ name }) => name)).toEqual(await known())
     await proxy[Symbol.asyncDispose]()
     expect(await migration).toBeInstanceOf(StoreUnavailable)

@@ -3,10 +3,10 @@ import { abuses } from '../../load/neighbours/abuses.ts'
 import { measure } from '../../load/neighbours/measure.ts'
 import { lacks } from '../../support/needs.ts'
 
-/** Abuses whose work or whose locks affect other nodes through the database. */
+/** Abuses whose work or locks in the database could affect other nodes. */
 const shared = ['delete-client', 'delete-user', 'locked-row', 'reset-client-id']
 
-/** The permitted delay in milliseconds: see test/full/neighbours.test.ts. */
+/** The permitted delay in milliseconds, as in test/full/neighbours.test.ts. */
 const bound = 1_000
 
 describe.skipIf(await lacks('postgres'))(

@@ -17,7 +17,7 @@ const isLacking =
 
 const timeout = 120_000
 
-/** Milliseconds: more than the 3,500 after which a connection counts as dead. `npm run test:nodes` waits longer. */
+/** Milliseconds of packet loss: more than the 3,500 after which a node closes a silent connection. */
 const loss = process.env.NODES === 'whole' ? 8_000 : 5_000
 
 const hostOf = (url: string, hostname: string): string =>
@@ -51,19 +51,19 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
 
   const partitions = [
     {
-      what: 'a node and PostgreSQL, in both directions',
+      what: 'all packets between a node and PostgreSQL',
       service: 'postgres',
       lost: ['dropFrom', 'dropTo'],
       readiness: 503,
     },
     {
-      what: 'a node and PostgreSQL, the responses only',
+      what: 'all packets from PostgreSQL to a node',
       service: 'postgres',
       lost: ['dropTo'],
       readiness: 503,
     },
     {
-      what: 'a node and Redis, in both directions',
+      what: 'all packets between a node and Redis',
       service: 'redis',
       lost: ['dropFrom', 'dropTo'],
       readiness: 200,
@@ -71,7 +71,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
   ] as const
 
   test.each(partitions)(
-    'packet loss between $what makes readiness $readiness, affects no other node, and the node recovers [T567]',
+    'losing $what makes /health/ready return $readiness, and affects only this node until it recovers [T567]',
     { timeout },
     async ({ what, service, lost, readiness }) => {
       await using site = await startSite({
@@ -99,7 +99,7 @@ describe.skipIf(isLacking)('three nodes with a network namespace each', () => {
       expect(during.status).toBe(readiness)
       expect((await isReady()).status).toBe(200)
       const failed = traffic.samples.filter((sample) => !succeeded(sample))
-      // The packet loss had an effect, and only at that node.
+      // The packet loss caused failures, but only at this node.
       expect(failed.length).toBeGreaterThan(0)
       expect(kinds(failed.filter(({ port }) => port !== cutOff))).toEqual({})
     },

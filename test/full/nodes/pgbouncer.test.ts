@@ -11,12 +11,12 @@ import { startTraffic, succeeded } from '../../support/traffic.ts'
 
 const isLacking = (await lacks('postgres programs')) || (await lacks('pgbouncer'))
 
-/** Fewer connections than three nodes request, and a lifetime of one second for each. */
+/** Options for fewer server connections than three nodes request, each with a lifetime of one second. */
 const scarce = { default_pool_size: 6, server_lifetime: 1 }
 
 /**
- * Starts three nodes that use PostgreSQL through PgBouncer. The schema is created over a direct connection, as the
- * how-to describes.
+ * Starts three nodes that use PostgreSQL through PgBouncer. Creates the schema over a direct connection, as the how-to
+ * describes.
  */
 const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site> => {
   const database = await makeDatabase(own.url)
@@ -32,7 +32,7 @@ const siteBehind = async (own: OwnPostgres, bouncer: OwnPgBouncer): Promise<Site
 }
 
 describe.skipIf(isLacking)('three nodes behind PgBouncer in transaction mode', () => {
-  test('complete every flow while server connections are replaced continuously', {
+  test('complete every flow while PgBouncer replaces its server connections continuously', {
     timeout: 120_000,
   }, async () => {
     await using own = await startPostgres()

@@ -5,19 +5,19 @@ import { lacks } from '../../support/needs.ts'
 import { sharedRedis } from '../../support/redis.ts'
 import { type Site, startSite } from '../../support/site.ts'
 
-/** The number of codes and of tokens. `npm run test:nodes` tests more, which would take too long in `test:full`. */
+/** The number of codes and of tokens. Only `npm run test:nodes` has time for the larger number. */
 const many = process.env.NODES === 'whole' ? 2_000 : 100
 /** The number of concurrent requests with each code or token. */
 const times = 5
-/** The number of different codes or tokens in flight. */
+/** The number of codes or tokens that the test creates or presents concurrently. */
 const width = 20
 /** The timeout of a test in milliseconds, on a machine that may be busy. */
 const timeout = 300_000
 
-/** Each request uses a new connection. */
+/** Options for a request on a new connection. */
 const ownConnection = { isAlone: true }
 
-/** Limits that the test does not reach: it redeems old codes, presents used codes, and has one user. */
+/** Raised limits: the test redeems old codes, presents used codes, and has only one user. */
 const generousLimits = {
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
   OAUTH2SERVER_LIMITS: 'wrongGrants=1000000/60',
@@ -26,11 +26,11 @@ const generousLimits = {
 
 const isLacking = (await lacks('postgres')) || (await lacks('redis'))
 
-/** Presents one credential several times concurrently, each time to the next node. */
+/** Presents one credential several times concurrently, to different nodes in turn. */
 const presented = (send: (turn: number) => Promise<Outcome>, index: number): Promise<Outcome[]> =>
   Promise.all(Array.from({ length: times }, (_, turn) => send(index + turn)))
 
-/** Counts the combinations of responses that occurred. */
+/** Counts how often each combination of responses to one credential occurred. */
 const patterns = (volleys: readonly (readonly Outcome[])[]): Record<string, number> => {
   const counts: Record<string, number> = {}
   for (const volley of volleys) {
@@ -61,7 +61,7 @@ const makeCodes = async ({
   return codes
 }
 
-/** Requests refresh tokens, each of a different authorization. */
+/** Issues refresh tokens, each for a new authorization. */
 const makeRefreshTokens = async ({ records, client, user }: Site): Promise<readonly string[]> => {
   const found = await records.clients.find(client.clientId)
   if (!found) throw new Error('There is no client.')
@@ -111,11 +111,11 @@ describe.skipIf(isLacking).each([
        (select count(*) from oauth2server_token) as tokens
        from oauth2server_authorization a where a.code_digest is not null`,
     )
-    // The second request had valid credentials, so it is a replay, which revokes the issued tokens.
+    // The second request with valid credentials is a replay, which revokes the issued tokens.
     expect(row).toEqual({ families: `${many}`, codes: `${many}`, revoked: `${many}`, tokens: '0' })
   })
 
-  test(`rotate each of ${many} refresh tokens once without a leeway, and revoke it after concurrent reuse (${times} times)`, {
+  test(`rotate each of ${many} refresh tokens once without a leeway, and revoke its authorization after ${times} concurrent uses`, {
     timeout,
   }, async () => {
     const tokens = await makeRefreshTokens(site)
@@ -135,8 +135,8 @@ describe.skipIf(isLacking).each([
   })
 })
 
-describe.skipIf(isLacking)('three nodes with the leeway', () => {
-  test(`rotate each of ${many} refresh tokens once and repeat the response if each is presented ${times} times concurrently [T564]`, {
+describe.skipIf(isLacking)('three nodes with the default leeway', () => {
+  test(`rotate each of ${many} refresh tokens once, and return the same tokens to ${times} concurrent requests [T564]`, {
     timeout,
   }, async () => {
     await using site = await startSite({ redisUrl: sharedRedis })
@@ -159,7 +159,7 @@ describe.skipIf(isLacking)('three nodes with the leeway', () => {
   })
 })
 
-/** Returns how many refresh tokens were rotated, and how many of their authorizations are valid. */
+/** Returns the numbers of rotated refresh tokens, of their revoked authorizations, and of their valid tokens. */
 const rotationsOf = async ({ database }: Site, tokens: readonly string[]) => {
   const [row] = await database.query(
     `select count(*) as rotations, count(a.revoked_at) as revoked, count(t.id) as alive

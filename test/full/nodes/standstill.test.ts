@@ -6,8 +6,8 @@ import { makeDatabase } from '../../support/postgres.ts'
 import { startSite } from '../../support/site.ts'
 
 /**
- * Milliseconds: more than the 3,500 after which a connection counts as dead, and less than the 10,000 after which the
- * pool closes an idle connection.
+ * Milliseconds for which the process is stopped. A node closes a connection that is silent for 3,500 ms, and the pool
+ * closes a connection that is idle for 10,000 ms.
  */
 const standstill = 4_500
 
@@ -15,15 +15,15 @@ const standstill = 4_500
 const applicationName = 'node'
 
 /**
- * Selects the connections that have run a statement. The node may replace a connection that is still being opened,
- * because its timeout fires first, and PostgreSQL may end a connection that is idle inside a transaction.
+ * Selects the connections that have run a statement and are not inside an idle transaction. The node may replace a
+ * connection that it is still opening. PostgreSQL may close a connection that is idle inside a transaction.
  */
 const established = `select pid from pg_stat_activity
   where datname = current_database() and application_name = $1 and backend_type = 'client backend'
   and query <> '' and state in ('idle', 'active') and state_change > clock_timestamp() - $2::interval`
 
 test.skipIf(await lacks('postgres'))(
-  'a node whose event loop was stopped completes the requests in flight, and reuses its established connections',
+  'a node that was stopped by SIGSTOP completes the requests in flight, and reuses its established connections',
   { timeout: 60_000 },
   async () => {
     const database = await makeDatabase()
@@ -52,7 +52,7 @@ test.skipIf(await lacks('postgres'))(
     await vi.waitFor(isWarm, { timeout: 20_000, interval: 50 })
     const stopped = performance.now()
     node.program.kill('SIGSTOP')
-    // PostgreSQL completes the statements in flight.
+    // Wait until PostgreSQL has completed the statements in flight.
     await delay(100)
     const before = await connections('2 seconds')
     await delay(standstill)
@@ -61,7 +61,7 @@ test.skipIf(await lacks('postgres'))(
     const after = await connections('1 hour')
     isOver = true
     await Promise.all(workers)
-    // Include the requests that were sent right after the stop, because the number before depends on the machine.
+    // Include the requests that were sent while the process was stopped: the number of earlier requests varies.
     const resumed = stopped + standstill
     const inFlight = outcomes.filter(({ began, ended }) => began < resumed && ended > resumed)
     expect(inFlight.length, 'requests in flight').toBeGreaterThan(10)

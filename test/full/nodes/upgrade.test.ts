@@ -19,13 +19,13 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 
 const isLacking = await lacks('postgres')
 
-/** The number of rows in the token table. `npm run test:nodes` tests more. */
+/** The number of rows in the token table. */
 const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
 
-/** Milliseconds: much longer than a lock should last, and less than the statement timeout of 3,000. */
+/** The permitted delay in milliseconds: longer than a short lock, and less than the statement timeout of 3,000 ms. */
 const longestRequest = 2_500
 
-/** Milliseconds: after each batch follows a pause of the same duration, and the machine may be busy. */
+/** The timeout in milliseconds. The upgrade pauses after each batch, and the machine may be busy. */
 const timeout = 200_000
 
 const upgradeProgram = resolve(import.meta.dirname, '../fixtures/upgrade.ts')
@@ -65,100 +65,95 @@ const until = async (database: TestDatabase, sql: string): Promise<void> => {
   }
 }
 
-/** Selects a row while some batches are complete and some are not. */
+/** Selects a row while some token rows are filled and others are not. */
 const isFilling = `select 1 where exists (select from oauth2server_token where scopes_copy is not null)
   and exists (select from oauth2server_token where scopes_copy is null)`
 const isIndexing = `select 1 from pg_index i join pg_class c on c.oid = i.indexrelid
   where c.relname = '${secondIndex}' and not i.indisvalid`
 
-describe.skipIf(isLacking)(
-  'the upgrade of a large token table while the previous version handles requests',
-  () => {
-    test('completes after it was killed twice, and neither rejects nor delays a request', {
-      timeout: 2 * timeout,
-    }, async () => {
-      await using site = await startSite({ env: longLeeway })
-      const { database } = site
-      await site.client.tokens(site.node(0), site.agent)
-      await database.query(copyTokens(copies))
-      const traffic = await startTraffic(site)
-      await traffic.flow(2_000)
-      const before = figures(traffic.samples, 0)
-      const began = performance.now()
+describe.skipIf(isLacking)('an upgrade of a large token table', () => {
+  test('completes after two interruptions, and neither rejects nor delays requests to the previous version', {
+    timeout: 2 * timeout,
+  }, async () => {
+    await using site = await startSite({ env: longLeeway })
+    const { database } = site
+    await site.client.tokens(site.node(0), site.agent)
+    await database.query(copyTokens(copies))
+    const traffic = await startTraffic(site)
+    await traffic.flow(2_000)
+    const before = figures(traffic.samples, 0)
+    const began = performance.now()
 
-      const killed = startUpgrade(database)
-      await until(database, isFilling)
-      await killed.crash()
-      expect(await rowsLeft(database)).toBeGreaterThan(0)
-      expect(await onlineDone(database)).toEqual([])
+    const killed = startUpgrade(database)
+    await until(database, isFilling)
+    await killed.crash()
+    expect(await rowsLeft(database)).toBeGreaterThan(0)
+    expect(await onlineDone(database)).toEqual([])
 
-      // An open transaction delays the index, which remains invalid until the transaction ends.
-      const open = new Client({ connectionString: database.url })
-      // Ignore the error that occurs if the test fails and the database is dropped before this connection closes.
-      open.on('error', () => undefined)
-      await open.connect()
-      await open.query(
-        'begin isolation level repeatable read; select count(*) from oauth2server_client',
-      )
-      const terminated = startUpgrade(database)
-      // A node of the previous version starts during the upgrade.
-      const late = await startNode(site.cluster)
-      await late.program.says(/schema\.newer/, { on: 'stderr' })
-      site.nodes.push(late)
-      await until(database, isIndexing)
-      await database.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
+    // The new index remains invalid until this open transaction ends.
+    const open = new Client({ connectionString: database.url })
+    // If the test fails, it drops the database before this connection closes. Ignore the resulting error.
+    open.on('error', () => undefined)
+    await open.connect()
+    await open.query(
+      'begin isolation level repeatable read; select count(*) from oauth2server_client',
+    )
+    const terminated = startUpgrade(database)
+    // A node of the previous version starts during the upgrade.
+    const late = await startNode(site.cluster)
+    await late.program.says(/schema\.newer/, { on: 'stderr' })
+    site.nodes.push(late)
+    await until(database, isIndexing)
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and query like 'create index concurrently%' and pid <> pg_backend_pid()`,
-      )
-      expect((await terminated.exited).code).not.toBe(0)
-      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: false }])
-      await open.query('commit')
-      await open.end()
+    )
+    expect((await terminated.exited).code).not.toBe(0)
+    expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: false }])
+    await open.query('commit')
+    await open.end()
 
-      expect(await finished(startUpgrade(database))).toContain(secondName)
-      const aftermath = await traffic.stop()
-      const during = figures(
-        traffic.samples.filter((sample) => sample.began >= began),
-        0,
-      )
-      console.log(`upgrade of ${copies} tokens:`, during, 'slowest before:', before.slowest)
-      expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
-      expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
-      expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
-      // All copies are filled, except in rows that the previous version inserted after the last batch.
-      const [unfilled] = await database.query(
-        `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
-      )
-      expect(Number(unfilled?.missing)).toBe(0)
-      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
-      expect(await onlineDone(database)).toEqual([{ name: secondName }])
-      const { tokens, redeemed, families } = await settle(site, aftermath)
-      expect(tokens).toEqual({ 200: aftermath.tokens.length })
-      expect(families).toBe(redeemed)
-      expect(await ping(late, aftermath.tokens[0])).toBe(200)
-    })
+    expect(await finished(startUpgrade(database))).toContain(secondName)
+    const aftermath = await traffic.stop()
+    const during = figures(
+      traffic.samples.filter((sample) => sample.began >= began),
+      0,
+    )
+    console.log(`upgrade of ${copies} tokens:`, during, 'slowest before:', before.slowest)
+    expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
+    expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
+    expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
+    // The upgrade filled every row that existed before. Ignore rows that the previous version inserted later.
+    const [unfilled] = await database.query(
+      `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
+    )
+    expect(Number(unfilled?.missing)).toBe(0)
+    expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+    expect(await onlineDone(database)).toEqual([{ name: secondName }])
+    const { tokens, redeemed, families } = await settle(site, aftermath)
+    expect(tokens).toEqual({ 200: aftermath.tokens.length })
+    expect(families).toBe(redeemed)
+    expect(await ping(late, aftermath.tokens[0])).toBe(200)
+  })
 
-    test('two concurrent upgrades: one performs the upgrade, and the other waits without blocking the index', async () => {
-      const database = await makeDatabase()
-      const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
-      const [first, second] = stores
-      if (!first || !second) throw new Error('There are no stores.')
-      await first.migrate()
-      const done = await Promise.all([migrateToSecond(first), migrateToSecond(second)])
-      expect(done.flat().map(({ name }) => name)).toEqual([secondName])
-      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
-      expect(await migrateToSecond(first)).toEqual([])
+  test('runs once if two servers start it concurrently', async () => {
+    const database = await makeDatabase()
+    const stores = await Promise.all([1, 2].map(() => postgres(database.url).open()))
+    const [first, second] = stores
+    if (!first || !second) throw new Error('There are no stores.')
+    await first.migrate()
+    const done = await Promise.all([migrateToSecond(first), migrateToSecond(second)])
+    expect(done.flat().map(({ name }) => name)).toEqual([secondName])
+    expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+    expect(await migrateToSecond(first)).toEqual([])
 
-      // Revert the migration, so that the online steps run again.
-      const to = '0001-initial'
-      expect(await migrateToSecond(first, { to })).toEqual([
-        { name: secondName, direction: 'down' },
-      ])
-      expect(await indexes(database)).toEqual([])
-      expect(await migrateToSecond(second)).toEqual([{ name: secondName, direction: 'up' }])
-      expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
-      await Promise.all(stores.map((store) => store.close()))
-      await database.drop()
-    })
-  },
-)
+    // Revert the migration, so that the online steps run again.
+    const to = '0001-initial'
+    expect(await migrateToSecond(first, { to })).toEqual([{ name: secondName, direction: 'down' }])
+    expect(await indexes(database)).toEqual([])
+    expect(await migrateToSecond(second)).toEqual([{ name: secondName, direction: 'up' }])
+    expect(await indexes(database)).toEqual([{ name: secondIndex, is_valid: true }])
+    await Promise.all(stores.map((store) => store.close()))
+    await database.drop()
+  })
+})

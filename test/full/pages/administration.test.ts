@@ -9,7 +9,7 @@ import { ways } from './ways.ts'
 const done = ({ page }: Person, sentence: string) =>
   page.getByRole('status').getByText(sentence).waitFor()
 
-/** Searches one of the two lists. */
+/** Searches the list of applications or of tokens. */
 const find = async ({ page, press, type }: Person, list: string, text: string): Promise<void> => {
   const form = page.getByRole('search', { name: `Search ${list}` })
   await type(form.getByRole('searchbox'), text)
@@ -21,7 +21,7 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    test('finds an application; verifies, disables, enables and deletes it', async () => {
+    test('an administrator finds, verifies, disables, enables and deletes an application', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const { page, press, type } = admin
       const name = `Free Money ${grace.user.id}`
@@ -73,7 +73,7 @@ describe.skipIf(await lacks('chromium'))('administration', () => {
       expect(latest).toContain(admin.user.email)
     })
 
-    test('finds a token and deletes it', async () => {
+    test('an administrator finds and deletes a token', async () => {
       const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
       const name = `Lost script ${grace.user.id}`
       const { tokens } = site.app.server

@@ -11,7 +11,7 @@ import { usual, ways } from './ways.ts'
 const done = ({ page }: Person, sentence: string) =>
   page.getByRole('status').getByText(sentence).waitFor()
 
-/** Fills in the form of a new application and sends it. */
+/** Fills in and sends the form that registers an application. */
 const register = async (person: Person, name: string, redirectUris: string): Promise<void> => {
   const { page, type, press } = person
   await type(page.getByLabel('Name', { exact: true }), name)
@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('registers an application after an error, tries it, changes it, resets its secret, and deletes it [T660]', async () => {
+    test('a user registers an application after an error, tries it, changes it, resets its secret, and deletes it [T660]', async () => {
       const ada = await site.person(way)
       const { page, press, type, choose } = ada
       const redirectUri = `${await startSite(() => '<h1>Back at the client</h1>')}/cb`
@@ -110,7 +110,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       expect(await isAccepted(clientId, newSecret)).toBe(false)
     })
 
-    test('registers a public application', async () => {
+    test('a user registers a public application', async () => {
       const ada = await site.person(way)
       await ada.open(`${applications}clients/new/`)
       await ada.press(ada.page.getByRole('radio', { name: 'Public' }))
@@ -132,7 +132,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     expect(await page.getByRole('link', { name: 'Twice' }).count()).toBe(1)
   })
 
-  test('shows a form that was opened before the latest login again, with the typed values', async () => {
+  test('a form that was opened before the latest login returns again with the typed values', async () => {
     const ada = await site.person(usual)
     await ada.open(`${applications}clients/new/`)
     await beginSession(ada, site.app)

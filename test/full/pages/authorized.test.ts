@@ -33,7 +33,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('shows an application, and revokes it on one device, then on all devices [T737]', async () => {
+    test('a user revokes an application on one device, then on all devices [T737]', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       await ada.open(applications)
@@ -60,7 +60,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
       await page.getByRole('heading', { name: 'Allow Travel Diary?' }).waitFor()
     })
 
-    test('revokes all applications', async () => {
+    test('a user revokes all applications', async () => {
       const { ada, diary } = await withTwoDevices(way)
       const { page, press } = ada
       const print = await startClientSite(site.app, { name: 'Photo Print' })

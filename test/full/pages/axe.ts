@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** The minified axe, which is less than half as long as `axe.source`. Every page must parse it. */
+/** The source of axe, minified because every page parses it. `axe.source` is more than twice as long. */
 const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** All rules, including the rule of WCAG 2.2 AA that axe omits by default. */
@@ -16,8 +16,8 @@ const colours = {
 }
 
 /**
- * Returns the violations that axe finds in a page, in light and dark mode, by rule and element. Opens all collapsed
- * elements first.
+ * Opens all collapsed elements of a page. Returns the rule and the element of each violation that axe finds in light or
+ * dark mode.
  */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(source)

@@ -11,7 +11,7 @@ import { selfSigned } from './self-signed.ts'
 export interface ClientSite {
   readonly clientId: string
   readonly name: string
-  /** The start page, with a link that begins the flow. */
+  /** The URL of the start page, which has a link that begins the flow. */
   readonly url: string
   readonly host: string
   /** The results of the completed authorizations. */
@@ -19,13 +19,13 @@ export interface ClientSite {
 }
 
 export interface ClientSiteOptions extends Partial<ClientInput> {
-  /** The host of an https site. Without a host, the client is a program on this computer. */
+  /** The host of the client's https site. Without a host, the client is a program on this computer. */
   readonly host?: string
-  /** The requested scopes, unless the link that begins the flow has scopes. */
+  /** The scopes to request if the link that begins the flow contains no scopes. */
   readonly scope?: string
 }
 
-/** Starts a site that returns a page for every request, until the end of the test. @returns its origin */
+/** Starts a site that returns a page for every request until the test ends. @returns the origin of the site */
 export const startSite = async (
   pageAt: (url: URL) => Promise<string | URL> | string | URL,
   host?: string,
@@ -53,14 +53,14 @@ export const startSite = async (
 const around = (content: string): string =>
   `<!doctype html><html lang="en"><title>A client</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"><style>:focus-visible { outline: 2px solid }</style>${content}`
 
-/** Starts the site of a client and registers it, until the end of the test. */
+/** Registers a client, and starts its site until the test ends. */
 export const startClientSite = async (
   app: TestServer,
   { host, scope = 'notes:read user:email', ...input }: ClientSiteOptions = {},
 ): Promise<ClientSite> => {
   const name = input.name ?? 'Photo Print'
   const tokens: oidc.TokenEndpointResponse[] = []
-  // The tests run one flow at a time.
+  // One verifier suffices, because the tests run one flow at a time.
   const pkceCodeVerifier = oidc.randomPKCECodeVerifier()
   const expectedState = oidc.randomState()
 

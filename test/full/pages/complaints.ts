@@ -11,7 +11,7 @@ export const complaintsOf = async (
     const { url } = message.location()
     const kind = message.type()
     if ((kind !== 'error' && kind !== 'warning') || !isOurs(page.url())) return
-    // Some tests expect a page with a 4xx status.
+    // Ignore the message about a 4xx status, because some tests expect a page with a 4xx status.
     const isStatus = message.text().startsWith('Failed to load resource: the server responded')
     if (isStatus && url === page.url()) return
     hear(`${page.url()}: ${message.text()} (${url})`)
@@ -21,7 +21,7 @@ export const complaintsOf = async (
   })
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
-    // A user may leave a page before all its resources have loaded.
+    // Ignore aborted requests, because a user may leave a page before all its resources have loaded.
     if (isOurs(page.url()) && reason !== 'net::ERR_ABORTED') hear(`${request.url()}: ${reason}`)
   })
   await page.addInitScript(`addEventListener('securitypolicyviolation', (event) => {

@@ -6,18 +6,18 @@ import { allow, arrives, begin } from './flow.ts'
 import { logIn, type Person, useSite } from './site.ts'
 import { isWhole, ways } from './ways.ts'
 
-/** Returns the result on the client's page. */
+/** Returns the result that the page of the client displays. */
 const result = ({ page }: Person) => page.getByRole('status').textContent()
 
 describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth client', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    // Each way tests one kind of client. `npm run test:nodes` tests both kinds with every way.
+    // Each way to use the pages tests one kind of client. `npm run test:nodes` tests both kinds with every way.
     const program = ['a program on this computer', undefined] as const
     const website = ['an https site', 'photo-print.example'] as const
     test.each(isWhole ? [program, website] : way.hasScripts ? [program] : [website])(
-      'logs in, allows %s, and returns to it',
+      'a user logs in, allows the request of %s, and returns to the client',
       async (_, host) => {
         const ada = await site.person(way, { isLoggedIn: false })
         const client = await startClientSite(site.app, { ...(host !== undefined && { host }) })
@@ -33,12 +33,12 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
         expect(await result(ada)).toBe('notes:read user:email')
         expect(await ping(site.app, client.tokens[0]?.access_token ?? '')).toBe(200)
 
-        // The consent is remembered, so the next flow shows no consent page.
+        // The consent is stored, so the next flow shows no consent page.
         await begin(ada, client)
         await arrives(ada, client)
         expect(client.tokens).toHaveLength(2)
 
-        // The same applies to a browser that must log in first.
+        // A flow in another browser requires a login, but also shows no consent page.
         const elsewhere = await ada.elsewhere()
         await begin(elsewhere, client)
         await logIn(elsewhere)
@@ -46,7 +46,7 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
       },
     )
 
-    test('denies the request', async () => {
+    test('a user denies the request', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, { host: 'refused.example' })
       await begin(ada, client)

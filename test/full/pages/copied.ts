@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Person } from './site.ts'
 import type { Way } from './ways.ts'
 
-/** Copies a value from the page, with its copy button if it has one. */
+/** Returns a value that the page displays. Copies it with the copy button if the page has scripts. */
 export const copied = async (
   { page, press }: Person,
   { hasScripts }: Way,

@@ -29,7 +29,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
   const site = useSite({ deviceAuthorization: true })
 
   describe.each(ways)('$name', (way) => {
-    test('logs in, enters the code, unticks optional scopes, and allows the request', async () => {
+    test('a user logs in, enters the code, unticks optional scopes, and allows the request', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       const { page } = ada
       const device = await newDevice(site)
@@ -52,7 +52,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(await ping(site.app, body.access_token)).toBe(200)
     })
 
-    test('follows the link of the device, and denies the request', async () => {
+    test('a user follows the link of the device, and denies the request', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const device = await newDevice(site)
@@ -65,7 +65,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
       expect(refusal(await device.poll(codes))).toBe('400 access_denied')
     })
 
-    test('corrects a mistyped code', async () => {
+    test('a user corrects a mistyped code', async () => {
       const ada = await site.person(way)
       const { page } = ada
       const { user_code } = await (await newDevice(site)).codes()
@@ -83,7 +83,7 @@ describe.skipIf(await lacks('chromium'))('a device without a browser', () => {
 describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
   const site = useSite({ deviceAuthorization: true })
 
-  // The tour of every page checks these pages in English on a desktop.
+  // every-page.test.ts checks these pages in English on a desktop.
   describe.each([
     ['Arabic', 'ar', 320],
     ['German', 'de', 320],
@@ -109,7 +109,7 @@ describe.skipIf(await lacks('chromium'))('the pages for a device', () => {
       const button = (nth: number) => page.locator('main button[type=submit]').nth(nth)
       await ada.open('/oauth/device')
       await look('enter')
-      // One address may enter at most five wrong codes.
+      // Enter a wrong code in few languages only, because one IP address may enter at most five wrong codes.
       if (locale === 'en-GB' || locale === 'ar') {
         await page.locator('#user_code').fill('WWWW-WWWW')
         await button(0).click()

@@ -26,8 +26,8 @@ const look = async (page: Page): Promise<readonly string[]> => {
   return found
 }
 
-// Two tours cover every sample, language and device. With the four tours of `npm run test:nodes`, every pair of them is
-// covered.
+// Two tours cover each sample, each language and each device. The four tours of `npm run test:nodes` cover all pairs of
+// these values.
 describe.skipIf(await lacks('chromium')).each([
   [
     'ordinary data',
@@ -42,7 +42,7 @@ describe.skipIf(await lacks('chromium')).each([
 ] as const)('every page, showing %s', (_, fill, ways) => {
   const gallery = useGallery(fill)
 
-  test.each(ways)('passes axe and the layout checks, %s', async (_way, options) => {
+  test.each(ways)('passes the checks of axe and of the layout %s', async (_way, options) => {
     expect(await gallery.tour(options, look)).toEqual([])
   })
 })

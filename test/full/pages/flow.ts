@@ -1,7 +1,7 @@
 import type { ClientSite } from './client-site.ts'
 import type { Person } from './site.ts'
 
-/** Starts the flow at the site of the client. */
+/** Starts the authorization flow at the site of the client. */
 export const begin = async (
   { page, press }: Person,
   { url }: ClientSite,

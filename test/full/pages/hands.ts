@@ -7,7 +7,7 @@ export interface InputDevice {
   press(target: Locator): Promise<void>
   /** Replaces the text of a field. */
   type(target: Locator, text: string): Promise<void>
-  /** Enters a day such as `2027-01-31`. */
+  /** Enters a day such as `2027-01-31` into a date field. */
   typeDay(target: Locator, day: string): Promise<void>
   /** Selects an option of a list by its label. */
   choose(target: Locator, option: string): Promise<void>
@@ -33,7 +33,7 @@ export const mouse = (page: Page): InputDevice => pointing(page, (target) => tar
 /** A user with a touch screen. */
 export const touch = (page: Page): InputDevice => pointing(page, (target) => target.tap())
 
-/** A user with only a keyboard. Fails if the focus is not visible on a focused element. */
+/** A user with only a keyboard. Throws if a focused element shows no focus indicator. */
 export const keyboard = (page: Page): InputDevice => {
   const go = async (target: Locator): Promise<void> => {
     await target.waitFor()
@@ -59,7 +59,7 @@ export const keyboard = (page: Page): InputDevice => {
     async typeDay(target, day) {
       await go(target)
       const [year = '', month = '', date = ''] = day.split('-')
-      // The order of the parts depends on the language of the browser, which is American English.
+      // The browser uses American English, which writes the month first.
       await page.keyboard.type(`${month}${date}${year}`)
     },
     async choose(target, option) {
@@ -69,7 +69,7 @@ export const keyboard = (page: Page): InputDevice => {
   }
 }
 
-// Tab reaches the selected radio button of a group, and arrow keys select another.
+// The Tab key moves the focus to the selected radio button of a group, and arrow keys select another button.
 const goToRadio = async (
   page: Page,
   target: Locator,
@@ -92,7 +92,7 @@ const isThere = async (target: Locator): Promise<boolean> => {
       right > Math.max(0, left) &&
       top < view.innerHeight &&
       left < view.innerWidth
-    // Each part of a date has a focus indicator.
+    // In a date field, each part has a separate focus indicator.
     const isMarked =
       active.type === 'date' || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2)
     return {

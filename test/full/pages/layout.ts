@@ -26,7 +26,7 @@ const unfold = (page: Page): Promise<void> =>
     for (const details of all) details.open = true
   })
 
-/** Returns the elements that are wider than the screen, or clipped. */
+/** Returns the elements that extend beyond the left or right edge of the screen. */
 const tooWide = async (page: Page): Promise<readonly string[]> => {
   return page.locator('html').evaluate((root) => {
     const screen = root.clientWidth
@@ -40,7 +40,7 @@ const tooWide = async (page: Page): Promise<readonly string[]> => {
   })
 }
 
-/** Returns the controls that are too small for touch input. A link within a sentence may be as high as its line. */
+/** Returns the controls that are too small for touch input, except links within a sentence. */
 const tooSmall = async (page: Page): Promise<readonly string[]> => {
   return page
     .locator('a, button, summary, select, textarea, input:not([type=hidden])')

@@ -7,7 +7,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
   const site = useSite()
 
   describe.each(ways)('$name', (way) => {
-    test('logs in after a wrong password, and logs out', async () => {
+    test('a user logs in after a wrong password, and logs out', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       const { page } = ada
       await ada.open('/')
@@ -26,7 +26,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       expect(new URL(page.url()).pathname).toBe('/login')
     })
 
-    test('logs in on the way to another page, and continues to that page', async () => {
+    test('a user who requests another page logs in, and continues to that page', async () => {
       const ada = await site.person(way, { isLoggedIn: false })
       await ada.open(applications)
       await logIn(ada)
@@ -43,7 +43,7 @@ describe.skipIf(await lacks('chromium'))('login and related pages', () => {
       await page.waitForURL(`${site.app.issuer}/`)
     })
 
-    test('an unknown path shows a 404 page with a link back', async () => {
+    test('an unknown path shows a 404 page with a link to the start page', async () => {
       const ada = await site.person(way)
       const { page, open, press } = ada
       for (const path of [

@@ -9,7 +9,7 @@ import { ways } from './ways.ts'
 const done = ({ page }: Person, sentence: string) =>
   page.getByRole('status').getByText(sentence).waitFor()
 
-/** Returns the date in this number of days. */
+/** Returns the date that is the given number of days after today. */
 const dayIn = (days: number): string =>
   new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
@@ -23,13 +23,13 @@ describe.skipIf(await lacks('chromium'))('my personal tokens', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('creates a token after an error, uses it, changes it, rotates it, and deletes it [T663]', async () => {
+    test('a user creates a token after an error, uses it, changes it, rotates it, and deletes it [T663]', async () => {
       const ada = await site.person(way)
       const { page, press, type, typeDay, choose } = ada
       await ada.open(applications)
       await page.getByText('You have no personal tokens yet.').waitFor()
       await press(page.getByRole('link', { name: 'Create a token' }))
-      // The validation of the browser accepts a name of spaces.
+      // The browser accepts a name that consists of spaces, so the server must reject it.
       await type(page.getByLabel('Name'), ' ')
       await typeDay(page.getByLabel('Expires'), dayIn(40))
       await press(page.getByLabel('Read your notes'))

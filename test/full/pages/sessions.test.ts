@@ -22,7 +22,7 @@ describe.skipIf(await lacks('chromium'))('sessions', () => {
   }
 
   describe.each(ways)('$name', (way) => {
-    test('shows all logins, logs one browser out, then all others', async () => {
+    test('a user sees all logins, logs one other browser out, and then all other browsers', async () => {
       const ada = await site.person(way)
       const { page, press } = ada
       const onWindows = await inBrowser(ada, firefox)

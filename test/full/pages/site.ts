@@ -18,11 +18,11 @@ export interface Person extends InputDevice {
   readonly page: Page
   /** Opens a page of the server. */
   open(path: string): Promise<void>
-  /** Returns the same user in a browser without a login. */
+  /** Returns the same user in another browser, in which the user is not logged in. */
   elsewhere(options?: BrowserContextOptions): Promise<Person>
 }
 
-/** The objects that the tests of a file share: a server with pages, and a browser. */
+/** The server and the browser that all tests of a file share. */
 export interface Site {
   readonly app: TestServer
   /** Creates a user, who is logged in by default. */
@@ -45,13 +45,13 @@ const launchArguments = [
   '--disable-component-update',
   '--disable-sync',
   '--lang=en-US',
-  // The host names of all client applications resolve to this machine.
+  // Resolve the host names of all client applications to this machine.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ]
 
 let launched: Promise<Browser> | undefined
 
-/** Returns one browser for all test files in this process. The browser ends with the process. */
+/** Returns the browser that all test files of this process share. The browser exits when the process exits. */
 const sharedBrowser = async (): Promise<Browser> => {
   if (!(await launched)?.isConnected())
     launched = chromium.launch({ executablePath: chromiumPath, args: launchArguments })
@@ -86,7 +86,7 @@ export const useSite = (options: TestOptions = {}): Site => {
     const context = await browser.newContext({
       locale: 'en-GB',
       ignoreHTTPSErrors: true,
-      // Disable animations when focused elements scroll into view.
+      // Disable the animation that scrolls a focused element into view.
       reducedMotion: 'reduce',
       ...contextOptions,
     })
@@ -126,7 +126,7 @@ export const useSite = (options: TestOptions = {}): Site => {
   }
 }
 
-/** Creates a session without the login page, which has tests of its own. */
+/** Creates a session without using the login page. */
 export const beginSession = async ({ user, page }: Person, { server }: TestServer) => {
   const userAgent = String(await page.evaluate('navigator.userAgent'))
   const cookie = await newSession(server, user.id, { address: '127.0.0.1', userAgent })

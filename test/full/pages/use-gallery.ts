@@ -12,16 +12,16 @@ import { useSite } from './site.ts'
 
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0'
 
-/** All pages of a server whose database contains a sample. */
+/** All pages of a server whose database contains sample data. */
 export interface Gallery {
-  /** Opens every page, and runs the check on it. @returns each finding with the name of its page in front */
+  /** Opens every page, and runs `look` on each page. @returns the findings, each after the name of its page */
   tour(
     options: BrowserContextOptions,
     look: (page: Page) => Promise<readonly string[]>,
   ): Promise<readonly string[]>
 }
 
-/** Starts Chromium and a server whose database contains a sample, for the tests of a file. */
+/** Starts Chromium and a server whose database contains sample data, for the tests of a file. */
 export const useGallery = (fill: FillSample): Gallery => {
   const clock = sampleClock(Date.now())
   const site = useSite(sampleOptions(clock))

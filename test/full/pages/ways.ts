@@ -1,7 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { type InputDevice, keyboard, mouse, touch } from './hands.ts'
 
-/** The device and input of a user. */
+/** The device, the input and the scripting with which a user visits the pages. */
 export interface Way {
   readonly name: string
   readonly options: BrowserContextOptions
@@ -39,8 +39,8 @@ const withoutScripts: Way = {
 }
 
 /**
- * Ways to use the pages. Each way can complete every task. `npm run test:full` tests the two most demanding ways, which
- * differ in device, input and scripts.
+ * Ways to use the pages. `npm run test:full` tests the two most demanding ways, which differ in device, input and
+ * scripting.
  */
 export const ways: readonly Way[] = [
   byKeyboard,
@@ -48,5 +48,5 @@ export const ways: readonly Way[] = [
   ...(isWhole ? [onDesktop, onPhone] : []),
 ]
 
-/** A mouse on a desktop, for tests that do not depend on the way. */
+/** A desktop with a mouse, for tests that do not depend on the device or the input. */
 export const usual: Way = onDesktop

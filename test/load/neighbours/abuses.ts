@@ -11,27 +11,29 @@ import type { Abuser, Site } from './site.ts'
 
 /** A prepared abuse. */
 export interface Attack {
-  /** Runs immediately before the abuse, and is not measured. */
+  /** Prepares the abuse immediately before the measurement. */
   arm?(): Promise<void>
-  /** Runs the abuse until it is complete or the window is over. */
+  /** Runs the abuse until the abuse is complete or the measured window ends. */
   run(isOver: () => boolean): Promise<void>
   disarm?(): Promise<void>
 }
 
-/** An action of one user or client, or a state of one row or table, that could affect others. */
+/** An action of one user or client, or a state of one row or table, that could affect other users. */
 export interface Abuse {
   readonly name: string
   /** The title in the table of docs/operations.md. */
   readonly title: string
-  /** The stores in which the abuse is possible. Default: both. */
+  /** The stores in which the abuse is possible. Undefined means SQLite and PostgreSQL. */
   readonly stores?: readonly StoreName[]
   /** The settings that the abuse needs. */
   readonly env?: Variables
-  /** The kind of request that the abuse attacks. The caller also sends such requests, which are measured separately. */
+  /** The kind of request that the abuse attacks. The caller also sends requests of this kind, measured separately. */
   readonly attacks?: InnocentOptions['extra'][number]
   /** Creates an abuser and the data of the abuse. */
   prepare(site: Site): Promise<Attack>
-  /** The control: as many requests with a constant response, and the same hashes in another process. */
+  /**
+   * Prepares the control: the same number of requests with a constant response, and equal hashes in another process.
+   */
   readonly control?: (site: Site) => Promise<Attack>
 }
 
@@ -60,7 +62,7 @@ const askConstant = async (url: string): Promise<void> => {
   await response?.arrayBuffer().catch(() => undefined)
 }
 
-/** Waits until the statement returns no row, because deletions in the background are part of the abuse. */
+/** Waits until the statement returns no row. Deletions in the background belong to the abuse. */
 const untilGone = async ({ database }: Site, sql: string): Promise<void> => {
   while ((await database.query(sql)).length > 0) await delay(pause)
 }
@@ -161,7 +163,7 @@ const lockedRow: Abuse = {
 
 const exchanges: Abuse = {
   name: 'exchanges',
-  title: 'One user sends 800 token exchanges at once',
+  title: 'One user sends 800 concurrent token exchanges',
   env: { OAUTH2SERVER_TOKEN_EXCHANGE: 'true' },
   async prepare(site) {
     const abuser = await site.abuser()

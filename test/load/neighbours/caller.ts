@@ -14,29 +14,29 @@ export type RequestKind =
 
 /** The credentials and request rate of a well-behaved caller. */
 export interface InnocentOptions {
-  /** The URLs of the nodes, which receive successive requests. */
+  /** The URLs of the nodes, which receive the requests in turn. */
   readonly urls: readonly string[]
-  /** Requests of the mix per second. */
+  /** The number of mixed requests per second. */
   readonly rate: number
-  /** Additional requests, which are measured separately. */
+  /** Additional requests, which the results list separately. */
   readonly extra: readonly { readonly kind: RequestKind; readonly perSecond: number }[]
   readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[]
   readonly users: readonly { readonly email: string; readonly password: string }[]
   readonly pairs: readonly {
     readonly access: string
     readonly refresh: string
-    /** The index of the client. */
+    /** The index of the client in `clients`. */
     readonly client: number
   }[]
-  /** The client ID of the remote document with the number 0. */
+  /** The client ID of the first remote client document. */
   readonly remote: string
 }
 
 export interface Sample {
   readonly kind: RequestKind
-  /** The scheduled time: milliseconds since the epoch. */
+  /** The scheduled time in milliseconds since the epoch. */
   readonly at: number
-  /** Milliseconds from the scheduled time to the response. */
+  /** The milliseconds from the scheduled time to the response. */
   readonly took: number
   /** The status of a failed response, or the reason for a missing response. */
   readonly failed?: number | 'reset' | 'silence'

@@ -8,11 +8,11 @@ import type { Abuse } from './abuses.ts'
 import { redirectUri } from './remote-hosts.ts'
 import type { Site } from './site.ts'
 
-// Abuses with requests from many IP addresses, which the proxy of the abuser reports.
+// Abuses with requests from many IP addresses. The requests contain the IP addresses in X-Forwarded-For.
 
 const agent = new Agent({ keepAlive: true })
 
-/** Returns a random IP address in a /48 network, each in a different /64 network. */
+/** Returns a random IP address of a /48 network. Nearly all addresses belong to different /64 networks. */
 const somewhere = (): string =>
   `2001:db8:1:${randomInt(65_536).toString(16)}::${randomInt(1, 65_536).toString(16)}`
 
@@ -21,7 +21,7 @@ interface HttpResponse {
   readonly cookie: string
 }
 
-/** Sends a request from an IP address, and ignores the response. */
+/** Sends a request that appears to come from a random IP address. Returns an empty result if no response arrives. */
 const ask = (
   { host }: Site,
   path: string,
@@ -72,12 +72,12 @@ const tryLogin = async (
   })
 }
 
-/** Sends a request of a control, which has a constant response. */
+/** Sends a request that has a constant response, for a control. */
 const requestConstant = (site: Site): Promise<HttpResponse> => ask(site, '/health/live')
 
 const hash = promisify(argon2)
 
-/** Hashes this many wrong passwords one after the other, as the server does, but in this process. */
+/** Hashes `count` wrong passwords one after the other, as the server does, but in this process. */
 const hashes = async (count: number): Promise<void> => {
   const one = pLimit(1)
   const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
@@ -89,14 +89,14 @@ const hashes = async (count: number): Promise<void> => {
   await Promise.all(made)
 }
 
-/** The number of wrong passwords for one account that a network may try, as in the table of limits. */
+/** The number of wrong passwords that a network may try for one account, as in the table of limits. */
 const triesOfAccount = 10
 
 const logins = { kind: 'login', perSecond: 2 } as const
 
 export const wrongLogins: Abuse = {
   name: 'wrong-logins',
-  title: '120 strangers try wrong passwords at once',
+  title: '120 strangers send wrong passwords concurrently',
   attacks: logins,
   async prepare(site) {
     const { email } = await site.abuser()
@@ -115,10 +115,10 @@ export const wrongLogins: Abuse = {
   }),
 }
 
-/** Milliseconds between a response and the next request of the same sender. */
+/** Milliseconds between a response and the next request of a worker. */
 const pause = 100
 
-/** Repeats a request until the window is over, with limited concurrency. */
+/** Runs `width` concurrent workers, which repeat the work until the measured window ends. */
 const repeat = async (
   width: number,
   isOver: () => boolean,
@@ -140,7 +140,7 @@ export const guesses: Abuse = {
   title: 'A whole network (/48) guesses the passwords of ten accounts',
   attacks: logins,
   async prepare(site) {
-    // The accounts of the well-behaved users, who log in concurrently.
+    // Attack the accounts of the well-behaved users, who log in concurrently.
     const { users } = site.innocents
     const form = await loginForm(site)
     const guess = (number: number) =>
@@ -155,7 +155,7 @@ export const guesses: Abuse = {
   }),
 }
 
-/** The number of registered clients that were never used. */
+/** The number of unused clients that exist when the abuse begins. */
 const unused = 10_000
 
 const register = (site: Site, number: number): Promise<HttpResponse> =>
@@ -212,7 +212,7 @@ export const silentHosts: Abuse = {
     }
     return { run: (isOver) => repeat(50, isOver, name) }
   },
-  // Requests that wait for unresponsive hosts use no processor time.
+  // Omit the workers that wait for unresponsive hosts, because waiting uses no processor time.
   control: async (site) => ({
     run: (isOver) => repeat(50 - 17, isOver, () => requestConstant(site)),
   }),

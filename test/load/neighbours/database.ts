@@ -12,14 +12,14 @@ type Row = Readonly<Record<string, unknown>>
 /** Rows that differ from a template row in a few columns. */
 export interface Copies {
   readonly table: string
-  /** The condition that finds the template row; the row has the alias `t`. */
+  /** The SQL condition that selects the template row, which has the alias `t`. */
   readonly template: string
   readonly count: number
-  /** SQL for the columns that differ; `i` counts from 1. Unique columns must be among them. */
+  /** SQL for the columns that differ, including all unique columns. The number of the copy is `i`, from 1. */
   readonly columns: Readonly<Record<string, string>>
 }
 
-/** A fresh database that is filled by SQL, without the store. */
+/** A new database that SQL statements fill without the store. */
 export interface LoadDatabase {
   readonly store: StoreName
   /** The value of `DATABASE_URL`. */
@@ -27,14 +27,14 @@ export interface LoadDatabase {
   query(sql: string): Promise<readonly Row[]>
   /** Inserts copies of a row without checking foreign keys. */
   copy(copies: Copies): Promise<void>
-  /** Does the pending work of autovacuum, and writes a checkpoint. */
+  /** Runs the pending work of autovacuum, and writes a checkpoint. */
   settle(): Promise<void>
-  /** SQL for a random text of the length of a digest. */
+  /** SQL for a random text that is as long as a digest. */
   readonly randomDigest: string
   remove(): Promise<void>
 }
 
-/** SQL that copies the template. The database assigns numeric keys unless `columns` sets them. */
+/** Returns SQL that copies the template row. The database assigns numeric keys that `columns` does not set. */
 const copySql = (
   { table, template, columns }: Copies,
   names: readonly string[],
@@ -75,7 +75,7 @@ const openSqlite = async (): Promise<LoadDatabase> => {
     },
     settle: async () => using((database) => database.exec('pragma wal_checkpoint(truncate)')),
     randomDigest: 'substr(hex(randomblob(22)), 1, 43)',
-    // A process that was just stopped may still write files.
+    // Retry, because a process that was just stopped may still write files.
     remove: () => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 100 }),
   }
 }
@@ -114,6 +114,6 @@ const openPostgres = async (): Promise<LoadDatabase> => {
   }
 }
 
-/** Creates a database, for PostgreSQL on the server of `TEST_POSTGRES_URL`. */
+/** Creates a database. A PostgreSQL database is created on the server at `TEST_POSTGRES_URL`. */
 export const openDatabase = (store: StoreName): Promise<LoadDatabase> =>
   store === 'sqlite' ? openSqlite() : openPostgres()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../../support/processes.ts'
 import type { Variables } from '../servers.ts'
 
-/** A method of the server that the code of an application calls. */
+/** A method of the server that application code can call. */
 export interface Order {
   readonly number: number
   readonly call:
@@ -26,12 +26,12 @@ export interface HostProcess {
   readonly url: string
   /** The warnings and errors in the log. */
   readonly complaints: readonly string[]
-  /** Calls a method in the process. Rejects with the message of its error. */
+  /** Calls a method in the server process. Rejects with the message of the error that the method throws. */
   order(call: Order['call'], ...args: readonly unknown[]): Promise<void>
   stop(): Promise<void>
 }
 
-/** Milliseconds after which a server that does not stop is killed. */
+/** Milliseconds after which this module kills a server that does not stop. */
 const stopTimeout = 15_000
 
 export const startHost = async (env: Variables): Promise<HostProcess> => {

@@ -1,6 +1,6 @@
 /**
- * A server process like `svc-oauth2server serve`. The parent process can call methods of the server, as the code of an
- * application does, and defines the IP addresses of remote hosts.
+ * A server process like `svc-oauth2server serve`, with fixed IP addresses of remote hosts. The parent process can call
+ * methods of the server, as application code does.
  */
 import { respond } from '../../../src/adapters/node-http.ts'
 import { createAuthorizationServer } from '../../../src/index.ts'
@@ -37,7 +37,7 @@ process.on('message', async ({ number, call, args }: Order) => {
   process.send?.(response)
 })
 
-// Exit if the parent process was killed.
+// Exit if the parent process exits or is killed.
 process.once('disconnect', () => process.exit())
 
 const http = await listen(respond(server), { port, host })

@@ -1,6 +1,6 @@
 /**
- * A well-behaved caller in a process of its own. It sends requests at fixed times, even if responses are late, and
- * measures each request from its scheduled time.
+ * A well-behaved caller in a separate process. The caller sends requests at fixed times, even if responses are late,
+ * and measures each request from its scheduled time.
  */
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { InnocentOptions, RequestKind, Sample } from './caller.ts'
 import { redirectUri } from './remote-hosts.ts'
 
-// The number of connections is unlimited, so that no request waits for another in this process. Idle connections are
-// closed long before the server would close them, which would look like a failure.
+// The number of connections is unlimited, so that no request waits for another request in this process. Close idle
+// connections before the server closes them, because a request on a closed connection would fail.
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 /** The timeout of a response in milliseconds. */
 const responseTimeout = 10_000
@@ -60,9 +60,9 @@ const send = (url: string, { path, headers = {}, form, json }: Call): Promise<Ht
 const basic = ({ clientId, clientSecret }: InnocentOptions['clients'][number]): string =>
   `Basic ${btoa(`${clientId}:${clientSecret}`)}`
 
-/** Returns a function for each kind of request. The function fails unless the response has the expected status. */
+/** Returns a function for each kind of request. The function throws unless the response has the expected status. */
 const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
-  // A refresh invalidates the access token, so checks use the tokens of other pairs.
+  // A refresh invalidates the access token. So use one half of the pairs for refreshes, and the other half for checks.
   const checked = pairs.slice(pairs.length / 2)
   const free = [...pairs.slice(0, pairs.length / 2).keys()]
   const jars = users.map(() => new Map<string, string>())
@@ -104,7 +104,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
         ]
       },
       async refresh(url) {
-        // Take a pair that no concurrent request refreshes.
+        // Select a pair that no concurrent request refreshes.
         const index = free.shift() ?? 0
         const pair = pairIn(pairs, index)
         const form = { grant_type: 'refresh_token', refresh_token: pair.refresh }
@@ -116,7 +116,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
         free.push(index)
         return [answer, 200]
       },
-      /** Enters the correct password in a known browser. */
+      /** Sends the correct password from a known browser. */
       async login(url, number) {
         const index = number % users.length
         const [jar, user] = [jars[index], users[index]]
@@ -152,7 +152,7 @@ const errands = ({ clients, pairs, users, remote }: InnocentOptions) => {
   return all
 }
 
-/** The mix of requests, most of which check tokens. */
+/** The mixed requests. Most of them check tokens. */
 const mix: readonly RequestKind[] = [
   ...['bearer', 'client', 'bearer', 'bearer', 'introspection'],
   ...['bearer', 'bearer', 'refresh', 'bearer', 'bearer'],
@@ -196,6 +196,6 @@ const run = async (innocents: InnocentOptions): Promise<void> => {
   process.send?.(samples, () => process.exit(0))
 }
 
-// The parent process may be killed.
+// Exit if the parent process exits or is killed.
 process.once('disconnect', () => process.exit())
 process.once('message', (innocents: InnocentOptions) => void run(innocents))

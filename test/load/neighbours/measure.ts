@@ -6,33 +6,33 @@ import { startNeighbours } from './site.ts'
 
 export interface MeasureOptions {
   readonly store: StoreName
-  /** The duration of a window in seconds. */
+  /** The duration of each measured window in seconds. */
   readonly seconds: number
-  /** The number of repetitions, each with a different abuser. */
+  /** The number of repetitions, each with another abuser. */
   readonly rounds?: number
   readonly nodes?: number
-  /** The share of the usual rows that the abuse creates. */
+  /** The fraction of the usual number of rows that the abuse creates. */
   readonly scale?: number
   /** The number of requests of the caller per second. */
   readonly rate?: number
 }
 
-/** The results of the caller for one abuse. */
+/** The figures of the well-behaved caller for one abuse. */
 export interface Measured {
-  /** The windows without the abuse, quietest first. */
+  /** The figures of the windows without the abuse, quietest first. */
   readonly undisturbed: readonly Figures[]
   readonly during: Figures
-  /** The kind of request that the abuse attacks, measured separately from the mix. */
+  /** The figures of the requests that the abuse attacks, measured separately from the mixed requests. */
   readonly attacked?: {
     readonly kind: RequestKind
     readonly undisturbed: Figures
     readonly during: Figures
   }
-  /** Duration of each abuse in milliseconds. */
+  /** The duration of each abuse in milliseconds. */
   readonly took: readonly number[]
   /** Warnings and errors of the servers. */
   readonly complaints: readonly string[]
-  /** The error that the abuser received, if any. */
+  /** The errors that the abuser received. */
   readonly errors: readonly string[]
 }
 
@@ -43,7 +43,7 @@ interface Window {
 
 /** Milliseconds of warm-up, because the first requests of a process are slow. */
 const warmUp = 2_000
-/** Milliseconds for which an abuse may exceed its window before the next window begins. */
+/** Milliseconds for which an abuse may continue after its window. */
 const maxOverrun = 20_000
 /** The minimum duration of a window with an abuse in milliseconds, so that there are enough samples. */
 const shortest = 2_000

@@ -7,7 +7,7 @@ const pem = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, '../../support/tls', `${name}.pem`), 'utf8')
 
 const good = { name: 'client.example', address: '127.0.0.1' }
-/** An unresponsive host in another network than the good host. */
+/** An unresponsive host in another network than the responsive host. */
 const silent = { name: 'silent.example', address: '127.9.9.9' }
 
 /** Returns the IP address of a remote host for the resolver of the server. */
@@ -16,11 +16,11 @@ export const addressOf = (hostname: string): string =>
 
 export const authority = (): string => pem('authority')
 
-/** Hosts of client documents: one that responds, and many that accept connections without responding. */
+/** Hosts of client ID metadata documents: one host that responds, and many hosts that never respond. */
 export interface RemoteHosts {
-  /** Returns a client ID with a valid document. Every number has another path. */
+  /** Returns the client ID of a valid document. Each number has a different path. */
   goodClientId(number: number): string
-  /** Returns a client ID at an unresponsive host. Every number has another host. */
+  /** Returns a client ID at an unresponsive host. Each number has a different host. */
   silentClientId(number: number): string
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
 import type { Abuser, Site } from './site.ts'
 
-// Rows that are only counted, changed or deleted do not need valid seals, so they are copies of a real row.
+// The abuses only count, change or delete these rows. So the rows need no valid seals, and can be copies of a real row.
 
-/** The number of users with a token of the client. */
+/** The number of users who have tokens of the client. */
 const holders = 1_000
 
-/** Returns the condition for the first row of the abuser in a table. */
+/** Returns the SQL condition for the first row of the abuser in a table. */
 const firstOf = (table: string, { userId }: Abuser): string =>
   `t.id = (select min(id) from oauth2server_${table} where user_id = ${userId})`
 
@@ -18,11 +18,11 @@ const lastId = async ({ database }: Site, table: string): Promise<number> => {
 interface Grants {
   /** The number of tokens of the abuser's client. Every third token belongs to an authorization. */
   readonly tokens: number
-  /** Whether the tokens expired long ago. */
+  /** Whether the tokens are expired. */
   readonly areExpired?: boolean
 }
 
-/** Creates many tokens of a thousand users for the client of the abuser. @returns the condition that selects them */
+/** Creates tokens of a thousand users for the client of the abuser. @returns the SQL condition for the tokens */
 export const seedTokens = async (
   site: Site,
   abuser: Abuser,
@@ -63,12 +63,12 @@ export const seedTokens = async (
   return `id between ${last - count + 1} and ${last}`
 }
 
-/** The number of authorizations that have tombstones. */
+/** The number of authorizations that have rotated refresh tokens. */
 const devices = 500
 
 /**
- * Creates tombstones of refresh tokens for the abuser, as copies of a tombstone that a refresh over HTTP created.
- * @returns the condition that selects them
+ * Creates rotated refresh tokens for the abuser, as copies of a row that a refresh over HTTP created.
+ * @returns the SQL condition for the rows
  */
 export const seedTombstones = async (
   site: Site,

@@ -10,7 +10,7 @@ import { type RemoteHosts, redirectUri, remoteHosts } from './remote-hosts.ts'
 const password = 'correct horse battery staple'
 const scopes = ['user:email']
 
-/** A database with its servers, and the data of the caller and of the abuser. */
+/** A database with its servers, and the data of the well-behaved caller and of the abuser. */
 export interface Site extends AsyncDisposable {
   readonly database: LoadDatabase
   /** The servers, which use the same database. */
@@ -19,9 +19,9 @@ export interface Site extends AsyncDisposable {
   readonly host: HostProcess
   readonly remote: RemoteHosts
   readonly innocents: Pick<InnocentOptions, 'clients' | 'users' | 'pairs'>
-  /** The share of the usual rows that an abuse creates. */
+  /** The fraction of the usual number of rows that an abuse creates. */
   readonly scale: number
-  /** Creates a user with a client, a token of the client and a pair of tokens. */
+  /** Creates a user with a client, a token of the client, and a token pair. */
   abuser(): Promise<Abuser>
 }
 
@@ -47,9 +47,9 @@ const environment = (database: LoadDatabase, env: Variables): Variables => ({
   DATABASE_URL: database.url,
   BASE_URL: 'http://localhost:3000',
   SECRET_KEY: 'the secret key of the measurement of neighbours',
-  // The requests of the abuser come from many IP addresses, which X-Forwarded-For contains.
+  // Accept the many IP addresses of the abuser in X-Forwarded-For.
   TRUSTED_PROXIES: '127.0.0.1',
-  // Disable the settings that cause start-up warnings.
+  // Set the values that cause no start-up warnings.
   OAUTH2SERVER_ALLOWED_RESPONSE_TYPES: 'code',
   OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN: 'false',
   ...env,
@@ -59,12 +59,12 @@ const users = 10
 const clients = 8
 const pairs = 240
 
-/** The concurrency of the set-up. With more, connection requests could time out on a busy machine. */
+/** The concurrency of the set-up. Higher concurrency could cause connection timeouts on a busy machine. */
 const limit = pLimit(4)
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i)
 
-/** Creates a client of the user, and a token pair of that user and client. */
+/** Creates a client of the user, and a token pair of the user and the client. */
 const pairOf = async (
   server: AuthorizationServer,
   client: Awaited<ReturnType<AuthorizationServer['clients']['create']>>['client'],
@@ -129,13 +129,12 @@ export const startNeighbours = async ({
   const database = await openDatabase(store)
   opened.defer(() => database.remove())
   const env = environment(database, settings)
-  // This process inserts rows as the code of an application does. It runs no timers, which could disturb the
-  // measurement.
+  // This process inserts rows as application code does, but runs no timers, which could disturb the measurement.
   const { options } = await fromEnvironment(env)
   const server = await createAuthorizationServer({ ...options, sweepInterval: 0, log: () => {} })
   opened.defer(() => server.close())
   const innocents = await createInnocents(server)
-  // All nodes start with a small database, so they use the plans that PostgreSQL makes for it.
+  // All nodes start with a small database, so they use the plans that PostgreSQL makes for a small database.
   const hosts: HostProcess[] = []
   for (let node = 0; node < nodes; node += 1) {
     const started = await startHost(env)

@@ -13,7 +13,7 @@ import {
 } from './script.ts'
 import { createUserObjects, type UserObjects } from './things.ts'
 
-// Every invalid body must lead to a 4xx response and change nothing, unless the document defines another response.
+// Every body that the OpenAPI document does not allow must cause a 4xx response and no change in the database.
 
 let app: TestServer
 let contract: Contract
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** The operations that accept a body, with a valid one. */
+/** Returns the operations that accept a body, each with its path and a valid body. */
 const targets = (): readonly (readonly [id: string, path: string, Fields])[] => {
   const { clientId, tokenId } = things
   return [
@@ -71,7 +71,7 @@ const targets = (): readonly (readonly [id: string, path: string, Fields])[] => 
   ]
 }
 
-/** Sends the body, and checks that it was rejected as documented and nothing was written. */
+/** Sends a request. Expects a 4xx response that matches the document, and an unchanged database. */
 const expectRefused = async (id: string, what: unknown, send: () => Promise<HttpResponse>) => {
   const before = written(app)
   const response = await send()
@@ -99,8 +99,8 @@ const wrongValues = [
   '\u0000',
 ]
 
-describe('a field of another type', () => {
-  test('is rejected, and nothing is written', async () => {
+describe('a field whose value has a wrong type', () => {
+  test('is rejected without a change in the database', async () => {
     let tried = 0
     for (const [id, path, fields] of targets()) {
       const operation = contract.operation(id)
@@ -118,7 +118,7 @@ describe('a field of another type', () => {
     expect(tried).toBeGreaterThan(200)
   })
 
-  test('rejects a number that is out of range or not finite', async () => {
+  test('is rejected if a number is out of range or not an integer', async () => {
     const { clientId, tokenId } = things
     for (const [id, path] of [
       ['resetClientSecret', `${applications}/clients/${clientId}/reset/`],
@@ -129,7 +129,7 @@ describe('a field of another type', () => {
     }
   })
 
-  test('reports the field and the expected type', async () => {
+  test('causes an error that names the field and the expected type', async () => {
     const path = `${applications}/clients/new/`
     const { body } = await script.post(path, { name: 7 })
     expect(body).toEqual({
@@ -146,7 +146,7 @@ describe('a field of another type', () => {
   })
 })
 
-describe('a body that is not a JSON object', () => {
+describe('a body that the server does not accept', () => {
   test.each([
     'null',
     'true',
@@ -162,7 +162,7 @@ describe('a body that is not a JSON object', () => {
     '\u0000',
     '{"name":"x"}\u0000',
     '['.repeat(60_000),
-  ])('%.40j', async (body) => {
+  ])('rejects %.40j, which is not a JSON object', async (body) => {
     for (const [id, path] of targets())
       await expectRefused(id, body.slice(0, 40), () => script.postText(path, body))
   })
@@ -200,7 +200,7 @@ describe('a body that is not a JSON object', () => {
 })
 
 describe('the size of a body', () => {
-  test('accepts 64 KiB, and rejects one byte more', async () => {
+  test('may be 64 KiB, but not one byte more', async () => {
     const path = `${applications}/clients/new/`
     const padded = (length: number): string => `{"name":"x"${' '.repeat(length - 12)}}`
     expect((await script.postText(path, padded(65_536))).status).toBe(201)
@@ -210,7 +210,7 @@ describe('the size of a body', () => {
     expect(status).toBe(413)
   })
 
-  test('accepts two thousand values, and rejects one more', async () => {
+  test('is limited to two thousand values', async () => {
     const path = `${applications}/tokens/new/`
     const scopes = (length: number) => Array.from({ length }, () => 'notes:read')
     const { status, body } = await script.post(path, { name: 'x', scopes: scopes(1_999) })
@@ -233,7 +233,7 @@ describe('a repeated field', () => {
     }
   })
 
-  test('has its last value in JSON', async () => {
+  test('has the last of its values in JSON', async () => {
     const { body } = await script.postText(
       `${applications}/tokens/new/`,
       '{"name":"first","name":"last"}',
@@ -253,7 +253,7 @@ describe('optional parts of a request', () => {
     expect([status, body]).toMatchObject([201, { name: 'Known' }])
   })
 
-  test('accepts all fields of a response', async () => {
+  test('accepts the body of a response as the body of an update', async () => {
     for (const path of [
       `${applications}/clients/${things.clientId}/`,
       `${applications}/tokens/${things.tokenId}/`,
@@ -273,7 +273,7 @@ describe('optional parts of a request', () => {
   })
 })
 
-test('the comparison of dumps detects a write', async () => {
+test('written() returns another dump after a change in the database', async () => {
   const before = written(app)
   await script.post(`${applications}/tokens/new/`, { name: 'Seen' })
   expect(written(app)).not.toEqual(before)

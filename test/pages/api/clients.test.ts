@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
 import { applications, type Fields, Script } from './script.ts'
 
-// The operations of a single-page application for its user, only through the JSON of the settings.
+// A script of a single-page application manages the clients of its user with JSON requests to the settings.
 
 let app: TestServer
 let script: Script
@@ -19,14 +19,14 @@ const newClient = async (fields: Fields = {}): Promise<Record<string, string>> =
   return response.body as Record<string, string>
 }
 
-/** Returns whether the client can request a token with its credentials. */
+/** Returns whether the client can request a token with these credentials. */
 const isAccepted = async (clientId: string | undefined, clientSecret: string | undefined) => {
   const grant = { grant_type: 'client_credentials', client_id: clientId }
   const { status } = await tokenRequest(app.issuer, { ...grant, client_secret: clientSecret })
   return status === 200
 }
 
-describe('an application', () => {
+describe('a client', () => {
   test('is registered with a valid secret that no later response contains', async () => {
     const { client_id, client_secret = '' } = await newClient()
     expect(client_secret).toHaveLength(60)
@@ -35,7 +35,7 @@ describe('an application', () => {
       expect((await script.get(path)).text).not.toContain(client_secret)
   })
 
-  test('has no secret if it is public, and rejects a reset of the secret', async () => {
+  test('has no secret if the client is public, and the secret cannot be reset', async () => {
     const client = await newClient({ is_confidential: false })
     expect(client).toMatchObject({ client_type: 'public', is_confidential: false })
     expect(client).not.toHaveProperty('client_secret')
@@ -73,7 +73,7 @@ describe('an application', () => {
     expect((await script.get(path)).body).toMatchObject(emptied)
   })
 
-  test('is not changed by an invalid redirect URI; the error reports the line number', async () => {
+  test('remains unchanged by an update with an invalid redirect URI, and the error contains the line number', async () => {
     const { client_id } = await newClient({ redirect_uris: ['https://a.example'] })
     const path = `${applications}/clients/${client_id}/`
     const before = await script.get(path)
@@ -109,7 +109,7 @@ describe('an application', () => {
     expect(await isAccepted(client_id, next.client_secret)).toBe(true)
   })
 
-  test('is deleted only if its name is given', async () => {
+  test('is deleted only if the request contains the name of the client', async () => {
     const { client_id } = await newClient()
     const path = `${applications}/clients/${client_id}/`
     expect((await script.post(path, { delete: 'yes' })).body).toMatchObject({

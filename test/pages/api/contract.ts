@@ -12,7 +12,7 @@ interface DocumentedResponse {
   readonly content?: Content
 }
 
-/** An operation of the document. */
+/** An operation in the OpenAPI document of a server. */
 export interface Operation {
   readonly operationId: string
   readonly tags: readonly string[]
@@ -36,7 +36,7 @@ export interface PlacedOperation extends Operation {
   readonly path: string
 }
 
-/** The document of a server, with look-ups of responses. */
+/** The OpenAPI document of a server, and validation of requests and responses against the document. */
 export class Contract {
   readonly document: Document
   readonly #validators = new Map<object, ValidateFunction>()
@@ -67,14 +67,14 @@ export class Contract {
     return found
   }
 
-  /** Returns the documented response with that status, after resolving a reference. */
+  /** Returns the documented response with the given status. Resolves a reference. */
   response({ responses }: Operation, status: number): DocumentedResponse | undefined {
     const found = responses[status] ?? responses.default
     const [, name] = /^#\/components\/responses\/(\w+)$/.exec(found?.$ref ?? '') ?? []
     return name === undefined ? found : this.document.components.responses[name]
   }
 
-  /** Returns the difference between a response and the document, or undefined. */
+  /** Returns the differences between a response and the document. */
   differences(operation: Operation, { status, headers, body }: HttpResponse): readonly string[] {
     const documented = this.response(operation, status)
     if (!documented) return [`${operation.operationId} does not say that it answers ${status}`]
@@ -84,7 +84,7 @@ export class Contract {
     return schema ? this.invalid(schema, body) : []
   }
 
-  /** Returns the reason why a body does not match an operation, or undefined. */
+  /** Returns the reasons why a body does not match the documented body of an operation. */
   wrongBody({ requestBody }: Operation, body: unknown): readonly string[] {
     const schema = requestBody?.content['application/json']?.schema
     return schema ? this.invalid(schema, body) : ['it takes no JSON']

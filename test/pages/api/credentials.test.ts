@@ -11,7 +11,7 @@ import {
   type UserObjects,
 } from './things.ts'
 
-// A script needs a session and a JWT together to use the settings; nothing else works.
+// A script can use the settings only with both the cookie and the JWT of a session.
 
 let app: TestServer
 let user: Script
@@ -49,7 +49,7 @@ const send = async (
 
 const own = () => [...generalRequests, ...requestsFor(things), ...adminRequests(things)]
 
-/** Returns the response to each request, after checking that no request changed the database. */
+/** Returns the distinct responses to the requests. Expects that no request changed the database. */
 const refusals = async (
   requests: readonly Request[],
   ask: (request: Request) => Promise<HttpResponse>,
@@ -73,13 +73,13 @@ const notFound = new Set([
   '404 {"error":"invalid_request","error_description":"There is nothing at this address."}',
 ])
 
-describe('without a session', () => {
+describe('the settings without a session', () => {
   test('rejects a request without credentials', async () => {
     const found = await refusals(own(), (request) => send(request, {}))
     expect(found).toEqual(unauthenticated)
   })
 
-  test('challenges without an error code', async () => {
+  test('return a challenge without an error code', async () => {
     const { headers } = await send([generalRequests[0]?.[0] ?? ''], {})
     expect(headers.get('www-authenticate')).toMatch(
       /^Bearer realm="[^"]+", resource_metadata="[^"]+"$/,
@@ -93,12 +93,12 @@ describe('without a session', () => {
     expect(found).toEqual(unauthenticated)
   })
 
-  test('rejects a JWT with the cookie in another browser', async () => {
+  test('rejects the cookie and the JWT of another browser', async () => {
     const moved = { ...user.headers, 'user-agent': 'curl' }
     expect(await refusals(own(), (request) => send(request, moved))).toEqual(unauthenticated)
   })
 
-  test('rejects a token of a client, and a personal one', async () => {
+  test('rejects an access token of a client and a personal token', async () => {
     for (const token of tokens) {
       const inHeader = await refusals(own(), (request) => send(request, bearer(token)))
       expect(inHeader).toEqual(unauthenticated)
@@ -110,7 +110,7 @@ describe('without a session', () => {
   })
 })
 
-describe('with a session', () => {
+describe('the settings with the cookie of a session', () => {
   const asked = (headers: Readonly<Record<string, string>>) => {
     const { cookie } = user.session
     const session = { cookie, 'user-agent': browser }
@@ -127,12 +127,12 @@ describe('with a session', () => {
     expect(await asked({ authorization: 'Bearer' })).toEqual(problem)
   })
 
-  test('rejects a cross-site request, which has the cookie but no JWT', async () => {
+  test('rejects a cross-site request without a JWT', async () => {
     const found = await asked({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })
     expect(found).toEqual(jwtProblem(400, 'Missing required header argument.'))
   })
 
-  test('rejects a token in place of the JWT, or in addition to it', async () => {
+  test('rejects an access token or a personal token instead of the JWT, or in addition to the JWT', async () => {
     const problem = jwtProblem(400, 'The JWT token has invalid format.')
     for (const token of tokens) {
       expect(await asking(token)).toEqual(problem)
@@ -141,7 +141,7 @@ describe('with a session', () => {
     }
   })
 
-  test('rejects a JWT that is malformed, or signed with another key', async () => {
+  test('rejects a JWT that is malformed, unsigned, or signed with another key', async () => {
     const problem = jwtProblem(400, 'The JWT token has invalid format.')
     expect(await asking('a.b')).toEqual(problem)
     expect(await asking('a.b.c')).toEqual(problem)
@@ -156,13 +156,13 @@ describe('with a session', () => {
     )
   })
 
-  test('rejects a JWT of another user, and of another session of the same user', async () => {
+  test('rejects a JWT of another session of the same user or of another user', async () => {
     const problem = jwtProblem(403, 'The JWT token is not valid.')
     expect(await asking(stranger.session.jwt)).toEqual(problem)
     expect(await asking((await Script.logIn(app)).session.jwt)).toEqual(problem)
   })
 
-  test('rejects a JWT that was made for another purpose', async () => {
+  test('rejects a JWT with another type or audience, or without a session', async () => {
     const problem = jwtProblem(400, 'The JWT token is not valid.')
     expect(await asking(forged({}, { header: { typ: 'JWT' } }))).toEqual(problem)
     expect(await asking(forged({ aud: 'https://elsewhere.example' }))).toEqual(problem)
@@ -177,7 +177,7 @@ describe('with a session', () => {
   })
 })
 
-describe('access to objects of other users', () => {
+describe('objects that the user may not access', () => {
   test('returns 404 for an object of another user', async () => {
     expect(await refusals(requestsFor(theirs), (request) => send(request, user.headers))).toEqual(
       notFound,
@@ -220,7 +220,7 @@ describe('access to objects of other users', () => {
     )
   })
 
-  test('rejects a deactivated user', async () => {
+  test('rejects the session of a deactivated user', async () => {
     const inactive = await app.server.users.create({
       email: 'user-c@example.org',
       password: app.password,

@@ -6,7 +6,8 @@ import { Contract } from './contract.ts'
 import { applications, bearer, read, Script } from './script.ts'
 import { createUserObjects, type UserObjects } from './things.ts'
 
-// One test for each type of error that Schemathesis found. CONTRIBUTING.md explains how to run Schemathesis.
+// Each test covers one type of error that Schemathesis found in the OpenAPI document. CONTRIBUTING.md explains how to
+// run Schemathesis.
 
 let app: TestServer
 let contract: Contract
@@ -42,13 +43,13 @@ test('declares the HTML responses and the redirects of every settings page [T971
   }
 })
 
-test('declares the HTML response to an unreadable path [T972]', async () => {
+test('declares the HTML response to a path with a null character [T972]', async () => {
   const operation = contract.operation('getClient')
   const response = await read(await fetch(`${app.issuer}${applications}/clients/%00/`))
   expect([response.status, contract.differences(operation, response)]).toEqual([404, []])
 })
 
-test('returns 405 with exactly the declared methods for every other method [T973]', async () => {
+test('returns 405 for every undeclared method, with the declared methods in Allow [T973]', async () => {
   for (const path of Object.keys(contract.document.paths)) {
     const declared = contract.operations
       .filter((operation) => operation.path === path)
@@ -63,7 +64,7 @@ test('returns 405 with exactly the declared methods for every other method [T973
   }
 })
 
-test('declares the path of the document, including a configured path [T974]', async () => {
+test('declares the configured path of the document [T974]', async () => {
   await using other = await startServer({ openapiPath: '/described.json' })
   const document = (await (await fetch(`${other.issuer}/described.json`)).json()) as {
     readonly paths: object
@@ -93,7 +94,7 @@ test('declares the maximum overlap that the server accepts [T975]', async () => 
   }
 })
 
-test('declares and ignores unknown fields of a form, and requires no body that may be empty [T976]', async () => {
+test('declares that an update may have unknown fields or no body, and accepts both [T976]', async () => {
   const operation = contract.operation('changePersonalToken')
   const fields = { name: 'Known', unknown: [1] }
   expect(contract.wrongBody(operation, fields)).toEqual([])
@@ -103,7 +104,7 @@ test('declares and ignores unknown fields of a form, and requires no body that m
   expect((await script.post(path)).status).toBe(200)
 })
 
-test('declares that parameters contain no control character, and rejects them [T977]', async () => {
+test('declares that parameters contain no control character, and rejects control characters [T977]', async () => {
   for (const [id, path] of [
     ['token', '/oauth/token'],
     ['introspect', '/oauth/introspect'],
@@ -121,7 +122,7 @@ test('declares that parameters contain no control character, and rejects them [T
   }
 })
 
-test('offers one credential for a token, since two credentials are rejected [T978]', async () => {
+test('declares one way to send an access token, and rejects a request that uses two ways [T978]', async () => {
   expect(contract.operation('ping').security).toEqual([{ accessToken: [] }])
   const token = await app.personalToken(['notes:read'])
   const headers = bearer(token)
@@ -129,7 +130,7 @@ test('offers one credential for a token, since two credentials are rejected [T97
   expect((await fetch(`${app.issuer}/oauth/ping?access_token=`, { headers })).status).toBe(400)
 })
 
-test('declares that a page needs no JWT, and that JSON does [T979]', async () => {
+test('declares that a page requires no JWT, and a JSON response requires a JWT [T979]', async () => {
   const operation = contract.operation('listApplications')
   expect(operation.security).toEqual([{ session: [], sessionJwt: [] }, { session: [] }, {}])
   const { authorization: _, ...page } = script.headers

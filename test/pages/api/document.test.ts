@@ -12,7 +12,7 @@ import type { Settings } from '../../../src/settings/settings.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { Contract } from './contract.ts'
 
-/** Endpoints that are only for browsers: pages without JSON, and the files that pages load. */
+/** Endpoints that the document omits: pages without a JSON response, and files that pages load. */
 const forBrowsers: readonly Endpoint[] = [
   deviceEndpoint,
   errorsEndpoint,
@@ -23,7 +23,7 @@ const forBrowsers: readonly Endpoint[] = [
   stylesheetEndpoint,
 ]
 
-/** Records which endpoints the router has. */
+/** Returns an extension that records the endpoints of the router. */
 const witness = (): Extension & {
   readonly endpointsOf: (app: TestServer) => Promise<readonly Endpoint[]>
 } => {
@@ -56,11 +56,11 @@ const hostLogin: TestOptions = { resourceOwner: () => null, loginUrl: '/enter' }
 const kinds: readonly (readonly [string, TestOptions])[] = [
   ['with default settings', {}],
   [
-    'with a path in the issuer and other prefixes',
+    'with a path in the issuer, and configured prefixes',
     { basePath: '/auth/v2', oauthPrefix: '/o', settingsPrefix: '/me', adminPrefix: '/boss' },
   ],
-  ['of an application with a login of its own', hostLogin],
-  ['with a header of its own for the JWT', { jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null }],
+  ['with users and a login of the host', hostLogin],
+  ['with another header for the JWT', { jwtAuthHeader: 'X-Session', jwtAuthHeaderType: null }],
   ['without any grant', { allowedGrantTypes: [], allowedResponseTypes: [] }],
   ['without tokens in a query', { acceptQueryAccessToken: false }],
   [
@@ -86,7 +86,7 @@ const kinds: readonly (readonly [string, TestOptions])[] = [
   ],
 ]
 
-describe.each(kinds)('the document of a server %s', (_name, options) => {
+describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => {
   const seen = witness()
   let app: TestServer
   let contract: Contract
@@ -105,7 +105,7 @@ describe.each(kinds)('the document of a server %s', (_name, options) => {
     expect(validator.version).toBe('3.1')
   })
 
-  test('has the endpoints of the router, with exactly their methods [T738]', async () => {
+  test('contains exactly the endpoints of the router and their methods [T738]', async () => {
     const documented = contract.operations.map(({ method, path }) => `${method} ${path}`)
     const endpoints = await seen.endpointsOf(app)
     const called = endpoints.filter((endpoint) => !forBrowsers.includes(endpoint))

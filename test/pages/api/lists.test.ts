@@ -68,7 +68,7 @@ describe('lists', () => {
       expect((await read(`${at}?clients_after=${strange}`)).clients.length).toBeLessThanOrEqual(25)
   })
 
-  test('have pages for administrators too, and in search results', async () => {
+  test('have pages of search results for administrators', async () => {
     for (let n = 0; n < 30; n += 1) await newClient(`Searched ${n}`)
     interface List {
       readonly clients: readonly { readonly name: string }[]
@@ -84,7 +84,7 @@ describe('lists', () => {
 })
 
 describe('administration', () => {
-  test('records its operations, and lists them', async () => {
+  test('records operations of administrators, and lists the recorded operations', async () => {
     const { client_id } = await newClient('Judged')
     for (const act of ['verify', 'unverify', 'disable', 'enable'])
       expect((await administrator.post(admin, { client_id, act })).body).toEqual({})
@@ -103,7 +103,7 @@ describe('administration', () => {
     )
   })
 
-  test('returns no secret of any user', async () => {
+  test('contains no client secret and no token', async () => {
     const accessToken = await app.personalToken()
     const { client_secret = '' } = await newClient()
     const { text } = await administrator.get(admin)
@@ -112,7 +112,7 @@ describe('administration', () => {
 })
 
 describe('sessions', () => {
-  test('are listed, ended one by one, and all ended except this one', async () => {
+  test('can be listed and ended: one session, all other sessions, and the current session', async () => {
     const email = 'sessions@example.org'
     const user = await app.newUser({ email })
     const own = await Script.logIn(app, user)

@@ -33,7 +33,7 @@ describe('a personal token', () => {
     })
   })
 
-  test('expires at the end of a day, or at the given second', async () => {
+  test('expires at the end of the given day, or at the given second', async () => {
     expect(await newToken({ expires: '2027-01-31' })).toMatchObject({
       expires: '2027-02-01T00:00:00.000Z',
     })
@@ -66,7 +66,7 @@ describe('a personal token', () => {
     expect([await statusOf(app, former), await statusOf(app, access_token)]).toEqual([401, 401])
   })
 
-  test('is deleted', async () => {
+  test('can be deleted', async () => {
     const { id, access_token = '' } = await newToken()
     const path = `${applications}/tokens/${id}/`
     expect(await script.post(path, { delete: 'yes' })).toMatchObject({ status: 200, body: {} })

@@ -5,7 +5,7 @@ import { authorizeUrl, newPkce, TestClient, UserAgent } from '../../support/user
 import { Contract } from './contract.ts'
 import { bearer, type HttpResponse, read, Script } from './script.ts'
 
-// The protocol endpoints must return exactly the documented responses.
+// Each protocol endpoint returns exactly the responses that the OpenAPI document defines for it.
 
 let isAway = false
 let app: TestServer
@@ -35,7 +35,7 @@ const away = async (path: string, init?: RequestInit): Promise<HttpResponse> => 
   })
 }
 
-/** Checks each response, and that together they cover all documented ones. */
+/** Expects that each response matches the document, and that the responses cover all documented statuses. */
 const expectAll = (
   id: string,
   answers: readonly (readonly [status: number, HttpResponse])[],
@@ -199,7 +199,7 @@ test('the health endpoints return every documented response', async () => {
   ])
 })
 
-test('every operation of the protocol is tested', () => {
+test('the tests cover every documented operation of the protocol', () => {
   const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
   const ofClients = ['revoke', 'introspect', 'pushAuthorizationRequest']
   const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']
@@ -209,7 +209,7 @@ test('every operation of the protocol is tested', () => {
   )
 })
 
-test('operations that are disabled by default return every documented response once enabled', async () => {
+test('operations that are disabled by default return every documented response if enabled', async () => {
   await using other = await startServer({
     deviceAuthorization: true,
     dynamicRegistration: 'token',

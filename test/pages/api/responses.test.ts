@@ -6,7 +6,7 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { Contract, type PlacedOperation } from './contract.ts'
 import { admin, applications, type Fields, type HttpResponse, Script, sessions } from './script.ts'
 
-// Every operation of the settings must return each response that the document defines for it, in that form.
+// Each operation of the settings returns every response that the OpenAPI document defines for it.
 
 let failing = false
 let app: TestServer
@@ -43,7 +43,7 @@ const newDevice = async (): Promise<{ readonly clientId: string; readonly id: nu
   return { clientId, id: token.id }
 }
 
-/** Used and unused objects of each type, so that every list has an item and every member has a value. */
+/** Creates used and unused objects of each type, so that every list has an item and every member has a value. */
 const fillLists = async (): Promise<void> => {
   const { clientId } = await newDevice()
   await app.server.consents.grant(app.user.id, clientId, ['notes:read'])
@@ -62,14 +62,14 @@ const fillLists = async (): Promise<void> => {
 }
 
 interface Case {
-  /** Returns the address of an existing object, created for the call. */
+  /** Creates an object, and returns its path. */
   readonly at: () => Promise<string>
   readonly who?: () => Script
-  /** A request that succeeds; an undefined body is omitted. */
+  /** The bodies of requests that succeed. Undefined means a request without a body. */
   readonly bodies?: readonly (Fields | ((at: string) => Promise<Fields>) | undefined)[]
-  /** A request that is rejected because of a field, and the name of the field. */
+  /** The body of a request that is rejected because of a field, and the name of the field. */
   readonly refused?: readonly [Fields, field: string]
-  /** A URL of a missing object, or a body that refers to a missing object. */
+  /** The path of a missing object, or a body that refers to a missing object. */
   readonly missing?: string | Fields
 }
 
@@ -225,7 +225,7 @@ const ask = async (
   init: RequestInit = {},
 ): Promise<HttpResponse> => script.send(path, { method, ...init })
 
-test('the sample fills every list, and every member at least once', async () => {
+test('fillLists() creates an item for every list, and a value for every member', async () => {
   const lists = [await user.get(`${applications}/`), await administrator.get(admin)]
   for (const { body } of lists) {
     const { next: _, ...parts } = body as Record<string, readonly Record<string, unknown>[]>
@@ -233,7 +233,7 @@ test('the sample fills every list, and every member at least once', async () => 
       const members = Object.keys(items[0] ?? {})
       expect(members.length, name).toBeGreaterThan(0)
       const empty = members.filter(
-        // The tests of leak reports cover this member.
+        // Other tests cover `client_secret_leaked_at`, which a leak report sets.
         (member) =>
           member !== 'client_secret_leaked_at' && items.every((item) => item[member] === null),
       )
@@ -245,7 +245,7 @@ test('the sample fills every list, and every member at least once', async () => 
 describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given }) => {
   const { bodies = [undefined], missing } = given
 
-  test('succeeds as documented, with JSON and with a form [T739]', async () => {
+  test('returns the documented success, with JSON and with a form [T739]', async () => {
     const operation = contract.operation(id)
     const [success = ''] = Object.keys(operation.responses)
     for (const body of bodies) {
@@ -263,7 +263,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('fails as documented', async () => {
+  test('returns the documented errors', async () => {
     const operation = contract.operation(id)
     const path = await at()
     const script = who()
@@ -303,8 +303,8 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('returns no undocumented status', () => {
-    // A form that is still being processed gets 409: see double-submit.test.ts.
+  test('has returned each documented status except 409, and no other status', () => {
+    // double-submit.test.ts covers 409, the response while the first request with a form is in progress.
     const documented = Object.keys(contract.operation(id).responses)
       .map(Number)
       .filter((status) => status !== 409)
@@ -312,7 +312,7 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
   })
 })
 
-/** The same browser with other headers. */
+/** A script of the same session that sends the given headers. */
 class Stranger extends Script {
   readonly #headers: Readonly<Record<string, string>>
 
@@ -341,7 +341,7 @@ test.each(
   },
 )
 
-test('every operation of the settings is tested', () => {
+test('the tests cover every documented operation of the settings', () => {
   const documented = contract.operations.filter(({ tags }) => tags.includes('settings'))
   expect(Object.keys(cases).toSorted()).toEqual(
     documented.map(({ operationId }) => operationId).toSorted(),

@@ -13,8 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('the endpoints of the settings', () => {
-  test('return 405 with the allowed methods for any other method', async () => {
+describe('the paths of the settings, which browsers and scripts share,', () => {
+  test('return 405 with the allowed methods for other methods', async () => {
     const contract = await Contract.of(app)
     const things = await createUserObjects(app)
     const problem = contract.document.components.schemas.Problem ?? {}
@@ -31,7 +31,7 @@ describe('the endpoints of the settings', () => {
     }
   })
 
-  test('return a page to a browser that sends a JWT', async () => {
+  test('return a page or JSON as the Accept header requests, even with a JWT', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const wanted of [accept, '*/*', `${accept}, application/json`]) {
       const headers = { accept: wanted }
@@ -49,7 +49,7 @@ describe('the endpoints of the settings', () => {
     }
   })
 
-  test('reject JSON with a cookie but no JWT, and a form without its CSRF token', async () => {
+  test('reject JSON without a JWT, and a form without a CSRF token', async () => {
     const before = query(app.database, 'select client_id from oauth2server_client')
     const headers = { accept: 'text/html', 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'x', csrf_token: script.session.csrfToken })
@@ -64,7 +64,7 @@ describe('the endpoints of the settings', () => {
     expect(query(app.database, 'select client_id from oauth2server_client')).toEqual(before)
   })
 
-  test('do not consume the notice of a page when a script sends a request', async () => {
+  test('neither return nor delete the secret for a page if a script requests the path', async () => {
     const { session } = script
     const path = `${applications}/clients/new/`
     const fields = { name: 'By form', csrf_token: session.csrfToken }

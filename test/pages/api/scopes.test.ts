@@ -20,8 +20,8 @@ const created = async (path: string, fields: Fields): Promise<Record<string, str
 const newClient = (fields: Fields = {}) => created('/clients/new/', { name: 'Printer', ...fields })
 const newToken = (fields: Fields = {}) => created('/tokens/new/', { name: 'Laptop', ...fields })
 
-describe('internal scopes', () => {
-  test('are not offered as choices', async () => {
+describe('scopes in the settings', () => {
+  test('internal scopes are not offered as choices', async () => {
     for (const path of ['/clients/new/', '/tokens/new/']) {
       const { body } = await script.get(`${applications}${path}`)
       const { scopes } = body as { readonly scopes: readonly object[] }
@@ -36,7 +36,7 @@ describe('internal scopes', () => {
     expect(text).toContain('Deine E-Mail-Adresse lesen')
   })
 
-  test('are rejected in every field for scopes, with the name of the field', async () => {
+  test('internal and unknown scopes are rejected with the name of the field', async () => {
     const { client_id } = await newClient()
     const { id } = await newToken()
     for (const scope of ['test:scope', 'unknown', 'notes:read notes:write']) {
@@ -57,7 +57,7 @@ describe('internal scopes', () => {
     }
   })
 
-  test('are not shown but retained if application code granted them', async () => {
+  test('internal scopes are not displayed, but are retained if application code granted them', async () => {
     const { client } = await app.server.clients.create({
       name: 'By code',
       userId: app.user.id,
@@ -81,7 +81,7 @@ describe('internal scopes', () => {
     expect((await app.server.tokens.get(id))?.scopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('unregistered scopes of an object do not prevent updates', async () => {
+  test('scopes that are no longer registered do not prevent updates', async () => {
     const { client_id } = await newClient({ default_scopes: ['notes:read', 'notes:write'] })
     const { id } = await newToken({ scopes: ['notes:read', 'notes:write'] })
     const scopes = [emailScope, new Scope('notes:read')]

@@ -20,7 +20,7 @@ export const read = async (response: Response): Promise<HttpResponse> => {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A script in a page of a session: its cookie, its JWT, and JSON. */
+/** A script in a page of a logged-in user. Sends the cookie and the JWT of the session, and requests JSON. */
 export class Script {
   readonly app: TestServer
   readonly session: LoggedIn
@@ -30,12 +30,12 @@ export class Script {
     this.session = session
   }
 
-  /** Logs in as the user of the server, or as another one with the same password. */
+  /** Logs in as the user of the server, or as another user with the same password. */
   static async logIn(app: TestServer, user = app.user): Promise<Script> {
     return new Script(app, await logIn({ ...app, issuer: app.issuer, user }))
   }
 
-  /** The credentials of this script: without one of these, another header identifies the user. */
+  /** The headers that identify the browser and authenticate the script. */
   get headers(): Readonly<Record<string, string>> {
     const { cookie, jwt } = this.session
     return { accept: 'application/json', cookie, 'user-agent': browser, ...bearer(jwt) }
@@ -51,7 +51,7 @@ export class Script {
     return this.send(path)
   }
 
-  /** Sends fields as JSON, or no body. */
+  /** Sends the fields as JSON. Without fields, sends no body. */
   post(path: string, fields?: Fields): Promise<HttpResponse> {
     return fields === undefined
       ? this.send(path, { method: 'POST' })
@@ -71,7 +71,7 @@ export const bearer = (token: string): { readonly authorization: string } => ({
   authorization: `Bearer ${token}`,
 })
 
-/** The same fields as a form: a list becomes a repeated field, and null is omitted. */
+/** Converts fields to a form: repeats the field for each item of a list, and omits null. */
 export const formOf = (fields: Fields): URLSearchParams => {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, String(one ?? '')]),
@@ -85,11 +85,11 @@ const tables = [
   ['authorization', '*'],
   ['consent', '*'],
   ['session', 'id, user_id, address, user_agent'],
-  // Routine events are written later, at a time that the test does not control.
+  // Exclude routine events, which the server writes in the background at an unknown time.
   ['audit', '*', 'where is_routine = 0'],
 ] as const
 
-/** A dump of everything that the settings can change: two equal dumps mean that nothing was written. */
+/** Returns a dump of all data that the settings can change. */
 export const written = ({ database }: TestServer): unknown =>
   tables.map(([table, columns, which = '']) =>
     query(database, `select ${columns} from oauth2server_${table} ${which}`),

@@ -2,12 +2,13 @@ import type { TestServer } from '../../support/server.ts'
 import { authorizationOf } from '../../support/tokens.ts'
 import { admin, applications, type Fields, sessions } from './script.ts'
 
-/** One of every object that a user can have. */
+/** The IDs of one object of each type that a user can have. */
 export interface UserObjects {
   readonly clientId: string
   readonly tokenId: number
-  /** An application that the user authorized, and the token of its one device. */
+  /** The client ID of an application that the user authorized. */
   readonly authorizedId: string
+  /** The ID of the token that the authorized application received. */
   readonly deviceId: number
   readonly sessionId: string
 }
@@ -29,7 +30,7 @@ export const createUserObjects = async (app: TestServer, user = app.user): Promi
   }
 }
 
-/** Every request that shows or changes an object of the user; a body, even `{}`, makes it a POST. */
+/** Returns every request that reads or changes an object of the user. A request with a body, even `{}`, is a POST. */
 export const requestsFor = (things: UserObjects): readonly (readonly [path: string, Fields?])[] => {
   const { clientId, tokenId, authorizedId, deviceId, sessionId } = things
   const token = `${applications}/tokens/${tokenId}`
@@ -49,7 +50,7 @@ export const requestsFor = (things: UserObjects): readonly (readonly [path: stri
   ]
 }
 
-/** The requests that refer to no object of a user. */
+/** Requests that refer to no object of a user. */
 export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [`${applications}/`],
   [`${applications}/clients/new/`],
@@ -61,7 +62,7 @@ export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [sessions, { others: 'yes' }],
 ]
 
-/** The requests of administrators only. */
+/** Returns the requests that only administrators may send. */
 export const adminRequests = ({
   clientId,
   tokenId,

@@ -22,7 +22,7 @@ const signedIn = async (t: { issuer: string; user: never; password: string }) =>
   }
 }
 
-test('§4.5 rejects the rotation of a token with an internal scope, because a new value would grant that scope again', async () => {
+test('§4.5 users cannot rotate a token with an internal scope', async () => {
   await using t = await startServer()
   const token = await t.server.tokens.createPersonal('Batch', t.user.id, {
     scopes: ['test:scope', 'notes:read'],
@@ -34,7 +34,7 @@ test('§4.5 rejects the rotation of a token with an internal scope, because a ne
   expect(await t.server.tokens.find({ accessToken: token.accessToken })).toBeDefined()
 })
 
-test('rotation extends the lifetime only up to the maximum of the application', async () => {
+test('the rotated value of a token expires after the maximum lifetime of personal tokens', async () => {
   await using t = await startServer({ tokenPersonalMaxExpiresIn: 3_600 })
   const token = await t.server.tokens.createPersonal('Old', t.user.id, {})
   const person = await signedIn(t as never)
@@ -43,7 +43,7 @@ test('rotation extends the lifetime only up to the maximum of the application', 
   expect(rotated?.token.expires).toBe(t.now() + 3_600_000)
 })
 
-test('does not verify a client that changed after it was shown, and shows the form again', async () => {
+test('an administrator cannot verify a client that changed after the page was loaded', async () => {
   await using t = await startServer()
   const { clientId } = await t.client({ name: 'Harmless' })
   await t.server.users.setAdmin(t.user.id, true)
@@ -61,7 +61,7 @@ test('does not verify a client that changed after it was shown, and shows the fo
   expect((await t.server.clients.find(clientId))?.isVerified).toBe(true)
 })
 
-test('shows a new secret even after another notice or a prefetch', async () => {
+test('a later update or a prefetch does not prevent the page from showing a new secret', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const person = await signedIn(t as never)
@@ -76,7 +76,7 @@ test('shows a new secret even after another notice or a prefetch', async () => {
   expect(await shown()).toBe(true)
 })
 
-test('redirects a page to its trailing slash without the token in the query', async () => {
+test('the redirect to the path with a trailing slash omits the access token of the query', async () => {
   await using t = await startServer()
   const response = await fetch(`${t.issuer}${applications}?access_token=secret&a=b`, {
     redirect: 'manual',
@@ -84,7 +84,7 @@ test('redirects a page to its trailing slash without the token in the query', as
   expect(response.headers.get('location')).toBe(`${applications}/?a=b`)
 })
 
-test('rejects a code if a later consent does not include its scope', async () => {
+test('issues no tokens for scopes that the user has declined since the consent', async () => {
   await using t = await startServer()
   const { clientId } = await t.client()
   const client = await t.server.clients.find(clientId)
@@ -104,7 +104,7 @@ test('rejects a code if a later consent does not include its scope', async () =>
   ).rejects.toThrow()
 })
 
-test('does not repeat a completed form, even if its notice could not be stored', async () => {
+test('a completed form has no second effect, even if the server could not store its notice', async () => {
   let failing = false
   await using t = await startServer({
     aroundStore: (operation, run) => {
@@ -119,7 +119,7 @@ test('does not repeat a completed form, even if its notice could not be stored',
   failing = true
   expect((await person.post(`${applications}/tokens/new/`, fields)).status).toBe(200)
   failing = false
-  // The second request waits for the first one. The test only requires that it changes nothing.
+  // The second request waits for the result of the first. The test requires only that the second has no effect.
   const again = person.post(`${applications}/tokens/new/`, fields)
   expect(await Promise.race([again, pause(300, 'waits')])).toBe('waits')
   expect(await tokens()).toBe(1)

@@ -14,7 +14,7 @@ afterAll(() => app.close())
 
 const linesOf = (page: Page): readonly string[] => page.items.map(textOf)
 
-/** Returns the event and the subject of each line. */
+/** Returns the event and the subject that each line of the page shows. */
 const eventsOf = (page: Page): readonly string[] =>
   linesOf(page).map((line) => line.replace(/ When .*/, ''))
 
@@ -30,8 +30,8 @@ const asJson = async (somebody: Person, path: string): Promise<Json> => {
   return JSON.parse(html) as Json
 }
 
-describe('recent activity', () => {
-  test('shows the actions of the user and the actions on the account, latest first, and nothing of other users', async () => {
+describe('the recent activity of a user', () => {
+  test('shows the actions of the user and on the account, latest first, but no action of another user', async () => {
     const [one, other] = [await Person.stranger(app), await Person.stranger(app)]
     app.advance(60)
     await one.post(at.newToken, { name: 'Backup' })
@@ -48,7 +48,7 @@ describe('recent activity', () => {
     expect(shown.html).not.toContain(other.user.email)
   })
 
-  test('shows a failed login with its IP address', async () => {
+  test('shows a failed login', async () => {
     const somebody = await Person.stranger(app)
     app.advance(1)
     await app.server.users.withPassword(somebody.user.email, 'a wrong password')
@@ -61,7 +61,7 @@ describe('recent activity', () => {
     )
   })
 
-  test('shows actions of administrators without their names and IP addresses', async () => {
+  test('shows actions of administrators without the e-mail address and IP address of the administrator', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Judged', userId: somebody.user.id })
     await admin.post(at.admin, { client_id: clientId, act: 'disable' })
@@ -81,7 +81,7 @@ describe('recent activity', () => {
     expect(JSON.stringify(events)).not.toContain(admin.user.email)
   })
 
-  test('omits routine events of programs, and internal tokens', async () => {
+  test('omits routine events of programs, and events of internal tokens', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ userId: somebody.user.id })
     const client = await app.server.clients.find(clientId)
@@ -97,7 +97,7 @@ describe('recent activity', () => {
     const shown = await somebody.get(at.activity)
     expect(shown.html).not.toContain('Hidden')
     expect(eventsOf(shown)[0]).toBe(`${en.events['client.created']} Client`)
-    // Administrators see internal tokens.
+    // Administrators see the events of internal tokens.
     const routine = async () => {
       const all = await asJson(admin, `${at.adminActivity}?user=${somebody.user.id}`)
       return all.events.filter(({ is_routine }) => is_routine).map(({ event }) => event)
@@ -114,7 +114,7 @@ describe('recent activity', () => {
     )
   })
 
-  test('continues after 25 events, on the page and in JSON', async () => {
+  test('has pages of 25 events, in HTML and in JSON', async () => {
     const somebody = await Person.stranger(app)
     for (let index = 0; index < 28; index += 1)
       await app.client({ name: `Number ${index}`, userId: somebody.user.id })
@@ -128,7 +128,7 @@ describe('recent activity', () => {
       if (next !== null) expect(page.html).toContain(`href="${next}"`)
       path = next
     }
-    // The last lines are the login and the creation of the user.
+    // The first events were the creation and the login of the user.
     const expected = Array.from({ length: 28 }, (_, index) => `Number ${27 - index}`)
     expect(names).toEqual([...expected, '', ''])
   })
@@ -142,7 +142,7 @@ describe('the activity of all users', () => {
     expect((await admin.get(at.admin)).html).toContain(`href="${at.adminActivity}"`)
   })
 
-  test('shows actor, action, subject, address and request', async () => {
+  test('shows the actor, the action, the subject, the IP address and the request ID of an event', async () => {
     const somebody = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Seen', userId: somebody.user.id })
     await admin.post(at.admin, { client_id: clientId, act: 'verify' }, { 'x-request-id': 'r-17' })
@@ -179,7 +179,7 @@ describe('the activity of all users', () => {
     expect(page.html).toContain(`value="${email}"`)
   })
 
-  test('shows nothing for a search text that no database accepts', async () => {
+  test('accepts filters and cursors with characters that no database accepts', async () => {
     for (const query of [
       'user=%00',
       'client=%00x',

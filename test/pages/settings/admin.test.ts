@@ -20,11 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Returns the page for a search for a client or a token. */
+/** Searches for a client or a token. Returns the page with the results. */
 const search = (fields: Record<string, string>): Promise<Page> =>
   admin.get(`${at.admin}?${new URLSearchParams(fields)}`)
 
-/** Returns a form of the listed client: the form with its buttons, or the form for the deletion. */
+/** Returns a form of the listed client: the first form, or the first form with the given field. */
 const formOf = (page: Page, clientId: string, field?: string): Form => {
   const forms = page.forms.filter(
     ({ fields }) => fields.client_id?.[0] === clientId && (field === undefined || field in fields),
@@ -32,7 +32,7 @@ const formOf = (page: Page, clientId: string, field?: string): Form => {
   return forms[0] as Form
 }
 
-/** Presses a button of a client as an administrator. */
+/** Sends the form of a client with the button for the act, as an administrator. */
 const press = async (clientId: string, act: string): Promise<Page> =>
   admin.send(formOf(await search({ client: clientId }), clientId), { act })
 
@@ -43,8 +43,8 @@ const acts = async (): Promise<readonly Record<string, unknown>[]> =>
     order by at desc, id desc`,
   )
 
-describe('the administration page for users who are not administrators', () => {
-  test('answers every method, form and token with 404, and changes nothing', async () => {
+describe('the administration page', () => {
+  test('returns 404 to other users for every method and form, and changes nothing', async () => {
     const { clientId } = await app.client()
     const before = written(app)
     const fields = { client_id: clientId, act: 'disable' }
@@ -76,7 +76,7 @@ describe('the administration page for users who are not administrators', () => {
   })
 })
 
-describe('searching', () => {
+describe('a search on the administration page', () => {
   let someone: Person
   let clientId: string
   beforeAll(async () => {
@@ -85,13 +85,13 @@ describe('searching', () => {
   })
 
   test.each<[string, () => string]>([
-    ['a part of the name', () => 'rger 10'],
-    ['in another case', () => 'RGER 1'],
-    ['signs that mean something elsewhere', () => '0%_\\'],
-    ['a part of the client id', () => clientId.slice(5, 20)],
-    ['the owner', () => 'searched@'],
-    ['surrounding spaces', () => '  Ärger '],
-  ])('applications by %s', async (_, text) => {
+    ['a part of their name', () => 'rger 10'],
+    ['a part of their name in another case', () => 'RGER 1'],
+    ['special characters of SQL patterns', () => '0%_\\'],
+    ['a part of their client ID', () => clientId.slice(5, 20)],
+    ['the e-mail address of their owner', () => 'searched@'],
+    ['a text with surrounding spaces', () => '  Ärger '],
+  ])('finds applications by %s', async (_, text) => {
     const page = await search({ client: text() })
     expect(page.items.filter((item) => item.includes('name="client_id"')).map(textOf)).toEqual([
       expect.stringContaining('Ärger 100%_\\'),
@@ -108,7 +108,7 @@ describe('searching', () => {
     expect(page.html).toContain(`href="${at.admin}?client=nothing+at+all"`)
   })
 
-  test('finds tokens by user, client and ID, without the rows of previous values', async () => {
+  test('finds tokens by user, client and ID, but not the former values of tokens', async () => {
     const { id } = await app.server.tokens.createPersonal('Laptop', someone.user.id)
     await app.server.personalTokens.rotate(id, { overlap: 600 })
     const { token } = await authorizationOf({ ...app, user: someone.user } as TestServer, clientId)
@@ -122,7 +122,7 @@ describe('searching', () => {
     expect(await found(`${id}`)).toEqual([`${id}`])
   })
 
-  test('lists internal tokens, but not the clients of personal tokens', async () => {
+  test('finds internal tokens, but not the hidden clients of personal tokens', async () => {
     const { id, clientId } = await app.server.tokens.createPersonal('For itself', app.user.id, {
       isInternal: true,
     })
@@ -135,7 +135,7 @@ describe('searching', () => {
     ['quotes', { client: '\'"; drop table x --', token: "' or 1=1 --" }],
     ['markup', { client: '<script>alert(1)</script>', token: '"><b>' }],
     ['NUL', { client: 'a\u0000b', token: '\u0000' }],
-    ['very long', { client: 'x'.repeat(5_000), token: '9'.repeat(5_000) }],
+    ['a very long text', { client: 'x'.repeat(5_000), token: '9'.repeat(5_000) }],
     ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
     ['an invalid number', { token: '1e3' }],
     ['an invalid cursor', { clients_after: 'x', tokens_after: '-1.' }],
@@ -156,7 +156,7 @@ describe('searching', () => {
   })
 })
 
-describe('every operation takes effect at the next request', () => {
+describe('an operation of an administrator applies from the next request', () => {
   /** Creates an application with a user, valid tokens and credentials. */
   const newApplication = async () => {
     const client = await TestClient.register(app, owner.session.agent, {
@@ -170,7 +170,7 @@ describe('every operation takes effect at the next request', () => {
   const credentials = async (client: TestClient): Promise<number> =>
     (await client.token({ grant_type: 'client_credentials' })).status
 
-  test('disable: the authorization page, token endpoint and API reject the client; enable: they accept it again', async () => {
+  test('disabling a client makes every endpoint reject the client, and enabling makes them accept the client again', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const code = await client.code()
     const sent = await press(client.clientId, 'disable')
@@ -194,7 +194,7 @@ describe('every operation takes effect at the next request', () => {
     expect(responseTo(client, response).code).toBeDefined()
   })
 
-  test('after several operations in quick succession, the last one applies', async () => {
+  test('the last of several operations in quick succession applies', async () => {
     const { client, access_token } = await newApplication()
     for (const act of ['disable', 'enable', 'disable', 'enable', 'disable']) {
       await press(client.clientId, act)
@@ -202,7 +202,7 @@ describe('every operation takes effect at the next request', () => {
     }
   })
 
-  test('verify: the consent page shows no warning; unverify: it shows the warning again', async () => {
+  test('verifying a client removes the warning on the consent page, and unverifying restores the warning', async () => {
     const { client } = await newApplication()
     const asked = async (): Promise<Page> => owner.get(client.url({ prompt: 'consent' }))
     const warning = en.consent.unverified(new URL(app.issuer).host)
@@ -218,7 +218,7 @@ describe('every operation takes effect at the next request', () => {
     expect((await asked()).text).toContain(warning)
   })
 
-  test('verify returns 400 and changes nothing if the client changed after it was shown', async () => {
+  test('verifying a client that changed after the page was loaded returns 400, and changes nothing', async () => {
     const { client } = await newApplication()
     for (const changes of [
       { name: 'Your Bank' },
@@ -232,13 +232,13 @@ describe('every operation takes effect at the next request', () => {
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
       expect(written(app)).toEqual(before)
-      // A client that changed can still be disabled.
+      // The same form can still disable the changed client.
       expect((await admin.send(form, { act: 'disable' })).status).toBe(303)
     }
     expect((await press(client.clientId, 'verify')).status).toBe(303)
   })
 
-  test('delete, with the typed name: deletes the client and its tokens', async () => {
+  test('deleting a client requires its name, and deletes the client and its tokens', async () => {
     const { client, access_token } = await newApplication()
     const page = await search({ client: client.clientId })
     const form = formOf(page, client.clientId, 'confirm_name')
@@ -256,7 +256,7 @@ describe('every operation takes effect at the next request', () => {
     expect((await owner.get(at.client(client.clientId))).status).toBe(404)
   })
 
-  test('delete a token: revokes its authorization, and no others', async () => {
+  test('deleting a token revokes only the authorization of the token', async () => {
     const { client, access_token, refresh_token } = await newApplication()
     const other = await authorizationOf(app, client.clientId)
     const page = await search({ token: client.clientId })
@@ -269,7 +269,7 @@ describe('every operation takes effect at the next request', () => {
     expect(await statusOf(app, other.accessToken)).toBe(200)
   })
 
-  test('deletes a personal token, an internal token, and a token of client_credentials', async () => {
+  test('deleting a personal token, an internal token or a token of client_credentials invalidates the token', async () => {
     const { clientId, clientSecret } = await app.client({ defaultScopes: ['notes:read'] })
     const own = await tokenRequest(
       app.issuer,
@@ -289,7 +289,7 @@ describe('every operation takes effect at the next request', () => {
     }
   })
 
-  test('disables an internal application', async () => {
+  test('disabling an internal client invalidates its tokens', async () => {
     const { clientId } = await app.client({ isInternal: true })
     const { accessToken } = await authorizationOf(app, clientId)
     await press(clientId, 'disable')
@@ -297,8 +297,8 @@ describe('every operation takes effect at the next request', () => {
   })
 })
 
-describe('every operation is recorded', () => {
-  test('with actor, action, subject, IP address and time, and is listed latest first', async () => {
+describe('the audit log', () => {
+  test('contains the actor, action, subject, IP address and time of each operation, listed latest first', async () => {
     const { clientId } = await app.client({ name: 'Recorded' })
     const { token } = await authorizationOf(app, clientId)
     app.advance(60)
@@ -331,7 +331,7 @@ describe('every operation is recorded', () => {
     expect(lines[0]).toContain(admin.user.email)
   })
 
-  test('does not record a rejected operation', async () => {
+  test('does not contain a rejected operation', async () => {
     const { clientId } = await app.client({ name: 'Untouched' })
     const before = await acts()
     const wrong: readonly [Fields, status: number][] = [
@@ -371,7 +371,7 @@ describe('every operation is recorded', () => {
   })
 })
 
-describe('values from other users are escaped', () => {
+describe('the administration page escapes values from other users', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const name = [...text].slice(0, 40).join('')
     const page = async (name: string): Promise<Page> => {

@@ -9,7 +9,7 @@ const codes = Object.keys(languages) as Language[]
 let world: World
 beforeAll(async () => {
   world = await newWorld()
-  // Read before any form changes the pages.
+  // Read the pages before a form changes them.
   for (const language of codes) await linked(language)
 })
 afterAll(() => world.close())
@@ -18,7 +18,7 @@ type Pages = Promise<readonly (readonly [string, Page])[]>
 
 const opened = new Map<Language, Pages>()
 
-/** Returns the pages that can be opened by a link. */
+/** Returns the pages that a browser can open with GET. */
 const linked = (language: Language): Pages => {
   const pages =
     opened.get(language) ??
@@ -31,7 +31,7 @@ const linked = (language: Language): Pages => {
   return pages
 }
 
-/** Replaces the no-break spaces of some languages. */
+/** Replaces the no-break spaces in the texts of some languages with spaces. */
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 const checkPage = (name: string, { headers, html, title }: Page, language: Language): void => {
@@ -54,7 +54,7 @@ describe.each(codes)('in %s', (language) => {
     for (const [name, page] of pages) checkPage(name, page, language)
   })
 
-  test('every response to a form is translated, for errors and successes', async () => {
+  test('every response to a form is translated, whether the form succeeded or failed', async () => {
     const { problems, done, problem } = languages[language]
     const pages = await afterForms(world, asking(language))
     for (const [name, page] of pages) checkPage(name, page, language)
@@ -79,7 +79,7 @@ describe.each(codes)('in %s', (language) => {
     expect(found.get('token deleted')?.done).toBe(plain(done.tokenDeleted('Laptop')))
   })
 
-  test('shows scopes in that language if the application translates them', async () => {
+  test('pages show the scopes in the language if the application translates the scopes', async () => {
     const pages = new Map(await linked(language))
     for (const name of ['new client', 'new personal token', 'authorization', 'consent']) {
       const text = pages.get(name)?.text
@@ -92,7 +92,7 @@ describe.each(codes)('in %s', (language) => {
 
   test('every page has the same elements and forms as in English', async () => {
     const [pages, english] = [await linked(language), new Map(await linked('en'))]
-    // A translation may move a name, together with the element around it.
+    // Ignore the elements around a name, because a translation may move the name.
     const parts = (page: Page | undefined): readonly string[] =>
       skeleton(page?.html ?? '')
         .filter((tag) => !/^<\/?(?:bdi|strong|time)\b/.test(tag))
@@ -106,14 +106,14 @@ describe.each(codes)('in %s', (language) => {
   })
 })
 
-describe('no text of a page is only in English', () => {
+describe('no text of a page remains English', () => {
   /** Returns whether a line may contain Latin letters in any language. */
   const isData = (line: string): boolean =>
     [
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
       /^[\w:]+$/,
       /^\S+@\S+$/,
-      // The ID of a request.
+      // The ID of the request on an error page.
       /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
       /^(?:https?:\/\/|curl -)/,
       /^(?:localhost|client\.example|127\.0\.0\.1)/,
@@ -124,7 +124,7 @@ describe('no text of a page is only in English', () => {
     ].some((pattern) => pattern.test(line))
 
   test.each<Language>(['ar', 'ja', 'zh'])(
-    'in %s, all Latin letters on the pages are data',
+    'in %s, Latin letters on the pages occur only in data',
     async (language) => {
       const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
       const english = pages.flatMap(([name, { html }]) =>
@@ -143,7 +143,7 @@ describe('no text of a page is only in English', () => {
     },
   )
 
-  test('attributes that screen readers announce are translated', async () => {
+  test('the attributes that screen readers announce are translated', async () => {
     const attributes = (page: Page): readonly string[] =>
       [
         ...page.html.matchAll(
@@ -168,13 +168,13 @@ describe('the language of a page', () => {
     ['?ui_locales=it', 'de', 'it'],
     ['?ui_locales=tlh%20pl', 'de', 'pl'],
     ['?ui_locales=tlh', 'de', 'de'],
-  ])('query %s, Accept-Language %s: %s', async (query, accepted, language) => {
+  ])('for the query "%s" and Accept-Language %s, is %s', async (query, accepted, language) => {
     const page = await world.person.get(`${at.list}${query}`, { 'accept-language': accepted })
     expect(page.headers.get('content-language')).toBe(language)
     expect(page.text).toContain(languages[language].applications.title)
   })
 
-  test('confirms a form in the language in which it was sent', async () => {
+  test('remains the language of the form in the success message after a change of the language', async () => {
     const sent = await world.person.post(at.newToken, { name: 'Laptop' }, asking('de'))
     const page = await world.person.get(sent.location ?? '', asking('fr'))
     expect(page.headers.get('content-language')).toBe('fr')

@@ -20,7 +20,7 @@ afterAll(() => app.close())
 
 let users = 0
 
-/** Creates a user with two browsers. */
+/** Creates a user who is logged in with two browsers. */
 const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
   users += 1
   const user = await app.newUser({ email: `owner-${users}@example.org` })
@@ -29,11 +29,11 @@ const newUser = async (): Promise<{ laptop: Person; desktop: Person }> => {
   return { laptop: await logIn(chrome), desktop: await logIn(firefox) }
 }
 
-/** Returns the client as used in the browser of this person. */
+/** Returns a copy of the client that uses the browser of the given person. */
 const inBrowser = (client: TestClient, { session }: Person): TestClient =>
   new TestClient(app, session.agent, client, client.clientSecret === '' ? 'none' : 'basic')
 
-/** Creates an application that the user authorized on both devices with the whole flow. */
+/** Registers an application, which the user authorizes in both browsers. */
 const newApplication = async (
   { laptop, desktop }: { laptop: Person; desktop: Person },
   input: Partial<ClientInput> = {},
@@ -46,7 +46,7 @@ const newApplication = async (
   return { onLaptop, onDesktop, clientId: onLaptop.clientId, first, second, devices }
 }
 
-/** Returns the IDs of the devices of an application, latest first, from the links of the list. */
+/** Returns the IDs of the devices of an application from the links on the page, latest first. */
 const devicesOf = async (person: Person, clientId: string): Promise<readonly string[]> => {
   const item = (await person.get(at.list)).items.find((html) =>
     html.includes(`"${at.revokeApplication(clientId)}"`),
@@ -58,7 +58,7 @@ const live = async (tokens: readonly TokenBody[]): Promise<readonly boolean[]> =
   Promise.all(tokens.map(async ({ access_token }) => (await statusOf(app, access_token)) === 200))
 
 describe('applications that the user authorized', () => {
-  test('are listed with their scopes, time, owner and each device [T734]', async () => {
+  test('are listed with their scopes, date, owner, website and devices [T734]', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user, {
       website: 'https://diary.example',
@@ -78,7 +78,7 @@ describe('applications that the user authorized', () => {
     expect(item).not.toContain(clientId.repeat(2))
   })
 
-  test('show the time and the IP address of their last use', async () => {
+  test('are listed with the time and the IP address of their last use', async () => {
     const user = await newUser()
     const { first } = await newApplication(user)
     const before = textOf((await user.laptop.get(at.list)).item('Diary'))
@@ -88,13 +88,13 @@ describe('applications that the user authorized', () => {
     const at0 = new Date(app.now()).toISOString()
     await statusOf(app, first.access_token)
     const after = (await user.laptop.get(at.list)).item('Diary')
-    // The time appears twice: for the application, and for the device that was used.
+    // The page contains the time twice: for the application, and for the device that used the token.
     expect(after.split(`<time datetime="${at0}" data-time="minute">`)).toHaveLength(3)
     expect(textOf(after)).toContain(en.facts.from('127.0.0.1'))
     expect(textOf(after)).toContain(en.facts.neverUsed)
   })
 
-  test('include only applications of the user, each once', async () => {
+  test('are listed once for each user who authorized them', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, onLaptop } = await newApplication(user)
     expect((await other.laptop.get(at.list)).html).not.toContain(clientId)
@@ -104,7 +104,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).names).toEqual(['Diary'])
   })
 
-  test('do not include personal tokens, or clients that act on their own behalf', async () => {
+  test('do not include personal tokens or clients that act on their own behalf', async () => {
     const owner = await Person.stranger(app)
     const { clientId, clientSecret } = await app.client({ userId: owner.user.id, name: 'Machine' })
     await app.server.tokens.createPersonal('Laptop', owner.user.id)
@@ -120,7 +120,7 @@ describe('applications that the user authorized', () => {
     expect(html).not.toContain('/view/')
   })
 
-  test('do not show a device whose tokens have expired', async () => {
+  test('are listed without devices whose tokens have expired', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user, { name: 'Ends' })
     await app.server.consents.find(user.laptop.user.id, clientId)
@@ -129,7 +129,7 @@ describe('applications that the user authorized', () => {
     expect(await devicesOf(later, clientId)).toEqual([])
   })
 
-  test('show that an administrator verified the application', async () => {
+  test('are listed with the text "Verified" if an administrator verified the application', async () => {
     const user = await newUser()
     const { clientId } = await newApplication(user)
     expect((await user.laptop.get(at.list)).item('Diary')).not.toContain(en.facts.verified)
@@ -137,7 +137,7 @@ describe('applications that the user authorized', () => {
     expect((await user.laptop.get(at.list)).item('Diary')).toContain(en.facts.verified)
   })
 
-  test('XS-01 escape names from other users', async () => {
+  test('XS-01 are listed with escaped names and owners', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user)
     const shown = async (name: string) => {
@@ -157,7 +157,7 @@ describe('applications that the user authorized', () => {
     }
   })
 
-  test('escape a user agent with markup', async () => {
+  test('are listed with escaped user agents', async () => {
     const user = await app.newUser({ email: 'odd@example.org' })
     const headers = { 'user-agent': 'Mozilla/5.0 <script>alert(1)</script> Chrome/"><b>' }
     const person = await Person.logIn(app, { user, headers })
@@ -168,7 +168,7 @@ describe('applications that the user authorized', () => {
 })
 
 describe('the page of one authorization', () => {
-  test('shows scopes with help texts, the device, and the expiry', async () => {
+  test('shows the scopes with help texts, the device, and the expiry', async () => {
     const user = await newUser()
     const { devices, clientId } = await newApplication(user, { website: 'https://diary.example' })
     const page = await user.desktop.get(at.view(devices[1] ?? ''))
@@ -189,8 +189,8 @@ describe('the page of one authorization', () => {
   })
 })
 
-describe('revoking', () => {
-  test('one device revokes only the tokens of that device', async () => {
+describe('revoking by the user', () => {
+  test('affects only the tokens of one device, if the user revokes the device', async () => {
     const user = await newUser()
     const { devices, clientId, first, second, onLaptop } = await newApplication(user)
     const page = await user.desktop.get(at.view(devices[1] ?? ''))
@@ -205,7 +205,7 @@ describe('revoking', () => {
     expect((await user.desktop.post(at.revoke(devices[1] ?? ''))).status).toBe(404)
   })
 
-  test('an application revokes its tokens, pending codes and consent on all devices [T735]', async () => {
+  test('invalidates tokens, codes and consent on all devices, if the user revokes an application [T735]', async () => {
     const user = await newUser()
     const other = await newUser()
     const { clientId, first, second, onLaptop, onDesktop } = await newApplication(user)
@@ -228,7 +228,7 @@ describe('revoking', () => {
     expect(await again.text()).toContain('name="authorization_request"')
   })
 
-  test('all applications does not affect personal tokens or other users', async () => {
+  test('does not affect personal tokens or other users, if the user revokes all applications', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const one = await newApplication(user)
     const two = await newApplication(user, { name: 'Second' })
@@ -251,10 +251,10 @@ describe('revoking', () => {
     expect((await two.onLaptop.redeem(code)).status).toBe(400)
   })
 
-  test('an application can be repeated after the user authorized it again', async () => {
+  test('can be repeated after the user authorized the application again', async () => {
     const user = await newUser()
     const { clientId, onLaptop } = await newApplication(user)
-    // The same click, a moment later, is a new request and has an effect.
+    // Revoking again, shortly after a new authorization, is a new request and has an effect.
     for (let round = 0; round < 3; round += 1) {
       const list = await user.laptop.get(at.list)
       const sent = await user.laptop.send(list.form(at.revokeApplication(clientId)))
@@ -265,7 +265,7 @@ describe('revoking', () => {
     }
   })
 
-  test('SS-04 requires POST; GET and HEAD return 405', async () => {
+  test('SS-04 requires the method POST, and returns 405 for GET and HEAD', async () => {
     const user = await newUser()
     const { clientId, devices, first, second } = await newApplication(user)
     const before = written(app)
@@ -284,7 +284,7 @@ describe('revoking', () => {
     expect(await live([first, second])).toEqual([true, true])
   })
 
-  test('returns 404 at every URL for an object of another user and for an unknown object', async () => {
+  test('returns 404 for an object of another user and for an unknown object', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, devices, first, second } = await newApplication(user)
     const own = await newApplication(other, { name: 'Own' })
@@ -312,7 +312,7 @@ describe('revoking', () => {
     expect(await live([first])).toEqual([true])
   })
 
-  test('also works for a listed consent without tokens', async () => {
+  test('deletes a listed consent without tokens', async () => {
     const user = await newUser()
     const { clientId } = await app.client({ name: 'Only agreed' })
     await app.server.consents.grant(user.laptop.user.id, clientId, ['notes:read'])
@@ -323,8 +323,8 @@ describe('revoking', () => {
   })
 })
 
-describe('long lists', () => {
-  test('are paged, list each item once, and link back', async () => {
+describe('long lists of authorized applications', () => {
+  test('are divided into pages, contain each application once, and link to the first page', async () => {
     const person = await Person.stranger(app)
     const userId = person.user.id
     for (let index = 0; index < 30; index += 1) {
@@ -350,7 +350,7 @@ describe('long lists', () => {
     expect(page.html).toContain(`<a class="button quiet" href="${at.list}?`)
   })
 
-  test('show the number of further devices', async () => {
+  test('contain the number of devices that are not shown', async () => {
     const person = await Person.stranger(app)
     const { clientId } = await app.client({ name: 'Everywhere' })
     const asPerson = { ...app, user: person.user } as TestServer

@@ -30,7 +30,7 @@ const full = {
 const edit = async (clientId: string, changes: Fields): Promise<Page> =>
   person.fill(at.client(clientId), changes)
 
-/** Returns the credentials that the token endpoint accepts. */
+/** Returns whether the token endpoint accepts the credentials. */
 const areValid = async (clientId: string, clientSecret: string): Promise<boolean> => {
   const grant = { grant_type: 'client_credentials' }
   const { status } = await tokenRequest(app.issuer, grant, { basic: { clientId, clientSecret } })
@@ -41,27 +41,27 @@ describe('editing a client', () => {
   test.each<[field: string, Fields, after: object]>([
     ['name', { name: ' Other ' }, { name: 'Other' }],
     ['description', { description: 'One.\n\nTwo.' }, { description: 'One.\n\nTwo.' }],
-    ['description, emptied', { description: '' }, { description: '' }],
+    ['a description to an empty one', { description: '' }, { description: '' }],
     ['website', { website: 'https://other.example' }, { website: 'https://other.example' }],
-    ['website, emptied', { website: '' }, { website: '' }],
+    ['a website to an empty one', { website: '' }, { website: '' }],
     [
       'redirect_uris',
       { redirect_uris: '\nhttps://b.example\n' },
       { redirectUris: ['https://b.example'] },
     ],
-    ['redirect_uris, emptied', { redirect_uris: '' }, { redirectUris: [] }],
+    ['redirect_uris to an empty list', { redirect_uris: '' }, { redirectUris: [] }],
     ['default_scopes', { default_scopes: ['user:email'] }, { defaultScopes: ['user:email'] }],
     ['optional_scopes', { optional_scopes: 'user:email' }, { optionalScopes: ['user:email'] }],
-    ['default_scopes, none ticked', { default_scopes: undefined }, { defaultScopes: [] }],
-    ['optional_scopes, none ticked', { optional_scopes: undefined }, { optionalScopes: [] }],
+    ['default_scopes to an empty list', { default_scopes: undefined }, { defaultScopes: [] }],
+    ['optional_scopes to an empty list', { optional_scopes: undefined }, { optionalScopes: [] }],
     ['is_confidential', { is_confidential: 'false' }, { isConfidential: false }],
-    ['nothing', {}, {}],
-  ])('changes %s, and nothing else', async (_, changes, after) => {
+    ['no field', {}, {}],
+  ])('changes only the submitted field: %s', async (_, changes, after) => {
     const { clientId } = await app.client(full)
     const before = { ...(await clientOf(app, clientId)) }
     const sent = await edit(clientId, changes)
     expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
-    // A client that becomes public gets another key, since its grants are revoked.
+    // A client that becomes public has a new key, which revokes all its grants.
     const clientKey = 'isConfidential' in after ? expect.any(Number) : before.clientKey
     expect({ ...(await clientOf(app, clientId)) }).toEqual({ ...before, ...after, clientKey })
     expect((await person.follow(sent)).done).toBe(en.done.clientSaved)
@@ -85,7 +85,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('does not change fields that a form does not send, except checkboxes and the type (decision §2)', async () => {
+  test('a form without a field leaves its value unchanged, except for checkboxes and the client type (decision §2)', async () => {
     const { clientId } = await app.client({ ...full, isConfidential: false })
     expect((await person.post(at.client(clientId), { name: 'Only a name' })).status).toBe(303)
     expect(await clientOf(app, clientId)).toMatchObject({
@@ -99,7 +99,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('returns 400 with all typed values for an invalid field, and changes nothing', async () => {
+  test('an invalid field returns 400 with all typed values, and changes nothing', async () => {
     const { clientId } = await app.client(full)
     const before = written(app)
     const typed = {
@@ -123,7 +123,7 @@ describe('editing a client', () => {
       default_scopes: ['user:email'],
     })
     expect(page.form(at.client(clientId), 'name').fields).not.toHaveProperty('optional_scopes')
-    // The heading and the name to type for deletion are the stored ones.
+    // The heading still contains the stored name.
     expect(page.html).toContain('<h1><bdi>Printer</bdi></h1>')
     expect(written(app)).toEqual(before)
     for (const changes of [
@@ -139,7 +139,7 @@ describe('editing a client', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('SC-01 neither shows nor removes an internal scope that code granted', async () => {
+  test('SC-01 neither shows nor removes an internal scope that application code granted', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'test:scope'] })
     const page = await person.get(at.client(clientId))
     expect(page.html).not.toContain('test:scope')
@@ -147,7 +147,7 @@ describe('editing a client', () => {
     expect((await clientOf(app, clientId)).defaultScopes).toEqual(['notes:write', 'test:scope'])
   })
 
-  test('removes a scope that is no longer registered without an error', async () => {
+  test('removes a scope that is no longer registered, without an error', async () => {
     const { clientId } = await app.client({ ...full, defaultScopes: ['notes:read', 'notes:write'] })
     const scopes = testScopes.filter(({ id }) => id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -163,7 +163,7 @@ describe('editing a client', () => {
     })
   })
 
-  test('remains verified while the fields that an administrator checked are unchanged', async () => {
+  test('does not remove the verification if the fields that the administrator checked remain unchanged', async () => {
     const { clientId } = await app.client(full)
     const isVerified = async (changes: Fields): Promise<boolean> => {
       await app.server.clients.mark(clientId, { isVerified: true })
@@ -179,8 +179,8 @@ describe('editing a client', () => {
   })
 })
 
-describe('a client that becomes public', () => {
-  test('loses the authorizations from when it was confidential', async () => {
+describe('a client whose type the form sets', () => {
+  test('loses the authorizations that it received as a confidential client', async () => {
     const agent = new UserAgent({ 'user-agent': browser })
     const client = await TestClient.register(app, agent, full)
     const { access_token, refresh_token } = await client.tokens()
@@ -211,14 +211,14 @@ describe('a client that becomes public', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('keeps its authorizations if its type does not change', async () => {
+  test('retains its authorizations if its type remains unchanged', async () => {
     const { clientId } = await app.client(full)
     const { accessToken } = await authorizationOf(app, clientId)
     await edit(clientId, { name: 'Other', redirect_uris: 'https://other.example' })
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('gets a secret, which is shown once, if it becomes confidential', async () => {
+  test('receives a secret, which the page shows once, if it becomes confidential again', async () => {
     const { clientId, clientSecret } = await app.client({ ...full, isConfidential: false })
     const page = await person.follow(await edit(clientId, { is_confidential: 'true' }))
     expect(await areValid(clientId, page.copied('client-secret') ?? '')).toBe(true)
@@ -234,47 +234,50 @@ describe('resetting the secret', () => {
     person.send((await person.get(at.client(clientId))).form(at.reset(clientId)), changes)
 
   test.each<[string, Fields, seconds: number]>([
-    ['as the form stands', {}, 0],
-    ['missing', { overlap: undefined }, 0],
-    ['empty', { overlap: '' }, 0],
-    ['0', { overlap: '0' }, 0],
-    ['1', { overlap: '1' }, 1],
-    ['an hour', { overlap: '3600' }, 3_600],
-    ['a week', { overlap: '604800' }, 604_800],
-    ['30 days, the most', { overlap: '2592000' }, 2_592_000],
-  ])('overlap %s: keeps the old one valid for that long', async (_, changes, seconds) => {
-    const { clientId, clientSecret } = await app.client(full)
-    const sent = await reset(clientId, changes)
-    expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
-    const page = await person.follow(sent)
-    expect(page.done).toBe(en.done.secretReset)
-    const secret = page.copied('client-secret') ?? ''
-    expect(secret).toMatch(/^\w{60}$/)
-    expect(page.html.includes('class="notice caution"')).toBe(seconds > 0)
-    expect(await areValid(clientId, secret)).toBe(true)
-    expect(await areValid(clientId, clientSecret)).toBe(seconds > 0)
-    expect((await person.follow(sent)).copied('client-secret')).toBeUndefined()
-    if (seconds === 0 || seconds > 3_600) return
-    app.advance(seconds)
-    expect(await areValid(clientId, clientSecret)).toBe(false)
-    expect(await areValid(clientId, secret)).toBe(true)
-    expect((await person.get(at.client(clientId))).html).not.toContain('class="notice caution"')
-  })
+    ['in the unchanged form', {}, 0],
+    ['that is missing', { overlap: undefined }, 0],
+    ['that is empty', { overlap: '' }, 0],
+    ['of 0 s', { overlap: '0' }, 0],
+    ['of 1 s', { overlap: '1' }, 1],
+    ['of an hour', { overlap: '3600' }, 3_600],
+    ['of a week', { overlap: '604800' }, 604_800],
+    ['of 30 days, the maximum', { overlap: '2592000' }, 2_592_000],
+  ])(
+    'with an overlap %s, the former secret remains valid during the overlap',
+    async (_, changes, seconds) => {
+      const { clientId, clientSecret } = await app.client(full)
+      const sent = await reset(clientId, changes)
+      expect([sent.status, sent.location]).toEqual([303, at.client(clientId)])
+      const page = await person.follow(sent)
+      expect(page.done).toBe(en.done.secretReset)
+      const secret = page.copied('client-secret') ?? ''
+      expect(secret).toMatch(/^\w{60}$/)
+      expect(page.html.includes('class="notice caution"')).toBe(seconds > 0)
+      expect(await areValid(clientId, secret)).toBe(true)
+      expect(await areValid(clientId, clientSecret)).toBe(seconds > 0)
+      expect((await person.follow(sent)).copied('client-secret')).toBeUndefined()
+      if (seconds === 0 || seconds > 3_600) return
+      app.advance(seconds)
+      expect(await areValid(clientId, clientSecret)).toBe(false)
+      expect(await areValid(clientId, secret)).toBe(true)
+      expect((await person.get(at.client(clientId))).html).not.toContain('class="notice caution"')
+    },
+  )
 
   test.each<[string, string | readonly string[], atField: boolean]>([
-    ['a word', 'week', true],
-    ['negative', '-1', true],
-    ['a fraction', '1.5', true],
-    ['in powers', '1e3', true],
-    ['in hexadecimal', '0x10', true],
-    ['in other digits', '١٢', true],
+    ['that is a word', 'week', true],
+    ['that is negative', '-1', true],
+    ['that is a fraction', '1.5', true],
+    ['with an exponent', '1e3', true],
+    ['in hexadecimal digits', '0x10', true],
+    ['in Arabic digits', '١٢', true],
     ['with a space', ' 60', true],
-    ['a second too long', '2592001', true],
-    ['huge', '9'.repeat(20), true],
-    ['NUL', '\u0000', true],
-    ['doubled', ['0', '3600'], false],
-    ['doubled and the same', ['0', '0'], false],
-  ])('overlap %s: returns 400, and keeps the secret', async (_, overlap, atField) => {
+    ['that exceeds the maximum by a second', '2592001', true],
+    ['of 20 digits', '9'.repeat(20), true],
+    ['that is a null character', '\u0000', true],
+    ['that is repeated with another value', ['0', '3600'], false],
+    ['that is repeated with the same value', ['0', '0'], false],
+  ])('an overlap %s returns 400, and does not change the secret', async (_, overlap, atField) => {
     const { clientId, clientSecret } = await app.client(full)
     const before = written(app)
     const page = await reset(clientId, { overlap })
@@ -288,7 +291,7 @@ describe('resetting the secret', () => {
     expect(await areValid(clientId, clientSecret)).toBe(true)
   })
 
-  test('a second reset invalidates the older of two previous secrets', async () => {
+  test('a second reset within the overlap invalidates the oldest secret', async () => {
     const { clientId, clientSecret } = await app.client(full)
     const second = await person.follow(await reset(clientId, { overlap: '3600' }))
     app.advance(11)
@@ -322,17 +325,17 @@ describe('deleting a client', () => {
     )
 
   test.each<[string, string | undefined]>([
-    ['wrong', 'Painter'],
-    ['missing', undefined],
-    ['empty', ''],
-    ['in another case', 'printer ÀÉ'],
-    ['a part of it', 'Printer'],
-    ['the client id', 'id'],
-    ['with more', 'Printer ÀÉ!'],
-    ['without its space', 'PrinterÀÉ'],
+    ['another name', 'Painter'],
+    ['no confirm_name', undefined],
+    ['an empty name', ''],
+    ['the name in another case', 'printer ÀÉ'],
+    ['a part of the name', 'Printer'],
+    ['the client ID', 'id'],
+    ['the name with another character', 'Printer ÀÉ!'],
+    ['the name without its space', 'PrinterÀÉ'],
     ['a regular expression', '.*'],
   ])(
-    'confirm_name %s: returns 400 with the form, and does not delete the client',
+    'returns 400 with the form and does not delete the client if the form contains %s',
     async (_, confirm_name) => {
       const { clientId } = await app.client({ ...full, name: 'Printer ÀÉ' })
       const before = written(app)
@@ -371,7 +374,7 @@ describe('deleting a client', () => {
     )
   })
 
-  test('deletes only with delete=yes', async () => {
+  test('requires the field delete=yes', async () => {
     const { clientId } = await app.client(full)
     const confirm_name = 'Printer'
     const { csrfToken } = person.session
@@ -388,28 +391,28 @@ describe('deleting a client', () => {
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer' })
   })
 
-  test('ignores other fields of the form', async () => {
+  test('ignores the other fields of the form', async () => {
     const { clientId } = await app.client(full)
     await remove(clientId, { confirm_name: 'wrong', name: 'Renamed', website: '' })
     expect(await clientOf(app, clientId)).toMatchObject({ name: 'Printer', website: full.website })
   })
 })
 
-describe('a client of another user: returns 404 at every URL for any method', () => {
+describe('the path of a client returns 404 for any method for', () => {
   const kinds: Record<string, () => Promise<string>> = {
-    'somebody else’s': async () => {
+    'a client of another user': async () => {
       const { user } = await Person.stranger(app)
       return (await app.client({ ...full, userId: user.id })).clientId
     },
-    'nobody’s': async () => (await app.client({ ...full, userId: null })).clientId,
-    'an internal one of the user': async () =>
+    'a client without an owner': async () => (await app.client({ ...full, userId: null })).clientId,
+    'an internal client of the user': async () =>
       (await app.client({ ...full, isInternal: true })).clientId,
-    'the row behind a personal token of the user': async () =>
+    'the hidden client of a personal token': async () =>
       (await app.server.tokens.createPersonal('Printer', app.user.id)).clientId,
-    'an unknown one': async () => 'absent',
-    'one with a name of ours': async () => 'constructor',
-    'one with strange letters': async () => '%F0%9F%98%80',
-    'one that is very long': async () => 'x'.repeat(5_000),
+    'an unknown client ID': async () => 'absent',
+    'the name of an object property': async () => 'constructor',
+    'a client ID with an emoji': async () => '%F0%9F%98%80',
+    'a very long client ID': async () => 'x'.repeat(5_000),
   }
 
   test.each(Object.entries(kinds))('%s', async (_, idOf) => {
@@ -437,14 +440,14 @@ describe('a client of another user: returns 404 at every URL for any method', ()
     expect((await person.get(at.list)).html).not.toContain(`/${clientId}/`)
   })
 
-  test('returns 404 to an administrator at these URLs', async () => {
+  test('a client of another user, even if an administrator sends the request', async () => {
     const admin = await Person.stranger(app, { isAdmin: true })
     const { clientId } = await app.client(full)
     expect((await admin.get(at.client(clientId))).status).toBe(404)
     expect((await admin.post(at.reset(clientId))).status).toBe(404)
   })
 
-  test('shows a client to its new owner', async () => {
+  test('the former owner, but shows the client to its new owner', async () => {
     const other = await Person.stranger(app)
     const { clientId } = await app.client(full)
     const page = await person.get(at.client(clientId))
@@ -456,7 +459,7 @@ describe('a client of another user: returns 404 at every URL for any method', ()
 })
 
 describe('the page of a client', () => {
-  test('shows the number of its users', async () => {
+  test('shows the number of users of the client', async () => {
     const { clientId } = await app.client(full)
     await authorizationOf(app, clientId)
     await authorizationOf(app, clientId)
@@ -464,7 +467,7 @@ describe('the page of a client', () => {
     expect((await person.get(at.list)).item(clientId)).toContain('<dd>2</dd>')
   })
 
-  test('the link of “try it” starts the flow, and its command redeems the code', async () => {
+  test('contains a “try it” link that starts the flow, and a command that redeems the code', async () => {
     for (const isConfidential of [true, false]) {
       const uri = "https://client.example/cb?a='b'&c=$(d)"
       const { clientId, clientSecret } = await app.client({
@@ -488,7 +491,7 @@ describe('the page of a client', () => {
     }
   })
 
-  test('omits “try it” if the client cannot use the flow', async () => {
+  test('omits “try it” if the client cannot use the authorization code flow', async () => {
     for (const input of [{ redirectUris: [] }, { responseTypes: ['token'] }, { grantTypes: [] }]) {
       const { clientId } = await app.client(input)
       expect((await person.get(at.client(clientId))).copied('try-it')).toBeUndefined()
@@ -500,7 +503,7 @@ describe('the page of a client', () => {
     expect(page.text).toContain(en.client.disabledAbout)
   })
 
-  test('never shows a digest or a sealed value', async () => {
+  test('contains no digest and no sealed value', async () => {
     const { clientId, clientSecret } = await app.client(full)
     await app.server.clients.resetClientSecret(clientId, { overlap: 3_600 })
     const client = await clientOf(app, clientId)

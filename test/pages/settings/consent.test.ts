@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizeUrl, newPkce } from '../../support/user-agent.ts'
 import { at, type Fields, idIn, type Page, Person } from './support.ts'
 
-// The values that the owner entered appear on the consent page.
+// Owners register an application with a form. The consent page shows the values of the form.
 
 const { consent } = en
 
@@ -45,8 +45,8 @@ const boxes = (page: Page): readonly (string | undefined)[] =>
     ([, id]) => id,
   )
 
-describe('the consent page of an application that was registered by form', () => {
-  test('shows name, owner, description and target', async () => {
+describe('the consent page of an application that a user registered', () => {
+  test('shows the name, the owner and the description of the application, and the redirect target', async () => {
     const page = await ask(await register())
     expect(page.status).toBe(200)
     expect(page.title).toBe(`${consent.title('Note Reader')} · The Notes`)
@@ -59,14 +59,14 @@ describe('the consent page of an application that was registered by form', () =>
     expect(page.html).not.toContain(`href="${at.list}"`)
   })
 
-  test('requests the default scopes, with the optional ones as checkboxes', async () => {
+  test('lists the default scopes, and has checkboxes for the optional scopes', async () => {
     const page = await ask(await register())
     expect(page.text).toContain('Read your notes notes:read')
     expect(page.text).toContain('user:email')
     expect(boxes(page)).toEqual(['user:email'])
   })
 
-  test('omits empty fields', async () => {
+  test('omits fields without a value', async () => {
     const page = await ask(
       await register({ description: '', website: '', optional_scopes: undefined }),
     )
@@ -75,7 +75,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual([])
   })
 
-  test('shows changed values at the next request, also to users who consented before', async () => {
+  test('shows changed values from the next request, even to users who consented before', async () => {
     const clientId = await register()
     await user.send((await ask(clientId)).form('/oauth/authorize'), { confirm: 'yes' })
     await owner.fill(at.client(clientId), {
@@ -92,7 +92,7 @@ describe('the consent page of an application that was registered by form', () =>
     expect(boxes(page)).toEqual(['notes:read', 'user:email'])
   })
 
-  test('rejects the decision of the user if the application changed after the page was shown', async () => {
+  test('rejects the decision of the user if the application changed after the page was loaded', async () => {
     const clientId = await register()
     const form = (await ask(clientId)).form('/oauth/authorize')
     await owner.fill(at.client(clientId), { optional_scopes: undefined })
@@ -102,14 +102,14 @@ describe('the consent page of an application that was registered by form', () =>
     expect(await app.server.consents.find(app.user.id, clientId)).toBeUndefined()
   })
 
-  test('rejects a name with bidirectional characters or mixed alphabets', async () => {
+  test('cannot show a name with bidirectional characters, and warns about a name with mixed alphabets', async () => {
     const hebrew = await ask(await register({ name: 'שלום' }))
     expect(hebrew.html).toContain('<bdi>שלום</bdi>')
     const mixed = await ask(await register({ name: 'Nоte Reader' }))
     expect(mixed.text).toContain(consent.mixesAlphabets)
   })
 
-  test('is not shown for a deleted or disabled application', async () => {
+  test('does not open for a deleted or disabled application', async () => {
     const clientId = await register()
     await app.server.clients.mark(clientId, { isDisabled: true })
     expect((await ask(clientId)).location).toMatch(/^\/oauth\/errors\?/)

@@ -3,7 +3,7 @@ import { clientKeyOf, execute } from '../../support/database.ts'
 import { startServer } from '../../support/server.ts'
 import { at, Person } from './support.ts'
 
-test('pages and JSON count at most 1,000 users of an application, and code counts all', async () => {
+test('pages and JSON count at most 1,001 users of a client, and client.getUsers() counts all users', async () => {
   await using app = await startServer()
   const { clientId } = await app.client()
   const insert = (from: number, to: number) =>

@@ -28,7 +28,7 @@ afterAll(() => app.close())
 interface Case {
   readonly path: () => string
   readonly typed: Fields
-  /** Returns the form that is shown again with the typed values, or undefined if another page is shown. */
+  /** Finds the form with the typed values on the error page. Undefined if the error page does not contain the form. */
   readonly again?: (page: Page) => Form
   readonly who?: () => Person
 }
@@ -83,22 +83,25 @@ const cases: Record<string, Case> = {
 type Sent = (person: Person, path: string, typed: Fields) => Promise<Page>
 
 const tokens: readonly (readonly [string, Sent])[] = [
-  ['missing', (who, path, typed) => who.postRaw(path, typed)],
-  ['empty', (who, path, typed) => who.post(path, { ...typed, csrf_token: '' })],
-  ['made up', (who, path, typed) => who.post(path, { ...typed, csrf_token: 'x'.repeat(43) })],
+  ['that is missing', (who, path, typed) => who.postRaw(path, typed)],
+  ['that is empty', (who, path, typed) => who.post(path, { ...typed, csrf_token: '' })],
+  [
+    'that the server did not issue',
+    (who, path, typed) => who.post(path, { ...typed, csrf_token: 'x'.repeat(43) }),
+  ],
   [
     'of another session',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: other.session.csrfToken }),
   ],
   [
-    'repeated',
+    'that is repeated',
     (who, path, typed) => {
       const { csrfToken } = who.session
       return who.post(path, { ...typed, csrf_token: [csrfToken, csrfToken] })
     },
   ],
   [
-    'repeated with a wrong value',
+    'that is repeated with a wrong value',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: [who.session.csrfToken, 'x'] }),
   ],
   [
@@ -106,22 +109,22 @@ const tokens: readonly (readonly [string, Sent])[] = [
     (who, path, typed) => who.post(path, { ...typed, csrf_token: `${who.session.csrfToken}\n` }),
   ],
   [
-    'in the query',
+    'in the query only',
     (who, path, typed) => who.postRaw(`${path}?csrf_token=${who.session.csrfToken}`, typed),
   ],
   [
-    'in a header',
+    'in a header only',
     (who, path, typed) => who.postRaw(path, typed, { 'x-csrf-token': who.session.csrfToken }),
   ],
   [
-    'replaced by the JWT of the session',
+    'that is the JWT of the session',
     (who, path, typed) => who.post(path, { ...typed, csrf_token: who.session.jwt }),
   ],
 ]
 
 describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = () => person }) => {
   test.each(tokens)(
-    'CSRF token %s: returns 403 with the typed values and an error text, and changes nothing',
+    'with a CSRF token %s, returns 403 with an error text and the typed values, and changes nothing',
     async (_, send) => {
       const before = written(app)
       const page = await send(who(), path(), typed)
@@ -142,7 +145,7 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
     },
   )
 
-  test('of an expired session: redirects to the login, and changes nothing', async () => {
+  test('without a valid session, redirects to the login, and changes nothing', async () => {
     const gone = await Person.logIn(app, { user: who().user })
     await gone.post('/logout')
     const before = written(app)
@@ -151,46 +154,58 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
   })
 
   test.each<[string, Record<string, string>]>([
-    ['a foreign Origin', { origin: 'https://evil.example' }],
-    ['an Origin of another port', { origin: 'http://localhost:1' }],
-    ['an Origin of another scheme', { origin: 'https://localhost' }],
-    ['cross-site', { 'sec-fetch-site': 'cross-site' }],
-    ['same-site, which may be another’s', { 'sec-fetch-site': 'same-site' }],
-    ['cross-site with our Origin', { 'sec-fetch-site': 'cross-site', origin: 'OURS' }],
-  ])('from %s: returns 403 whatever its token, and changes nothing', async (_, headers) => {
-    const before = written(app)
-    const given = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [
-        name,
-        value === 'OURS' ? new URL(app.issuer).origin : value,
-      ]),
-    )
-    const page = await who().post(path(), typed, given)
-    expect(page.status).toBe(403)
-    expect(page.text).toContain(problem.foreign)
-    expect(page.headers.get('set-cookie')).toBeNull()
-    expect(written(app)).toEqual(before)
-  })
+    ['a site with another Origin', { origin: 'https://evil.example' }],
+    ['a site with another port', { origin: 'http://localhost:1' }],
+    ['a site with another scheme', { origin: 'https://localhost' }],
+    ['another site (Sec-Fetch-Site: cross-site)', { 'sec-fetch-site': 'cross-site' }],
+    [
+      'another origin of the same site (Sec-Fetch-Site: same-site)',
+      { 'sec-fetch-site': 'same-site' },
+    ],
+    [
+      'another site that sends the Origin of the server',
+      { 'sec-fetch-site': 'cross-site', origin: 'OURS' },
+    ],
+  ])(
+    'from %s, returns 403 even with a valid CSRF token, and changes nothing',
+    async (_, headers) => {
+      const before = written(app)
+      const given = Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          name,
+          value === 'OURS' ? new URL(app.issuer).origin : value,
+        ]),
+      )
+      const page = await who().post(path(), typed, given)
+      expect(page.status).toBe(403)
+      expect(page.text).toContain(problem.foreign)
+      expect(page.headers.get('set-cookie')).toBeNull()
+      expect(written(app)).toEqual(before)
+    },
+  )
 
   test.each<[string, string | Uint8Array<ArrayBuffer>, string | undefined]>([
     ['JSON', '{"name":"x"}', 'application/json'],
-    ['JSON as text', '{"name":"x"}', 'text/plain'],
-    ['a form as text', 'name=x', 'text/plain'],
+    ['JSON with the type text/plain', '{"name":"x"}', 'text/plain'],
+    ['a form with the type text/plain', 'name=x', 'text/plain'],
     ['a form in another charset', 'name=x', 'application/x-www-form-urlencoded; charset=latin1'],
-    ['a missing type', new Uint8Array([120]), undefined],
-  ])('with a body of %s for a page: returns 4xx, and changes nothing', async (_, content, type) => {
-    const before = written(app)
-    const page = await who().request(path(), {
-      method: 'POST',
-      body: content,
-      headers: type === undefined ? {} : { 'content-type': type },
-    })
-    expect(page.status).toBe(400)
-    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(written(app)).toEqual(before)
-  })
+    ['content without a type', new Uint8Array([120]), undefined],
+  ])(
+    'with %s as the body, returns 400 with a page, and changes nothing',
+    async (_, content, type) => {
+      const before = written(app)
+      const page = await who().request(path(), {
+        method: 'POST',
+        body: content,
+        headers: type === undefined ? {} : { 'content-type': type },
+      })
+      expect(page.status).toBe(400)
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(written(app)).toEqual(before)
+    },
+  )
 
-  test('as multipart: returns 4xx, and changes nothing', async () => {
+  test('with a multipart body, returns 400, and changes nothing', async () => {
     const form = new FormData()
     for (const [name, value] of body({ ...typed, csrf_token: who().session.csrfToken }))
       form.append(name, value)
@@ -201,17 +216,17 @@ describe.each(Object.entries(cases))('%s', (_name, { path, typed, again, who = (
 })
 
 test.each<[string, Record<string, string>]>([
-  ['our own Origin', {}],
-  ['Origin null, as no-referrer has it', { origin: 'null' }],
-  ['same-origin', { 'sec-fetch-site': 'same-origin', origin: 'null' }],
-  ['an address that was typed', { 'sec-fetch-site': 'none' }],
-])('decision §6.3 with a token, from %s: succeeds', async (_, headers) => {
+  ['the Origin of the server', {}],
+  ['Origin null, which browsers send with the policy no-referrer', { origin: 'null' }],
+  ['Sec-Fetch-Site same-origin', { 'sec-fetch-site': 'same-origin', origin: 'null' }],
+  ['Sec-Fetch-Site none', { 'sec-fetch-site': 'none' }],
+])('decision §6.3 a form with a valid CSRF token and %s succeeds', async (_, headers) => {
   const given = Object.keys(headers).length > 0 ? headers : { origin: new URL(app.issuer).origin }
   const sent = await person.post(at.newClient, { name: 'Ours' }, given)
   expect(sent.status).toBe(303)
 })
 
-test('accepts the returned form when it is sent again', async () => {
+test('the returned form with a new CSRF token can be sent again', async () => {
   const typed = { name: 'Second try', redirect_uris: 'https://a.example', is_confidential: 'false' }
   const page = await person.postRaw(at.newClient, typed)
   const sent = await person.send(page.form(at.newClient))
@@ -224,7 +239,7 @@ test('accepts the returned form when it is sent again', async () => {
   })
 })
 
-test('escapes the typed values', async () => {
+test('the returned form contains the typed values, escaped', async () => {
   const name = '"><script>alert(1)</script>'
   const page = await person.postRaw(at.newClient, { name, redirect_uris: '</textarea><b>' })
   expect(page.form(at.newClient).fields).toMatchObject({
@@ -234,7 +249,7 @@ test('escapes the typed values', async () => {
   expect(page.html).not.toMatch(/<script>|<b>/)
 })
 
-test('rejects forms of the previous session after a login in the same browser', async () => {
+test('a login invalidates the forms of the previous session in the same browser', async () => {
   const reader = await Person.stranger(app)
   const form = (await reader.get(at.newToken)).form(at.newToken)
   const login = await reader.session.agent.browse(`${app.issuer}/login?prompt=login`)

@@ -21,7 +21,7 @@ const form = async (path: string): Promise<Form> => (await person.get(path)).for
 const times = (number: number, work: () => Promise<Page>): Promise<Page[]> =>
   Promise.all(Array.from({ length: number }, work))
 
-/** Returns the common redirect target of all responses. */
+/** Expects that all responses redirect to the same URL, and returns the URL. */
 const oneOf = (pages: readonly Page[]): string => {
   expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 303))
   const [first, ...others] = new Set(pages.map(({ location }) => location))
@@ -33,7 +33,7 @@ describe.each<[string, string, () => number, Fields]>([
   ['a client', at.newClient, clients, { name: 'Once' }],
   ['a personal token', at.newToken, tokens, { name: 'Once', scopes: 'notes:read' }],
 ])('the form that makes %s', (_name, path, number, fields) => {
-  test('creates one object if it is sent twice concurrently, and both responses redirect to it', async () => {
+  test('creates one object if it is sent several times concurrently, and all responses redirect to the object', async () => {
     for (const parallel of [2, 8]) {
       const shown = await form(path)
       const before = number()
@@ -72,7 +72,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates one object from a form that is changed after going back', async () => {
+  test('creates another object if the user goes back, changes the form, and sends the form again', async () => {
     const shown = await form(path)
     const before = number()
     const first = await person.send(shown, fields)
@@ -81,7 +81,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates one object after it was sent twice with an error', async () => {
+  test('creates one object if it is corrected after it was sent twice with an error', async () => {
     const shown = await form(path)
     const before = number()
     const wrong = await times(2, () => person.send(shown, { ...fields, name: '' }))
@@ -92,7 +92,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 1)
   })
 
-  test('without form_id, creates one object if it is repeated concurrently or shortly after, and two if later', async () => {
+  test('creates one object if it is repeated without form_id within seconds, and another object if it is repeated later', async () => {
     const before = number()
     const send = () => person.post(path, { ...fields, name: 'By hand' })
     const location = oneOf(await times(2, send))
@@ -103,7 +103,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 2)
   })
 
-  test('creates another object with the same form_id in another session or for another user', async () => {
+  test('creates another object if the same form_id is sent in another session or by another user', async () => {
     const [again, other] = [await Person.logIn(app), await Person.stranger(app)]
     const { form_id } = (await form(path)).fields
     const before = number()
@@ -124,7 +124,7 @@ describe.each<[string, string, () => number, Fields]>([
     expect(number()).toBe(before + 1)
   })
 
-  test('accepts any form_id', async () => {
+  test('accepts any value of form_id', async () => {
     for (const form_id of ['', 'x', 'x'.repeat(1_000), ['a', 'b'], '\u0000', '🦔']) {
       const before = number()
       oneOf(await times(2, () => person.post(path, { ...fields, name: 'Odd', form_id })))
@@ -133,8 +133,8 @@ describe.each<[string, string, () => number, Fields]>([
   })
 })
 
-describe('a form that changes something', () => {
-  test('resets a secret once after a double click, and the one that is shown works', async () => {
+describe('a form that changes or deletes an object', () => {
+  test('resets a secret once after a double click, and the displayed secret is valid', async () => {
     const { clientId } = await app.client()
     const shown = (await person.get(at.client(clientId))).form(at.reset(clientId))
     const pages = await times(3, () => person.send(shown))
@@ -158,35 +158,38 @@ describe('a form that changes something', () => {
 
   test.each<[string, () => Promise<readonly [path: string, action: string, Fields]>]>([
     [
-      'a client is deleted',
+      'deletes a client',
       async () => {
         const { clientId } = await app.client({ name: 'Gone' })
         return [at.client(clientId), at.client(clientId), { delete: 'yes', confirm_name: 'Gone' }]
       },
     ],
     [
-      'a token is deleted',
+      'deletes a token',
       async () => {
         const { id } = await app.server.tokens.createPersonal('Gone', app.user.id)
         return [at.token(id), at.token(id), { delete: 'yes' }]
       },
     ],
     [
-      'an application is revoked',
+      'revokes an application',
       async () => {
         const { clientId } = await app.client()
         await app.server.consents.grant(app.user.id, clientId, [])
         return [at.list, at.revokeApplication(clientId), {}]
       },
     ],
-  ])('%s by a double click: both responses lead to the list', async (_, prepare) => {
-    const [path, action, fields] = await prepare()
-    const page = await person.get(path)
-    const shown = page.form(action, 'delete' in fields ? 'delete' : undefined)
-    expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
-  })
+  ])(
+    '%s once after a double click, and both responses redirect to the list',
+    async (_, prepare) => {
+      const [path, action, fields] = await prepare()
+      const page = await person.get(path)
+      const shown = page.form(action, 'delete' in fields ? 'delete' : undefined)
+      expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
+    },
+  )
 
-  test('after several forms in quick succession, the last one applies', async () => {
+  test('applies at once if several forms change the same field in quick succession', async () => {
     const { clientId } = await app.client({ name: 'A' })
     for (const name of ['B', 'A', 'B', 'A', 'B']) {
       await person.fill(at.client(clientId), { name })
@@ -194,7 +197,7 @@ describe('a form that changes something', () => {
     }
   })
 
-  test('in two tabs, the form that is sent last applies', async () => {
+  test('overwrites the changes that a form in another tab made earlier', async () => {
     const { clientId } = await app.client({ name: 'A', description: 'x' })
     const [one, two] = [await form(at.client(clientId)), await form(at.client(clientId))]
     const first = await person.send(one, { name: 'One' })
@@ -204,7 +207,7 @@ describe('a form that changes something', () => {
   })
 })
 
-test('100 concurrent forms create 100 objects, each shown with its own secret', async () => {
+test('100 concurrent forms create 100 clients with different secrets', async () => {
   const names = Array.from({ length: 100 }, (_, index) => `Many ${index}`)
   const sent = await Promise.all(names.map((name) => person.post(at.newClient, { name })))
   const ids = sent.map(({ location }) => idIn(location))

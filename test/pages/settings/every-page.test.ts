@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe('decision §6.3 every page, whatever its status', () => {
-  test('has a strict content security policy, and is not cached', () => {
+describe('decision §6.3 every page, including error pages,', () => {
+  test('has a strict content security policy, and is not cacheable', () => {
     expect(pages.length).toBeGreaterThan(50)
     for (const [name, { headers }] of pages) {
       const policy = headers.get('content-security-policy') ?? ''
@@ -59,7 +59,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('marks external links, and sends them no referrer', () => {
+  test('marks external links, and prevents browsers from sending a referrer', () => {
     for (const [name, { html }] of pages)
       for (const [tag] of html.matchAll(/<a\b[^>]*href="https?:[^>]*>/g)) {
         if (tag.includes(world.app.issuer)) continue
@@ -67,7 +67,7 @@ describe('decision §6.3 every page, whatever its status', () => {
       }
   })
 
-  test('has the CSRF token of its session in every POST form, each with its own form ID', () => {
+  test('has the CSRF token of the session and a unique form ID in every POST form', () => {
     for (const [name, page] of pages) {
       for (const { action, fields } of page.forms) {
         expect([name, action, fields.csrf_token?.length]).toEqual([name, action, 1])
@@ -96,7 +96,7 @@ describe('decision §6.3 every page, whatever its status', () => {
     }
   })
 
-  test('shows no secret, digest, session or token, except a new one', () => {
+  test('shows no session identifier, and shows a secret or a token only after its creation', () => {
     const { session } = world.person
     for (const [name, { html }] of pages) {
       expect(html, name).not.toContain(session.identifier)
@@ -106,8 +106,8 @@ describe('decision §6.3 every page, whatever its status', () => {
   })
 })
 
-describe('returns the same for HEAD as for GET, without a body', () => {
-  test('on every page: with the same status and headers, and without a change', async () => {
+describe('HEAD', () => {
+  test('returns the status and the headers of GET without a body, and changes nothing', async () => {
     const before = written(world.app)
     const compared = [
       'content-type',
@@ -125,7 +125,6 @@ describe('returns the same for HEAD as for GET, without a body', () => {
         expect([name, header, head.headers.get(header)]).toEqual([
           name,
           header,
-          // Skip pages that return 405.
           get.headers.get(header),
         ])
     }
@@ -133,7 +132,7 @@ describe('returns the same for HEAD as for GET, without a body', () => {
   })
 })
 
-/** Returns every path of the settings with its methods. */
+/** Returns every path of the settings, its allowed methods, and a user who may access the path. */
 const addresses = (): readonly (readonly [string, allow: string, who: Person])[] => {
   const { person, admin, clientId, tokenId } = world
   return [
@@ -154,7 +153,7 @@ const addresses = (): readonly (readonly [string, allow: string, who: Person])[]
 }
 
 describe('invalid requests', () => {
-  test('a wrong method: returns 405 with Allow and an HTML page, and changes nothing', async () => {
+  test('with a wrong method return 405 with Allow and a page, and change nothing', async () => {
     const before = written(world.app)
     const { csrfToken } = world.person.session
     for (const [path, allow, who] of addresses()) {
@@ -175,7 +174,7 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('an unknown method: returns 4xx', async () => {
+  test('with an unknown method return 4xx', async () => {
     const { cookie } = world.person.session
     for (const method of ['FOO', 'get', 'PROPFIND']) {
       const { status } = await rawHttp(world.app, {
@@ -187,7 +186,7 @@ describe('invalid requests', () => {
     }
   })
 
-  test('unknown query parameters have no effect', async () => {
+  test('with unknown query parameters return the page as without the parameters', async () => {
     for (const query of [
       'a=b',
       'delete=yes&others=yes&act=delete&confirm=yes',
@@ -210,7 +209,7 @@ describe('invalid requests', () => {
       }
   })
 
-  test('an invalid cursor: returns the first page, or an empty one', async () => {
+  test('with an invalid cursor return 200', async () => {
     const lists = [
       ...['clients_after', 'tokens_after', 'authorized_after'].map((name) => [at.list, name]),
       [at.sessions, 'after'],
@@ -242,7 +241,7 @@ describe('invalid requests', () => {
     expect(twice.status).toBe(200)
   })
 
-  test('a query that is too long: returns 414 or 431, and handles the next request', async () => {
+  test('with a query that is too long return 414 or 431, and the server handles the next request', async () => {
     const { cookie } = world.person.session
     for (const path of [at.list, at.sessions, at.newClient]) {
       const { status } = await rawHttp(world.app, {
@@ -251,7 +250,7 @@ describe('invalid requests', () => {
       })
       expect([414, 431]).toContain(status)
     }
-    // An application with a higher limit would pass this request to the server.
+    // Bypass the limit of Node, because the limit of an application may be higher.
     const long = new Request(`${world.app.issuer}${at.list}?${'x'.repeat(17_000)}`, {
       headers: { cookie, 'user-agent': browser },
     })
@@ -260,7 +259,7 @@ describe('invalid requests', () => {
     expect((await world.person.get(at.list)).status).toBe(200)
   })
 
-  test('a body that is too large: returns 413, and changes nothing', async () => {
+  test('with a body that is too large return 413, and change nothing', async () => {
     const before = written(world.app)
     for (const [path, allow, who] of addresses()) {
       if (!allow.includes('POST')) continue
@@ -271,10 +270,10 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('accepts 2,000 fields, for many scopes; returns 400 for one more, and changes nothing', async () => {
+  test('with more than 2,000 fields return 400, and change nothing', async () => {
     const { person, app } = world
     const before = written(app)
-    // The form also has the CSRF token and the name.
+    // The form contains two more fields: the CSRF token and the name.
     const many = (count: number) => ({ a: Array.from({ length: count }, () => 'b'), name: 'Many' })
     expect((await person.post(at.newClient, many(1_999))).status).toBe(400)
     const scopes = Array.from({ length: 5_000 }, () => 'x')
@@ -283,7 +282,7 @@ describe('invalid requests', () => {
     expect((await person.post(at.newClient, many(1_998))).status).toBe(303)
   })
 
-  test('an empty body, or a field that is not text: returns 4xx', async () => {
+  test('without a CSRF token or with an invalid name return 4xx', async () => {
     const { person } = world
     const send = (body: string) =>
       person.request(at.newClient, {
@@ -299,7 +298,7 @@ describe('invalid requests', () => {
     expect((await send(`${token}&name[]=x`)).status).toBe(400)
   })
 
-  test('rejects a compressed body', async () => {
+  test('with a compressed body return 400', async () => {
     const page = await world.person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({ name: 'x' }),
@@ -333,7 +332,7 @@ describe('invalid requests', () => {
     '/account/settings/activity/x/',
     '/admin/activity/x/',
     '/admin/applications/x/',
-  ])('%s does not redirect to another origin', async (target) => {
+  ])('with the unknown path %s return 404 without a redirect', async (target) => {
     const { cookie } = world.admin.session
     const before = written(world.app)
     for (const method of ['GET', 'POST']) {
@@ -353,18 +352,18 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  // An alternative path must not bypass a guard that the application puts before a path (docs/security.md).
+  // A path with a dot segment must not bypass a guard that the application adds to a path (docs/security.md).
   test.each([
     '/account/settings/applications/./clients/new/',
     '/account/settings/applications/clients/../',
     '/account/settings/applications/clients/%2e%2e/',
     '/account/settings/applications/x/../clients/new/',
-  ])('rejects a raw path with a dot segment: %s', async (target) => {
+  ])('with the dot segment in %s return 404', async (target) => {
     const headers = [`Cookie: ${world.person.session.cookie}`, `User-Agent: ${browser}`]
     expect((await rawHttp(world.app, { target, headers })).status).toBe(404)
   })
 
-  test('HTTP/1.0, another Host and an absolute request target do not change links and redirects', async () => {
+  test('with another Host or X-Forwarded-Host do not change links and redirects', async () => {
     const path = at.list
     for (const headers of [
       ['Host: evil.example'],
@@ -394,13 +393,13 @@ describe('invalid requests', () => {
     expect(signedIn.text).not.toContain('evil')
   })
 
-  test('no request of this file caused a 5xx', () => {
+  test('cause no log entry of the level error', () => {
     expect(world.app.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
-describe('a server under a path, with other prefixes', () => {
-  test('has that path in every link and form of every page', async () => {
+describe('a server under a path, with configured prefixes,', () => {
+  test('has the path in every link and form of its pages', async () => {
     await using app = await startServer({
       basePath: '/auth/v2',
       settingsPrefix: '/me',

@@ -26,12 +26,12 @@ export interface World extends AsyncDisposable {
   readonly clientId: string
   readonly publicId: string
   readonly tokenId: number
-  /** Opens each page that GET returns; the browser adds `headers`. */
+  /** The pages that a browser can open with GET. */
   readonly pages: readonly OpenPage[]
   close(): Promise<void>
 }
 
-/** A page with its name and its status. */
+/** The name, the path and the expected status of a page, and the user who opens the page. */
 export interface OpenPage {
   readonly name: string
   readonly path: string
@@ -148,7 +148,7 @@ export const newWorld = async (): Promise<World> => {
   }
 }
 
-/** Submits forms that are rejected, stale, foreign or successful, and returns the resulting pages. */
+/** Submits valid forms, and forms with an error, an old CSRF token or another origin. Returns the resulting pages. */
 export const afterForms = async (
   world: World,
   headers: Record<string, string> = {},
@@ -211,7 +211,7 @@ export const afterForms = async (
 
 let forms = 0
 
-/** The headers of a browser with that language. */
+/** Returns the headers of a browser that prefers the language. */
 export const asking = (language: Language): Record<string, string> => ({
   'accept-language': language,
 })

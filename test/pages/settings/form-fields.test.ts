@@ -14,7 +14,7 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-// Every form has these fields, which the schemas do not describe.
+// The schemas omit these fields, which every form has.
 const common = ['csrf_token', 'form_id']
 
 const namesIn = (html: string): readonly string[] =>
@@ -22,7 +22,7 @@ const namesIn = (html: string): readonly string[] =>
     ([, name = '']) => name,
   )
 
-/** Returns the names of the controls by the action of their form, from all pages. */
+/** Collects the names of the controls on all pages. Returns the names by the action of the form. */
 const controlsOf = (pages: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> => {
   const controls = new Map<string, Set<string>>()
   for (const html of pages) {
@@ -53,7 +53,7 @@ test('each form of the settings pages has exactly the controls that its schema d
     const name = schema.$ref?.split('/').at(-1) ?? ''
     const { properties = {} } = components.schemas[name] ?? schema
     const described = Object.keys(properties).filter((field) => !common.includes(field))
-    // The path of another form, such as `/tokens/new/`, also fits a template such as `/tokens/{id}/`.
+    // A path such as `/tokens/new/` also matches the template `/tokens/{id}/`, so prefer the exact path.
     const template = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
     const isAction = (target: string) =>
       target === path || (template.test(target) && !(target in paths))

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Returns the paths of all pages. */
+/** Returns the paths of all pages that GET returns. */
 const shown = (): readonly string[] => [
   at.list,
   at.newClient,
@@ -61,8 +61,8 @@ const form = (headers: Record<string, string> = {}): RequestInit => ({
   body: body({ name: 'x', csrf_token: 'x', delete: 'yes', others: 'yes' }),
 })
 
-describe('decision §2 logged out: 303 to the login', () => {
-  test('redirects GET and HEAD of every page', async () => {
+describe('decision §2 without a login, the server', () => {
+  test('redirects GET and HEAD for every page to the login', async () => {
     for (const path of shown()) {
       for (const method of ['GET', 'HEAD'])
         expect(await open(path, { method }), path).toEqual({
@@ -73,12 +73,12 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('redirects with the path and its query', async () => {
+  test('adds the path with the query to the URL of the login', async () => {
     const path = `${at.list}?clients_after=1.x&ui_locales=de`
     expect((await open(path)).location).toBe(loginWith(path))
   })
 
-  test('redirects every form without a change, so that the login returns to the page of the form', async () => {
+  test('redirects every form to the login without a change, and adds the page of the form to the URL', async () => {
     const before = written(app)
     for (const path of posted())
       expect(await open(path, form()), path).toMatchObject({
@@ -93,13 +93,13 @@ describe('decision §2 logged out: 303 to the login', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('redirects for unknown IDs, so that existing IDs are not revealed', async () => {
+  test('redirects requests with unknown IDs too, so that the response does not reveal which IDs exist', async () => {
     for (const path of [at.client('absent'), at.token(999), at.view(999)])
       expect((await open(path)).location).toBe(loginWith(path))
     expect((await open(at.reset('absent'), form())).location).toBe(loginWith(at.list))
   })
 
-  test('returns to the page after the login', async () => {
+  test('returns to the requested page after the login', async () => {
     for (const path of [
       ...shown().filter((path) => path !== at.admin),
       `${at.list}?tokens_after=9.`,
@@ -113,7 +113,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('returns to the page of the form after a login that a form started', async () => {
+  test('returns to the page of the form if a form caused the login', async () => {
     for (const [path, back] of [
       [at.newClient, at.newClient],
       [at.rotate(tokenId), at.list],
@@ -128,7 +128,7 @@ describe('decision §2 logged out: 303 to the login', () => {
     }
   })
 
-  test('redirects a path without its trailing slash, with the form', async () => {
+  test('returns 308 for a form that was sent to a path without the trailing slash', async () => {
     for (const path of [...shown(), ...onlyPosted()]) {
       const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
       expect([status, location], path).toEqual([308, `${path}?a=b`])
@@ -136,7 +136,7 @@ describe('decision §2 logged out: 303 to the login', () => {
   })
 })
 
-describe('pages authenticate users only by the cookie', () => {
+describe('the server authenticates a request for a page only by the cookie, and', () => {
   const tokens = async (): Promise<readonly string[]> => {
     const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
     const { accessToken } = await authorizationOf(app, clientId)
@@ -154,7 +154,7 @@ describe('pages authenticate users only by the cookie', () => {
           status: 303,
           location: loginWith(path),
         })
-        // The token is not passed on, even to the login of this server.
+        // The URL of the login does not contain the token.
         expect((await open(withQuery)).location).toBe(loginWith(path))
       }
       for (const path of [...posted(), ...onlyPosted()]) {
@@ -167,7 +167,7 @@ describe('pages authenticate users only by the cookie', () => {
     }
   })
 
-  test('uses the user of the cookie and ignores a token of another user', async () => {
+  test('ignores a token of another user', async () => {
     const person = await Person.stranger(app)
     for (const token of [...(await tokens()), 'nonsense', 'a.b.c']) {
       const page = await person.get(`${at.list}?access_token=${encodeURIComponent(token)}`, {
@@ -189,7 +189,7 @@ describe('pages authenticate users only by the cookie', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('treats a request with two session cookies as logged out', async () => {
+  test('redirects a request with two session cookies to the login', async () => {
     const { session } = await Person.logIn(app)
     const cookie = `${session.cookie}; ${session.cookie}`
     const response = await fetch(`${app.issuer}${at.list}`, {
@@ -199,7 +199,7 @@ describe('pages authenticate users only by the cookie', () => {
     expect([response.status, response.headers.get('location')]).toEqual([303, loginWith(at.list)])
   })
 
-  test('treats an ended session, a session from another browser, and a session of an inactive user as logged out', async () => {
+  test('redirects a request with the session of another browser or an inactive user to the login', async () => {
     const person = await Person.stranger(app)
     const { cookie } = person.session
     const elsewhere = await fetch(`${app.issuer}${at.list}`, {

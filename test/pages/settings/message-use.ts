@@ -8,10 +8,10 @@ interface Node {
   readonly [field: string]: unknown
 }
 
-/** A position in the messages: the names on the path to it. */
+/** A group or a text in the messages, identified by the property names on its path. */
 interface Place {
   readonly names: readonly string[]
-  /** The expression of a name that is computed, such as an error code. */
+  /** The source of a computed property name, such as an error code. */
   readonly chosen?: string
 }
 
@@ -41,16 +41,16 @@ const keyOf = ({ names }: Place): string => names.join('/')
 
 const root: readonly Place[] = [{ names: [] }]
 
-/** Returns every text as the names on its path, such as `login/title`. */
+/** Returns the path of every text, such as `login/title`. */
 export const leavesOf = (value: unknown = en, names: readonly string[] = []): readonly string[] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...names, key]))
     : [names.join('/')]
 
 interface Uses {
-  /** Texts that are accessed with a literal name. */
+  /** Paths of texts that a source accesses with literal names. */
   readonly named: Set<string>
-  /** Texts that are accessed with a computed name, each with the expression. */
+  /** Paths of texts that a source accesses with a computed name, each with the source of the name. */
   readonly chosen: Map<string, string>
 }
 
@@ -152,8 +152,8 @@ const readSources = (): readonly string[] =>
     .map((path) => readFileSync(`${src}/${path}`, 'utf8'))
 
 /**
- * Returns the texts that no source uses. A text is used if a source accesses it with literal names, or if a source
- * accesses its group with a computed name and contains the name of the text as a string literal.
+ * Returns the texts that no source uses. A source uses a text if it accesses the text with literal names. A source also
+ * uses a text if it accesses the group with a computed name, and contains the name of the text as a string literal.
  */
 export const unusedMessages = (sources: readonly string[] = readSources()): readonly string[] => {
   const uses: Uses = { named: new Set(), chosen: new Map() }

@@ -14,7 +14,7 @@ type Text = (...given: readonly unknown[]) => string
 
 const marker = '⟦marker⟧'
 
-/** Returns sample arguments of a text: numbers for counts, and strings for all others. */
+/** Returns sample arguments for a text: numbers for a count, and strings for all other parameters. */
 const samplesOf = (text: Text): readonly (readonly unknown[])[] => {
   if (text.length === 2) return [[7, marker]]
   const isCounted = /NaN/.test(text(marker)) || !text(marker).includes(marker)
@@ -25,24 +25,27 @@ const shown = (language: Language, value: unknown): string =>
   typeof value === 'number' ? value.toLocaleString(language) : String(value)
 
 describe('every language has every text', () => {
-  test('including the texts that the requirements list', () => {
+  test('and the package has the languages that the requirements list', () => {
     expect(codes.toSorted()).toEqual(['ar', 'de', 'en', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'])
   })
 
-  test.each(codes)('%s: has the same names, each of the same kind, none empty', (language) => {
-    expect(leavesOf(languages[language]).toSorted()).toEqual(leaves.toSorted())
-    for (const leaf of leaves) {
-      const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
-      expect([leaf, typeof text]).toEqual([leaf, typeof english])
-      if (typeof text === 'string') {
-        expect(text.trim(), leaf).toBe(text)
-        expect(text, leaf).not.toBe('')
-        expect(text, leaf).not.toMatch(/[<>]|undefined|\bnull\b|\$\{|TODO|\?\?\?/)
+  test.each(codes)(
+    '%s has the same text names and types as English, and no empty text',
+    (language) => {
+      expect(leavesOf(languages[language]).toSorted()).toEqual(leaves.toSorted())
+      for (const leaf of leaves) {
+        const [text, english] = [textAt(language, leaf), textAt('en', leaf)]
+        expect([leaf, typeof text]).toEqual([leaf, typeof english])
+        if (typeof text === 'string') {
+          expect(text.trim(), leaf).toBe(text)
+          expect(text, leaf).not.toBe('')
+          expect(text, leaf).not.toMatch(/[<>]|undefined|\bnull\b|\$\{|TODO|\?\?\?/)
+        }
       }
-    }
-  })
+    },
+  )
 
-  test.each(codes)('%s: uses the arguments of each text', (language) => {
+  test.each(codes)('%s inserts the arguments into each text', (language) => {
     for (const leaf of leaves) {
       const text = textAt(language, leaf)
       if (typeof text !== 'function') continue
@@ -55,7 +58,7 @@ describe('every language has every text', () => {
         }
         expect(result, leaf).not.toMatch(/undefined|NaN|\[object|#(?! )/)
       }
-      // Counts of zero, one and two may be words.
+      // A text may contain a word instead of the number zero, one or two.
       for (const number of [0, 1, 2]) {
         const result = (text as Text)(number, number)
         expect(result.trim(), leaf).not.toBe('')
@@ -66,8 +69,8 @@ describe('every language has every text', () => {
 })
 
 /**
- * Texts that are the same as in English: technical terms, or words with the same spelling. Review each text before you
- * add it.
+ * Texts that are the same as in English: technical terms, or words with the same spelling. Review a text before you add
+ * the text here.
  */
 const alike: Readonly<Record<Language, readonly string[]>> = {
   en: [],
@@ -98,7 +101,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'home/sessions',
     'sessions/title',
   ],
-  // Technical terms of the field: `client secret`, `account`, `password`.
+  // Italian uses the English technical terms `client secret`, `account` and `password`.
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],
@@ -138,12 +141,12 @@ describe('every text is translated', () => {
   })
 })
 
-describe('every text is used', () => {
-  test('by a source file', () => {
+describe('unusedMessages()', () => {
+  test('finds no unused text in the source files', () => {
     expect(unusedMessages()).toEqual([])
   })
 
-  test('and the search detects an unused text', () => {
+  test('finds a text that no source uses', () => {
     expect(unusedMessages(['']).toSorted()).toEqual(leaves.toSorted())
     const source = `
       export const page = (view: View, frame: Frame) => {

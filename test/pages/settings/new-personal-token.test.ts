@@ -9,7 +9,7 @@ import { at, curl, type Fields, idIn, type Page, Person } from './support.ts'
 
 const { problems } = en
 const day = 86_400
-/** The day of the tests' clock. */
+/** The current day of the test clock. */
 const today = '2026-11-21'
 
 let app: TestServer
@@ -24,7 +24,7 @@ const create = (changes: Fields, as = person): Promise<Page> => as.fill(at.newTo
 
 const valueOn = (page: Page): string | undefined => page.copied('access-token')
 
-/** Returns the token that a form created, with its value. */
+/** Creates a token with the form. Returns the token, its value and the page. */
 const created = async (changes: Fields, as = person) => {
   const sent = await create({ name: 'Laptop', ...changes }, as)
   expect(sent.status).toBe(303)
@@ -46,7 +46,7 @@ const refused = async (changes: Fields, as = person): Promise<Page> => {
 }
 
 describe('creating a personal token', () => {
-  test('lists the scopes by group with their help texts, without internal ones', async () => {
+  test('lists the scopes with their help texts by group, but no internal scope', async () => {
     const { html } = await person.get(at.newToken)
     const groups = [
       ...html.matchAll(
@@ -67,7 +67,7 @@ describe('creating a personal token', () => {
     expect(html).not.toMatch(/name="scopes"[^>]* checked/)
   })
 
-  test('requires only a name, and then creates a token without scopes and expiry, as specified', async () => {
+  test('requires only a name, and by default creates a token without scopes and expiry', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')
     expect(token).toMatchObject({
@@ -102,22 +102,22 @@ describe('creating a personal token', () => {
     })
   })
 
-  test('accepts a repeated scope once, and treats an empty value as no scope', async () => {
+  test('removes repeated and empty scopes', async () => {
     expect((await created({ scopes: ['plain', 'plain'] })).token.scopes).toEqual(['plain'])
     expect((await created({ scopes: ['', ''] })).token.scopes).toEqual([])
   })
 
   test.each<[string, readonly string[] | string, wrong: string]>([
-    ['an internal one', 'test:scope', 'test:scope'],
-    ['an internal one among others', ['notes:read', 'test:scope'], 'test:scope'],
-    ['an unknown one', 'rw:all', 'rw:all'],
-    ['several in one', 'notes:read plain', 'notes:read plain'],
-    ['in another case', 'NOTES:READ', 'NOTES:READ'],
-    ['with a space behind it', 'plain ', 'plain'],
-    ['a name from the pages', 'constructor', 'constructor'],
+    ['an internal scope', 'test:scope', 'test:scope'],
+    ['an internal scope among other scopes', ['notes:read', 'test:scope'], 'test:scope'],
+    ['an unknown scope', 'rw:all', 'rw:all'],
+    ['several scopes in one value', 'notes:read plain', 'notes:read plain'],
+    ['a scope in another case', 'NOTES:READ', 'NOTES:READ'],
+    ['a scope followed by a space', 'plain ', 'plain'],
+    ['the name of an object property', 'constructor', 'constructor'],
     ['markup', '<b>x</b>', '<b>x</b>'],
   ])(
-    'SC-01 a scope that the form does not offer, %s: returns 400 with the form, and stores nothing',
+    'SC-01 returns 400 with the form and stores nothing for a scope that the form does not offer: %s',
     async (_, scopes, wrong) => {
       const page = await refused({ scopes, expires: '2027-01-31' })
       expect(page.wrong('scopes')?.replaceAll(/\s+/g, ' ')).toBe(
@@ -130,30 +130,27 @@ describe('creating a personal token', () => {
   )
 
   test.each<[string, string | undefined, sentence: string]>([
-    ['missing', undefined, problems.nameMissing],
-    ['empty', '', problems.nameMissing],
-    ['of spaces', ' \u2003 ', problems.nameMissing],
-    ['41 characters', 'x'.repeat(41), problems.nameTooLong(40)],
-    ['with a mark of direction', 'a\u200Eb', problems.unseenCharacter],
-    ['with NUL', 'a\u0000', problems.unseenCharacter],
-  ])(
-    'a name, %s: returns 400 with the typed values, and stores nothing',
-    async (_, name, sentence) => {
-      const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
-      expect(page.wrong('name')).toBe(sentence)
-      expect(page.alert).toContain(sentence)
-      expect(page.form(at.newToken).fields).toMatchObject({
-        name: [name ?? ''],
-        scopes: ['plain'],
-        expires: ['2027-01-31'],
-      })
-      const sent = await person.send(page.form(at.newToken), { name: 'Corrected' })
-      expect((await person.follow(sent)).title).toContain('Corrected')
-    },
-  )
+    ['a missing name', undefined, problems.nameMissing],
+    ['an empty name', '', problems.nameMissing],
+    ['a name of spaces', ' \u2003 ', problems.nameMissing],
+    ['a name of 41 characters', 'x'.repeat(41), problems.nameTooLong(40)],
+    ['a name with a bidirectional mark', 'a\u200Eb', problems.unseenCharacter],
+    ['a name with a null character', 'a\u0000', problems.unseenCharacter],
+  ])('returns 400 with the typed values and stores nothing for %s', async (_, name, sentence) => {
+    const page = await refused({ name, scopes: ['plain'], expires: '2027-01-31' })
+    expect(page.wrong('name')).toBe(sentence)
+    expect(page.alert).toContain(sentence)
+    expect(page.form(at.newToken).fields).toMatchObject({
+      name: [name ?? ''],
+      scopes: ['plain'],
+      expires: ['2027-01-31'],
+    })
+    const sent = await person.send(page.form(at.newToken), { name: 'Corrected' })
+    expect((await person.follow(sent)).title).toContain('Corrected')
+  })
 
   test.each(['name', 'expires'])(
-    'a repeated %s: returns 400, and stores nothing',
+    'returns 400 and stores nothing for a repeated %s',
     async (field) => {
       await refused({ [field]: ['2027-01-31', '2027-01-31'] })
       await refused({ [field]: ['2027-01-31', '2027-02-28'] })
@@ -180,7 +177,7 @@ describe('creating a personal token', () => {
     expect(value).not.toContain('mine')
   })
 
-  test.each(hostileTexts)('XS-01 escapes its name on every page: %s', async (text) => {
+  test.each(hostileTexts)('XS-01 every page escapes the name %s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
     const wrong = await create({ name, scopes: text, expires: text }, owner)
@@ -199,7 +196,7 @@ describe('the expiry', () => {
   const dayAfter = (days: number): string =>
     new Date(Date.parse(today) + days * day * 1000).toISOString().slice(0, 10)
 
-  test('can be any day from today on', async () => {
+  test('may be any day from the current day', async () => {
     const { html } = await person.get(at.newToken)
     const field = /<input id="expires"[^>]*>/.exec(html)?.[0] ?? ''
     expect(field).toContain(` min="${dayAfter(0)}"`)
@@ -207,13 +204,13 @@ describe('the expiry', () => {
   })
 
   test.each<[string, string | undefined, days: number | null]>([
-    ['missing', undefined, null],
-    ['empty', '', null],
-    ['today', dayAfter(0), 1],
-    ['tomorrow', dayAfter(1), 2],
-    ['a leap day', '2028-02-29', (Date.parse('2028-03-01') - Date.parse(today)) / day / 1000],
-    ['in nine years', dayAfter(9 * 365), 9 * 365 + 1],
-  ])('expires %s: at the end of that day, in UTC', async (_, expires, days) => {
+    ['without a day', undefined, null],
+    ['with an empty day', '', null],
+    ['with the current day', dayAfter(0), 1],
+    ['with the next day', dayAfter(1), 2],
+    ['with a leap day', '2028-02-29', (Date.parse('2028-03-01') - Date.parse(today)) / day / 1000],
+    ['with a day in nine years', dayAfter(9 * 365), 9 * 365 + 1],
+  ])('%s, is the end of the day in UTC, or never without a day', async (_, expires, days) => {
     const { token, page } = await created({ expires })
     const end = days === null ? null : Date.parse(today) + days * day * 1000
     expect(token.expires).toBe(end)
@@ -221,7 +218,7 @@ describe('the expiry', () => {
     else expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
   })
 
-  test('ends the validity of the token exactly at that time', async () => {
+  test('invalidates the token exactly at the end of the day', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     own.advance(day / 2)
@@ -236,21 +233,21 @@ describe('the expiry', () => {
   })
 
   test.each<[string, string, keyof typeof problems]>([
-    ['yesterday', dayAfter(-1), 'expiresInPast'],
-    ['long ago', '0001-01-01', 'expiresInPast'],
+    ['the previous day', dayAfter(-1), 'expiresInPast'],
+    ['a day in the year 1', '0001-01-01', 'expiresInPast'],
     ['an invalid day', '2027-02-30', 'expiresInvalid'],
     ['an invalid month', '2027-13-01', 'expiresInvalid'],
     ['a leap day in another year', '2027-02-29', 'expiresInvalid'],
     ['a word', 'tomorrow', 'expiresInvalid'],
     ['a number', '3600', 'expiresInvalid'],
-    ['in another order', '31.01.2027', 'expiresInvalid'],
-    ['a short year', '27-01-31', 'expiresInvalid'],
-    ['a long year', '12027-01-31', 'expiresInvalid'],
-    ['with a space', ' 2027-01-31', 'expiresInvalid'],
-    ['in other digits', '٢٠٢٧-٠١-٣١', 'expiresInvalid'],
-    ['negative', '-2027-01-31', 'expiresInvalid'],
+    ['a day in another format', '31.01.2027', 'expiresInvalid'],
+    ['a year of two digits', '27-01-31', 'expiresInvalid'],
+    ['a year of five digits', '12027-01-31', 'expiresInvalid'],
+    ['a day after a space', ' 2027-01-31', 'expiresInvalid'],
+    ['a day in Arabic digits', '٢٠٢٧-٠١-٣١', 'expiresInvalid'],
+    ['a negative year', '-2027-01-31', 'expiresInvalid'],
   ])(
-    'expires %s: returns 400 with the typed values, and stores nothing',
+    'cannot be %s: returns 400 with the typed values, and stores nothing',
     async (_, expires, problem) => {
       const page = await refused({ expires, scopes: ['plain'] })
       expect(page.wrong('expires')).toBe(problems[problem])
@@ -262,7 +259,7 @@ describe('the expiry', () => {
     },
   )
 
-  test('rejects a day beyond the maximum lifetime instead of replacing it', async () => {
+  test('cannot be more than ten years later: returns 400 with the typed day', async () => {
     for (const expires of [dayAfter(11 * 365), '9999-12-31']) {
       const page = await refused({ expires })
       expect(page.wrong('expires')).toBeDefined()
@@ -270,7 +267,7 @@ describe('the expiry', () => {
     }
   })
 
-  describe('with a maximum lifetime of the application', () => {
+  describe('with the setting tokenPersonalMaxExpiresIn', () => {
     const most: TestOptions = { tokenPersonalMaxExpiresIn: 30 * day }
     let strict: TestServer
     let owner: Person
@@ -281,20 +278,20 @@ describe('the expiry', () => {
     })
     afterAll(() => strict.close())
 
-    test('requires a day within the maximum lifetime', async () => {
+    test('must be a day within the maximum lifetime', async () => {
       const field = /<input id="expires"[^>]*>/.exec((await owner.get(at.newToken)).html)?.[0]
       expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}" required`)
     })
 
     test.each<[string, string | undefined, keyof typeof problems]>([
-      ['missing', undefined, 'expiresMissing'],
-      ['empty', '', 'expiresMissing'],
-      ['a day too late', dayAfter(31), 'expiresTooLate'],
-      ['years too late', '2036-01-01', 'expiresTooLate'],
-      ['far beyond any limit', '9999-12-31', 'expiresTooLate'],
+      ['a missing day', undefined, 'expiresMissing'],
+      ['an empty day', '', 'expiresMissing'],
+      ['the day after the latest day', dayAfter(31), 'expiresTooLate'],
+      ['a day years later', '2036-01-01', 'expiresTooLate'],
+      ['the last day of the year 9999', '9999-12-31', 'expiresTooLate'],
       ['yesterday', dayAfter(-1), 'expiresInPast'],
       ['a word', 'never', 'expiresInvalid'],
-    ])('expires %s: returns 400, and stores nothing', async (_, expires, problem) => {
+    ])('cannot be %s: returns 400, and stores nothing', async (_, expires, problem) => {
       const page = await refused({ expires }, owner)
       const text = problems[problem]
       const latest = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -304,7 +301,7 @@ describe('the expiry', () => {
       expect(page.form(at.newToken).fields.expires).toEqual([expires ?? ''])
     })
 
-    test('accepts the latest day, without exceeding the maximum lifetime', async () => {
+    test('may be the latest day, but the token does not exceed the maximum lifetime', async () => {
       const { token } = await created({ expires: dayAfter(30) }, owner)
       expect(token.expires).toBe(strict.now() + 30 * day * 1000)
       const shorter = await created({ expires: dayAfter(29) }, owner)
@@ -313,8 +310,8 @@ describe('the expiry', () => {
   })
 })
 
-describe('shows the value once', () => {
-  test('on the page after the redirect, with a curl command that works unchanged [T662]', async () => {
+describe('the page shows the value of a new token once', () => {
+  test('after the redirect, with a curl command that works unchanged [T662]', async () => {
     const { page, value, id } = await created({ scopes: ['notes:read'] })
     expect(page.done).toBe(en.done.tokenCreated)
     expect(page.text).toContain(en.token.once)
@@ -338,7 +335,7 @@ describe('shows the value once', () => {
     expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
   })
 
-  test('only on the page of that token, and in the session that created it', async () => {
+  test('only for this token, and only in the session that created the token', async () => {
     const other = await Person.logIn(app)
     const first = await create({ name: 'First' })
     const second = await create({ name: 'Second' })
@@ -368,7 +365,7 @@ describe('shows the value once', () => {
     expect(valueOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('for at most five minutes, after which the token is valid and can be rotated', async () => {
+  test('for at most five minutes, after which the user can still rotate the token', async () => {
     const sent = await create({ name: 'Laptop' })
     app.advance(300)
     expect(valueOn(await person.follow(sent))).toBeUndefined()
@@ -377,15 +374,15 @@ describe('shows the value once', () => {
     expect(valueOn(await person.follow(rotated))).toMatch(/^\w{60}$/)
   })
 
-  test('without writing it to a URL or to the log', async () => {
+  test('without writing the value to the log', async () => {
     const { value, id } = await created({ name: 'Quiet' })
     await person.get(at.token(id))
     expect(JSON.stringify(app.log)).not.toContain(value)
   })
 })
 
-describe('with a prefix', () => {
-  test('the value has the prefix and a checksum, and a value with a wrong checksum is rejected', async () => {
+describe('with the setting tokenPersonalPrefix', () => {
+  test('a new value has the prefix and a checksum, and a value with a wrong checksum is rejected', async () => {
     await using own = await startServer({ tokenPersonalPrefix: 'notes_' })
     const owner = await Person.logIn(own)
     const { value, page, id } = await created({ scopes: ['notes:read'] }, owner)

@@ -27,7 +27,7 @@ const found = async (id: number) => {
   return managed
 }
 
-/** Returns the status of an API call with this token. */
+/** Calls the API with the token. Returns the status of the response. */
 const call = async (path: string, token: string, init: RequestInit = {}): Promise<number> => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const response = await fetch(`${app.issuer}${path}`, { ...init, headers })
@@ -41,8 +41,8 @@ const newNote = (token: string): Promise<number> =>
 
 const valueOn = (page: Page): string => page.copied('access-token') ?? ''
 
-describe('editing a personal token', () => {
-  test('shows its name and its scopes in the form, without the value', async () => {
+describe('the form of a personal token', () => {
+  test('contains the name and the scopes of the token, but not the value', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'user:email'])
     const page = await person.get(at.token(id))
     expect(page.status).toBe(200)
@@ -53,7 +53,7 @@ describe('editing a personal token', () => {
     expect(page.fact(en.facts.lastUsed)).toBe(en.facts.neverUsed)
   })
 
-  test('stores another name, also on its client row', async () => {
+  test('changes the name of the token and of its hidden client', async () => {
     const { id, accessToken, clientId } = await newToken()
     const sent = await person.fill(at.token(id), { name: ' Tablet ' })
     expect([sent.status, sent.location]).toEqual([303, at.token(id)])
@@ -65,7 +65,7 @@ describe('editing a personal token', () => {
     expect(await notes(accessToken)).toBe(200)
   })
 
-  test('applies added and removed scopes from the next API call on', async () => {
+  test('adds and removes scopes, with effect from the next API call', async () => {
     const { id, accessToken } = await newToken(['notes:read'])
     expect([await notes(accessToken), await newNote(accessToken)]).toEqual([200, 403])
     await person.fill(at.token(id), { scopes: ['notes:read', 'notes:write'] })
@@ -78,7 +78,7 @@ describe('editing a personal token', () => {
     expect((await found(id)).token.scopes).toEqual([])
   })
 
-  test('applies other scopes from the next API call at another node on', async () => {
+  test('changes scopes with effect from the next API call at another node', async () => {
     await using beside = await startServer({ beside: app })
     const { id, accessToken } = await newToken(['notes:read'])
     const there = async () => {
@@ -90,7 +90,7 @@ describe('editing a personal token', () => {
     expect(await there()).toBe(403)
   })
 
-  test('SC-01 neither shows nor removes an internal scope that code granted', async () => {
+  test('SC-01 neither shows nor removes an internal scope that application code granted', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const page = await person.get(at.token(id))
     expect(page.form(at.token(id), 'name').fields.scopes).toEqual(['notes:read'])
@@ -103,7 +103,7 @@ describe('editing a personal token', () => {
     expect((await person.get(at.list)).html).not.toContain('test:scope')
   })
 
-  test('removes a scope that is no longer registered without an error', async () => {
+  test('removes a scope that is no longer registered, without an error', async () => {
     const { id } = await newToken(['notes:read', 'notes:write'])
     const scopes = testScopes.filter((scope) => scope.id !== 'notes:write')
     await using later = await startServer({ beside: app, scopes })
@@ -113,14 +113,19 @@ describe('editing a personal token', () => {
   })
 
   test.each<[string, Fields, field: string | undefined, sentence: string]>([
-    ['a missing name', { name: '' }, 'name', problems.nameMissing],
+    ['an empty name', { name: '' }, 'name', problems.nameMissing],
     ['a missing name', { name: undefined }, undefined, problems.nameMissing],
     ['a long name', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
-    ['a hidden turn', { name: 'a\u202Eb' }, 'name', problems.unseenCharacter],
+    [
+      'a name with a bidirectional override',
+      { name: 'a\u202Eb' },
+      'name',
+      problems.unseenCharacter,
+    ],
     ['an internal scope', { scopes: 'test:scope' }, 'scopes', problems.scopeUnknown('test:scope')],
     ['an unknown scope', { scopes: ['notes:read', 'x'] }, 'scopes', problems.scopeUnknown('x')],
-    ['a name twice', { name: ['a', 'b'] }, undefined, ''],
-  ])('%s: returns 400, and changes nothing', async (_, changes, field, sentence) => {
+    ['a repeated name', { name: ['a', 'b'] }, undefined, ''],
+  ])('returns 400 and changes nothing for %s', async (_, changes, field, sentence) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const typed = { name: 'Typed', scopes: ['user:email'], ...changes }
@@ -137,7 +142,7 @@ describe('editing a personal token', () => {
     expect(await notes(accessToken)).toBe(200)
   })
 
-  test('ignores fields that the form does not have', async () => {
+  test('ignores submitted fields that it does not have', async () => {
     const { id } = await newToken([], { expiresIn: 3_600 })
     const { token } = await found(id)
     await person.fill(at.token(id), {
@@ -157,45 +162,48 @@ describe('rotating a personal token', () => {
     person.send((await person.get(at.token(id))).form(at.rotate(id)), changes)
 
   test.each<[string, Fields, seconds: number]>([
-    ['as the form stands', {}, 0],
-    ['missing', { overlap: undefined }, 0],
-    ['0', { overlap: '0' }, 0],
-    ['an hour', { overlap: '3600' }, 3_600],
-    ['a week', { overlap: '604800' }, 604_800],
-  ])('overlap %s: keeps the old value valid for that long', async (_, changes, seconds) => {
-    await using own = await startServer()
-    const owner = await Person.logIn(own)
-    const { id, accessToken } = await own.server.tokens.createPersonal('Laptop', own.user.id, {
-      scopes: ['notes:read'],
-    })
-    const sent = await owner.send((await owner.get(at.token(id))).form(at.rotate(id)), changes)
-    expect([sent.status, sent.location]).toEqual([303, at.token(id)])
-    const page = await owner.follow(sent)
-    expect(page.done).toBe(en.done.tokenRotated)
-    const value = valueOn(page)
-    expect(value).toMatch(/^\w{60}$/)
-    expect(value).not.toBe(accessToken)
-    expect(page.html.includes('class="notice caution"')).toBe(seconds > 0)
-    expect(await statusOf(own, value)).toBe(200)
-    expect(await statusOf(own, accessToken)).toBe(seconds > 0 ? 200 : 401)
-    expect(valueOn(await owner.follow(sent))).toBe('')
-    own.advance(Math.max(seconds - 1, 0))
-    expect(await statusOf(own, accessToken)).toBe(seconds > 0 ? 200 : 401)
-    own.advance(1)
-    expect(await statusOf(own, accessToken)).toBe(401)
-    expect(await statusOf(own, value)).toBe(200)
-  })
+    ['in the unchanged form', {}, 0],
+    ['that is missing', { overlap: undefined }, 0],
+    ['of 0 s', { overlap: '0' }, 0],
+    ['of an hour', { overlap: '3600' }, 3_600],
+    ['of a week', { overlap: '604800' }, 604_800],
+  ])(
+    'with an overlap %s, the former value remains valid during the overlap',
+    async (_, changes, seconds) => {
+      await using own = await startServer()
+      const owner = await Person.logIn(own)
+      const { id, accessToken } = await own.server.tokens.createPersonal('Laptop', own.user.id, {
+        scopes: ['notes:read'],
+      })
+      const sent = await owner.send((await owner.get(at.token(id))).form(at.rotate(id)), changes)
+      expect([sent.status, sent.location]).toEqual([303, at.token(id)])
+      const page = await owner.follow(sent)
+      expect(page.done).toBe(en.done.tokenRotated)
+      const value = valueOn(page)
+      expect(value).toMatch(/^\w{60}$/)
+      expect(value).not.toBe(accessToken)
+      expect(page.html.includes('class="notice caution"')).toBe(seconds > 0)
+      expect(await statusOf(own, value)).toBe(200)
+      expect(await statusOf(own, accessToken)).toBe(seconds > 0 ? 200 : 401)
+      expect(valueOn(await owner.follow(sent))).toBe('')
+      own.advance(Math.max(seconds - 1, 0))
+      expect(await statusOf(own, accessToken)).toBe(seconds > 0 ? 200 : 401)
+      own.advance(1)
+      expect(await statusOf(own, accessToken)).toBe(401)
+      expect(await statusOf(own, value)).toBe(200)
+    },
+  )
 
   test.each<[string, string | readonly string[]]>([
-    ['a word', 'week'],
-    ['negative', '-1'],
-    ['a fraction', '1.5'],
-    ['in powers', '1e3'],
-    ['in other digits', '١٢'],
-    ['a second more than 30 days', '2592001'],
-    ['huge', '9'.repeat(20)],
-    ['doubled', ['0', '3600']],
-  ])('overlap %s: returns 400, and keeps the value', async (_, overlap) => {
+    ['that is a word', 'week'],
+    ['that is negative', '-1'],
+    ['that is a fraction', '1.5'],
+    ['with an exponent', '1e3'],
+    ['in Arabic digits', '١٢'],
+    ['that exceeds 30 days by a second', '2592001'],
+    ['of 20 digits', '9'.repeat(20)],
+    ['that is repeated', ['0', '3600']],
+  ])('an overlap %s returns 400, and does not change the value', async (_, overlap) => {
     const { id, accessToken } = await newToken()
     const before = written(app)
     const page = await rotate(id, { overlap })
@@ -208,7 +216,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('does not change name, scopes and lifetime; a concurrent edit applies to both values', async () => {
+  test('does not change name, scopes and lifetime, and a later edit applies to both values', async () => {
     const options = { name: 'Rotated', expiresIn: 86_400 }
     const { id, accessToken } = await newToken(['notes:read'], options)
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
@@ -221,7 +229,7 @@ describe('rotating a personal token', () => {
     expect((await person.get(at.list)).names.filter((name) => name === 'Rotated')).toHaveLength(1)
   })
 
-  test('decision §4.5 rejects a token with an internal scope, which only code may grant', async () => {
+  test('decision §4.5 is rejected for a token with an internal scope, which only application code may grant', async () => {
     const { id, accessToken } = await newToken(['notes:read', 'test:scope'])
     const before = written(app)
     const page = await rotate(id, { overlap: '3600' })
@@ -231,7 +239,7 @@ describe('rotating a personal token', () => {
     expect(await statusOf(app, accessToken)).toBe(200)
   })
 
-  test('limits the lifetime of the new value to a maximum that was configured later', async () => {
+  test('limits the lifetime of the new value to a maximum lifetime that was configured later', async () => {
     const { id } = await newToken()
     await using strict = await startServer({ beside: app, tokenPersonalMaxExpiresIn: 86_400 })
     const owner = await Person.logIn(strict)
@@ -239,7 +247,7 @@ describe('rotating a personal token', () => {
     expect((await found(id)).token.expires).toBe(app.now() + 86_400_000)
   })
 
-  test('a deletion within the overlap invalidates both values', async () => {
+  test('deleting the token within the overlap invalidates both values', async () => {
     const { id, accessToken } = await newToken()
     const value = valueOn(await person.follow(await rotate(id, { overlap: '3600' })))
     await person.send((await person.get(at.token(id))).form(at.token(id), 'delete'))
@@ -248,7 +256,7 @@ describe('rotating a personal token', () => {
 })
 
 describe('deleting a personal token', () => {
-  test('invalidates it immediately, and deletes the token and its client [T736]', async () => {
+  test('invalidates the token immediately, and deletes the token and its hidden client [T736]', async () => {
     const { id, accessToken, clientId } = await newToken(['notes:read'], { name: 'To be deleted' })
     const page = await person.get(at.token(id))
     const sent = await person.send(page.form(at.token(id), 'delete'))
@@ -263,7 +271,7 @@ describe('deleting a personal token', () => {
     expect(await app.server.clients.find(clientId)).toBeUndefined()
   })
 
-  test('deletes only with delete=yes in the form', async () => {
+  test('requires the field delete=yes in the form', async () => {
     const { id, accessToken } = await newToken()
     const given = new URLSearchParams({ delete: 'yes', csrf_token: person.session.csrfToken })
     await person.get(`${at.token(id)}?${given}`)
@@ -275,8 +283,8 @@ describe('deleting a personal token', () => {
   })
 })
 
-describe('the last use of a token', () => {
-  test('is shown with a delay of at most a minute', async () => {
+describe('the last use of a personal token', () => {
+  test('is displayed at most a minute later', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     const { id, accessToken } = await own.server.tokens.createPersonal('Laptop', own.user.id)
@@ -302,18 +310,18 @@ describe('the last use of a token', () => {
   })
 })
 
-describe('returns 404 for anything but a personal token of the user, at every URL for any method', () => {
+describe('the path of a personal token returns 404 for any method for', () => {
   const kinds: Record<string, () => Promise<number | string>> = {
-    'somebody else’s': async () => {
+    'a token of another user': async () => {
       const { user } = await Person.stranger(app)
       return (await app.server.tokens.createPersonal('Laptop', user.id)).id
     },
-    'an internal one of the user': async () => (await newToken([], { isInternal: true })).id,
-    'one of an application of the user': async () => {
+    'an internal token of the user': async () => (await newToken([], { isInternal: true })).id,
+    'a token of an application of the user': async () => {
       const { clientId } = await app.client()
       return (await authorizationOf(app, clientId)).token.id
     },
-    'the former value of a rotated one': async () => {
+    'the former value of a rotated token': async () => {
       const { id, clientKey } = await newToken()
       await app.server.personalTokens.rotate(id, { overlap: 3_600 })
       const [row] = query<{ id: number }>(
@@ -323,7 +331,7 @@ describe('returns 404 for anything but a personal token of the user, at every UR
       )
       return row?.id ?? 0
     },
-    'an unknown one': async () => 999_999,
+    'an unknown token': async () => 999_999,
   }
   for (const id of [
     '0',
@@ -349,7 +357,7 @@ describe('returns 404 for anything but a personal token of the user, at every UR
     'x'.repeat(3_000),
     '%E2%80%8B1',
   ])
-    kinds[`the id ${decodeURIComponent(id).slice(0, 30)}`] = async () => id
+    kinds[`the ID ${decodeURIComponent(id).slice(0, 30)}`] = async () => id
 
   test.each(Object.entries(kinds))('%s', async (_, idOf) => {
     await newToken()
@@ -373,7 +381,7 @@ describe('returns 404 for anything but a personal token of the user, at every UR
     expect((await person.get(at.list)).html).not.toContain(`"${at.token(id)}"`)
   })
 
-  test('a personal token is not listed as an authorized application', async () => {
+  test('the ID of a personal token in a path of authorized applications', async () => {
     const { id, clientId, accessToken } = await newToken()
     expect((await person.get(at.view(id))).status).toBe(404)
     expect((await person.post(at.revoke(id))).status).toBe(404)

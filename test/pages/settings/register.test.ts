@@ -24,7 +24,7 @@ const register = (changes: Fields, as = person): Promise<Page> => as.fill(at.new
 
 const secretOn = (page: Page): string | undefined => page.copied('client-secret')
 
-/** The client that a registration created. */
+/** Registers a client with the form, and returns the client. */
 const registered = async (changes: Fields) => {
   const { status, location } = await register({ name: 'Printer', ...changes })
   expect(status).toBe(303)
@@ -32,8 +32,8 @@ const registered = async (changes: Fields) => {
   return clientOf(app, idIn(location))
 }
 
-describe('a valid form registers a client of the user', () => {
-  test('needs only a name; the other fields have the specified defaults [T657]', async () => {
+describe('a valid registration form', () => {
+  test('requires only a name, and sets other fields to the specified defaults [T657]', async () => {
     const client = await registered({})
     expect(client).toMatchObject({
       name: 'Printer',
@@ -52,7 +52,7 @@ describe('a valid form registers a client of the user', () => {
     })
   })
 
-  test('stores every field without surrounding spaces, and the name with single spaces', async () => {
+  test('stores every field without surrounding spaces, and the name without repeated spaces', async () => {
     const client = await registered({
       name: '  Ünï  ¡Printer! ',
       description: ' Prints\n\n what you\twrote. ',
@@ -79,17 +79,17 @@ describe('a valid form registers a client of the user', () => {
     ['true', 'true', true],
     ['false', 'false', false],
   ])(
-    'decision §2 stores the client type if is_confidential is %s',
+    'decision §2 sets the client type if the field is_confidential is %s',
     async (_, is_confidential, expected) => {
       expect((await registered({ is_confidential })).isConfidential).toBe(expected)
     },
   )
 
-  test('stores one redirect URI per line, in order, without surrounding space [T658]', async () => {
+  test('stores one redirect URI per line, in order, without surrounding spaces [T658]', async () => {
     const lines = '\n  https://a.example/cb \n\n\thttp://localhost:9/b\n https://c.example\n\n'
     const uris = ['https://a.example/cb', 'http://localhost:9/b', 'https://c.example']
     expect((await registered({ redirect_uris: lines })).redirectUris).toEqual(uris)
-    // The server also accepts LF instead of CRLF, and one form field for each URI.
+    // The server also accepts LF instead of CRLF, and a repeated field with one URI in each.
     const unix = await person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({
@@ -102,7 +102,7 @@ describe('a valid form registers a client of the user', () => {
     expect((await registered({ redirect_uris: uris })).redirectUris).toEqual(uris)
   })
 
-  test('ignores fields that the form does not have', async () => {
+  test('ignores submitted fields that it does not have', async () => {
     const client = await registered({
       client_id: 'mine',
       client_secret: 'mine',
@@ -130,7 +130,7 @@ describe('a valid form registers a client of the user', () => {
     expect(client.clientId).toHaveLength(40)
   })
 
-  test('never reads the query instead of the form', async () => {
+  test('ignores fields in the query', async () => {
     const before = written(app)
     const { csrfToken } = person.session
     const query = new URLSearchParams({ csrf_token: csrfToken, name: 'x' })
@@ -140,7 +140,7 @@ describe('a valid form registers a client of the user', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('the page of the client shows its type, and how to try it', async () => {
+  test('creates a page of the client that shows its type and a command to try the client', async () => {
     const page = await person.follow(
       await register({ name: 'Printer', redirect_uris: 'https://printer.example/cb' }),
     )
@@ -152,7 +152,7 @@ describe('a valid form registers a client of the user', () => {
     expect(page.copied('try-it')).toContain(page.copied('client-id'))
   })
 
-  test('lists the client for its owner, and for no other user', async () => {
+  test('adds the client to the list of its owner, and to no other list', async () => {
     const { clientId } = await registered({ name: 'Listed once' })
     const list = await person.get(at.list)
     expect(list.item('Listed once')).toContain(`href="${at.client(clientId)}"`)
@@ -160,10 +160,10 @@ describe('a valid form registers a client of the user', () => {
   })
 })
 
-describe('shows the client secret once', () => {
+describe('the page shows the secret of a new client once', () => {
   const named = { name: 'Printer' }
 
-  test('on the page after the redirect, and not after a reload; the client can authenticate with it [T659]', async () => {
+  test('after the redirect, but not after a reload, and the client can authenticate with the secret [T659]', async () => {
     const sent = await register({ ...named, default_scopes: ['notes:read'] })
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''
@@ -183,7 +183,7 @@ describe('shows the client secret once', () => {
     }
   })
 
-  test('does not show or consume it in another session of the same user', async () => {
+  test('even after the user opened the page in another session, which does not show the secret', async () => {
     const other = await Person.logIn(app)
     const sent = await register(named)
     expect(secretOn(await other.follow(sent))).toBeUndefined()
@@ -201,7 +201,7 @@ describe('shows the client secret once', () => {
     expect(secrets[0]).not.toBe(secrets[1])
   })
 
-  test('even after HEAD requests, rejected forms and JSON requests in between', async () => {
+  test('even after HEAD requests, rejected forms and JSON requests', async () => {
     const sent = await register(named)
     const path = sent.location ?? ''
     const head = await person.request(path, { method: 'HEAD' })
@@ -231,7 +231,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('even if a second form is sent before the page is opened', async () => {
+  test('even if the user sends another form before opening the page', async () => {
     const sent = await register(named)
     const saved = await person.post(sent.location ?? '', { name: 'Renamed' })
     const page = await person.follow(saved)
@@ -239,7 +239,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(page)).toMatch(/^\w{60}$/)
   })
 
-  test('even with a query or a missing slash', async () => {
+  test('even if the URL has a query or no trailing slash', async () => {
     const first = await register(named)
     expect(secretOn(await person.get(`${first.location}?ui_locales=de`))).toMatch(/^\w{60}$/)
     const second = await register(named)
@@ -248,7 +248,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.get(moved.location ?? ''))).toMatch(/^\w{60}$/)
   })
 
-  test('in one of several tabs that open the page concurrently', async () => {
+  test('in only one of several tabs that open the page concurrently', async () => {
     const sent = await register(named)
     const pages = await Promise.all(Array.from({ length: 8 }, () => person.follow(sent)))
     expect(pages.filter((page) => secretOn(page) !== undefined)).toHaveLength(1)
@@ -260,7 +260,7 @@ describe('shows the client secret once', () => {
     expect(secretOn(await person.follow(sent))).toBeUndefined()
   })
 
-  test('shows no secret for a public client', async () => {
+  test('only if the client is confidential', async () => {
     const page = await person.follow(await register({ ...named, is_confidential: 'false' }))
     expect(page.done).toBe(en.done.clientCreated)
     expect(secretOn(page)).toBeUndefined()
@@ -268,7 +268,7 @@ describe('shows the client secret once', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('does not put it in a URL or in the log', async () => {
+  test('without writing the secret to a URL or to the log', async () => {
     const sent = await register(named)
     const secret = secretOn(await person.follow(sent)) ?? ''
     expect(sent.location).not.toContain(secret)
@@ -276,7 +276,7 @@ describe('shows the client secret once', () => {
   })
 })
 
-describe('an invalid field: responds 400 with the submitted values and an error at the field, and stores nothing', () => {
+describe('the registration returns 400 with the submitted values and an error at the field, and stores nothing, for', () => {
   const typed = {
     name: 'Printer <1>',
     description: ' Prints "it".\nTwice. ',
@@ -296,7 +296,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     return page
   }
 
-  /** Returns the fields that a browser would submit from the page, with CRLF replaced by LF. */
+  /** Returns the fields that a browser would submit from the page, with LF instead of CRLF. */
   const again = (page: Page): Fields => {
     const { csrf_token, form_id, ...fields } = page.form(at.newClient).fields
     expect(csrf_token).toEqual([person.session.csrfToken])
@@ -316,9 +316,9 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     ['a missing name', { name: '' }, 'name', problems.nameMissing],
     ['a name of spaces', { name: ' \t\u00A0\u3000 ' }, 'name', problems.nameMissing],
     ['a name of invisible characters', { name: '\u200B\uFEFF' }, 'name', problems.nameMissing],
-    ['41 characters', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
-    ['41 emoji', { name: '😀'.repeat(41) }, 'name', problems.nameTooLong(40)],
-    ['30,000 characters', { name: 'x'.repeat(30_000) }, 'name', problems.nameTooLong(40)],
+    ['a name of 41 characters', { name: 'x'.repeat(41) }, 'name', problems.nameTooLong(40)],
+    ['a name of 41 emoji', { name: '😀'.repeat(41) }, 'name', problems.nameTooLong(40)],
+    ['a name of 30,000 characters', { name: 'x'.repeat(30_000) }, 'name', problems.nameTooLong(40)],
     [
       'a bidirectional override in the name',
       { name: 'a\u202Eb' },
@@ -326,11 +326,11 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       problems.unseenCharacter,
     ],
     ['a bidirectional mark in the name', { name: 'a\u200Fb' }, 'name', problems.unseenCharacter],
-    ['NUL in the name', { name: 'a\u0000b' }, 'name', problems.unseenCharacter],
+    ['a null character in the name', { name: 'a\u0000b' }, 'name', problems.unseenCharacter],
     ['a line break in the name', { name: 'a\nb' }, 'name', problems.unseenCharacter],
     ['a zero-width space in the name', { name: 'a\u200Bb' }, 'name', problems.unseenCharacter],
     [
-      'too many combining marks',
+      'a name with too many combining marks',
       { name: `a${'\u0301'.repeat(40)}` },
       'name',
       problems.tooManyMarks,
@@ -347,7 +347,12 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       'description',
       problems.unseenCharacter,
     ],
-    ['NUL in the description', { description: 'a\u0000' }, 'description', problems.unseenCharacter],
+    [
+      'a null character in the description',
+      { description: 'a\u0000' },
+      'description',
+      problems.unseenCharacter,
+    ],
     ...[
       'x',
       'javascript:alert(1)',
@@ -358,13 +363,23 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       'https://printer.example/\u202E',
       `https://printer.example/${'x'.repeat(2_000)}`,
     ].map((website): [string, Fields, string, string] => [
-      `website ${website.slice(0, 40)}`,
+      `the website ${website.slice(0, 40)}`,
       { website },
       'website',
       problems.websiteInvalid,
     ]),
-    ['is_confidential maybe', { is_confidential: 'maybe' }, 'is_confidential', problems.other],
-    ['is_confidential TRUE', { is_confidential: 'TRUE' }, 'is_confidential', problems.other],
+    [
+      'the value "maybe" of is_confidential',
+      { is_confidential: 'maybe' },
+      'is_confidential',
+      problems.other,
+    ],
+    [
+      'the value "TRUE" of is_confidential',
+      { is_confidential: 'TRUE' },
+      'is_confidential',
+      problems.other,
+    ],
     [
       'an internal scope',
       { default_scopes: ['plain', 'test:scope'] },
@@ -398,14 +413,14 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     const sent = lists({ ...typed, ...changes })
     const shown = again(page)
     for (const [name, values] of Object.entries(sent)) {
-      // A scope that the form does not offer cannot be ticked, nor an unknown choice selected.
+      // The form offers no checkbox for an invalid scope, and no choice for an invalid value.
       if (name.endsWith('_scopes') && name === field) continue
       if (name === 'is_confidential' && name === field) continue
       expect([name, shown[name]]).toEqual([name, values])
     }
   })
 
-  test('the typed values can be corrected and sent', async () => {
+  test('a wrong value, and the user can correct the value in the returned form', async () => {
     const page = await refused({ name: '' })
     const sent = await person.send(page.form(at.newClient), { name: 'Corrected' })
     const client = await clientOf(app, idIn(sent.location))
@@ -420,7 +435,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
   })
 
   test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
-    'rejects a repeated %s',
+    'a repeated %s',
     async (name) => {
       const clients = count(app.database, 'oauth2server_client')
       const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
@@ -430,14 +445,19 @@ describe('an invalid field: responds 400 with the submitted values and an error 
     },
   )
 
-  describe('redirect URIs: reports the number of the invalid line', () => {
+  describe('redirect URIs, with the number of the invalid line:', () => {
     test.each<[string, string, line: number, wrong: string]>([
-      ['the only one', 'ftp://x', 1, 'ftp://x'],
-      ['the last one', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
-      ['the first of two', 'http://a.example\nhttp://b.example', 1, 'http://a.example'],
-      ['blank lines count', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
-      ['lines of spaces count', '   \n\t\nhttps://a.example\nx', 4, 'x'],
-      ['the last of 50 lines', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
+      ['the only URI', 'ftp://x', 1, 'ftp://x'],
+      ['the last URI', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
+      [
+        'the first of two invalid URIs',
+        'http://a.example\nhttp://b.example',
+        1,
+        'http://a.example',
+      ],
+      ['a URI after blank lines', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
+      ['a URI after lines of spaces', '   \n\t\nhttps://a.example\nx', 4, 'x'],
+      ['the last of 50 URIs', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
     ])('%s', async (_, redirect_uris, line, wrong) => {
       for (const breaks of ['\r\n', '\n']) {
         const page = await person.request(at.newClient, {
@@ -455,7 +475,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       }
     })
 
-    test('AZ-09 rejects all URIs that must not be registered', async () => {
+    test('AZ-09 every URI that clients must not register', async () => {
       const clients = count(app.database, 'oauth2server_client')
       for (const uri of forbiddenRedirectUris) {
         const redirect_uris = `https://a.example/cb\n${uri}`
@@ -468,7 +488,7 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       expect(count(app.database, 'oauth2server_client')).toBe(clients)
     })
 
-    test('does not treat a bare carriage return as a line break', async () => {
+    test('a line with a carriage return without a line feed', async () => {
       const page = await register({
         name: 'x',
         redirect_uris: 'https://a.example\rhttps://b.example',
@@ -476,14 +496,14 @@ describe('an invalid field: responds 400 with the submitted values and an error 
       expect(page.wrong('redirect_uris')).toContain(en.frame.line(1, problems.redirectUriCharacter))
     })
 
-    test('rejects 51 redirect URIs', async () => {
+    test('more than 50 redirect URIs', async () => {
       const page = await refused({ redirect_uris: 'https://a.example\n'.repeat(51) })
       expect(page.wrong('redirect_uris')).toBe(problems.tooManyRedirectUris(50))
     })
   })
 })
 
-describe('XS-01, XS-04 every page escapes the text that users enter', () => {
+describe('XS-01, XS-04 every page escapes the name and the description of a client', () => {
   test.each(hostileTexts)('%s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
@@ -519,7 +539,7 @@ describe('XS-01, XS-04 every page escapes the text that users enter', () => {
     expect(skeleton(last.html).join('')).not.toMatch(/onerror|onfocus|onload|onmouseover|<base/)
   })
 
-  test('isolates the writing direction of each name in a bdi element', async () => {
+  test('and isolates the writing direction of each name in a bdi element', async () => {
     for (const name of ['שלום עולם', 'مرحبا', 'a שלום b']) {
       const page = await person.follow(await register({ name }))
       expect(page.html).toContain(`<h1><bdi>${name}</bdi></h1>`)
@@ -528,7 +548,7 @@ describe('XS-01, XS-04 every page escapes the text that users enter', () => {
     }
   })
 
-  test('accepts a name of 40 characters of any kind', async () => {
+  test('and a name may have 40 characters of any kind', async () => {
     for (const letter of ['x', 'W', '😀', '漢', 'ي']) {
       const { name } = await registered({ name: letter.repeat(40) })
       expect(name).toBe(letter.repeat(40))

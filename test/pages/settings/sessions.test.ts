@@ -17,7 +17,7 @@ afterAll(() => app.close())
 
 let users = 0
 
-/** Creates a user who is logged in with these browsers. */
+/** Creates a user who is logged in with the given browsers. */
 const logIns = async (...browsers: readonly string[]): Promise<Person[]> => {
   users += 1
   const user = await app.newUser({ email: `reader-${users}@example.org` })
@@ -34,7 +34,7 @@ const isIn = async (person: Person): Promise<boolean> => (await person.get(at.li
 const idIn = (item: string): string => /name="session_id" value="([^"]*)"/.exec(item)?.[1] ?? ''
 
 describe('the sessions page', () => {
-  test('lists where the user is logged in, with the current one marked', async () => {
+  test('lists the sessions of the user, and marks the current session', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const { items, html, status } = await first.get(at.sessions)
     expect(status).toBe(200)
@@ -46,7 +46,7 @@ describe('the sessions page', () => {
     for (const item of items) expect(textOf(item)).toContain('127.0.0.1')
     const other = await second.get(at.sessions)
     expect(other.items.map((item) => item.includes(en.sessions.current))).toEqual([true, false])
-    // The page contains neither the identifier nor the JWT of a session. The ID on the page is not a credential.
+    // The page contains no identifier and no JWT of a session. The ID on the page is not a credential.
     for (const { session } of [first, second]) {
       expect(html).not.toContain(session.identifier)
       expect(html).not.toContain(session.jwt)
@@ -58,7 +58,7 @@ describe('the sessions page', () => {
     expect((await person.get(at.sessions)).names).toEqual([en.facts.unknownBrowser])
   })
 
-  test('has no button to log out others if the session is the only one', async () => {
+  test('has no button to log out other browsers if the user has only one session', async () => {
     const [person] = (await logIns(firefox)) as [Person]
     const page = await person.get(at.sessions)
     expect(page.text).toContain(en.sessions.alone)
@@ -72,8 +72,8 @@ describe('the sessions page', () => {
   })
 })
 
-describe('ending sessions', () => {
-  test('one session: logs out that browser, and no others', async () => {
+describe('a form that ends', () => {
+  test('one session logs out only the browser of this session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -92,7 +92,7 @@ describe('ending sessions', () => {
     expect([await isIn(first), await isIn(second), await isIn(third)]).toEqual([true, false, true])
   })
 
-  test('the current session: the next page is the login', async () => {
+  test('the current session redirects the next request to the login', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const page = await first.get(at.sessions)
     const sent = await first.post(at.sessions, { session_id: idIn(page.item('Firefox')) })
@@ -100,7 +100,7 @@ describe('ending sessions', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('all other sessions: the current one remains', async () => {
+  test('all other sessions does not affect the current session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -116,7 +116,7 @@ describe('ending sessions', () => {
     expect(states).toEqual([true, false, false, true])
   })
 
-  test('all other sessions again: logs out browsers that logged in since', async () => {
+  test('all other sessions again logs out browsers that logged in after the first time', async () => {
     const [first] = (await logIns(firefox)) as [Person]
     for (let round = 0; round < 3; round += 1) {
       const back = await Person.logIn(app, { user: first.user, headers: { 'user-agent': safari } })
@@ -126,7 +126,7 @@ describe('ending sessions', () => {
     }
   })
 
-  test('a session of another user, or an unknown one: returns 404, and ends no session', async () => {
+  test('a session of another user or an unknown session returns 404, and ends no session', async () => {
     const [person] = (await logIns(firefox)) as [Person]
     const [stranger] = (await logIns(safari)) as [Person]
     const [theirs = ''] = (await stranger.get(at.sessions)).items.map(idIn)
@@ -137,7 +137,7 @@ describe('ending sessions', () => {
     expect(await isIn(stranger)).toBe(true)
   })
 
-  test('without a choice: returns 400, and ends no session', async () => {
+  test('sessions must contain a valid choice, and otherwise returns 400', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const id = idIn((await first.get(at.sessions)).item('Safari'))
     const before = written(app)
@@ -151,7 +151,7 @@ describe('ending sessions', () => {
       { session_id: `${id}\u0000` },
     ])
       expect((await first.post(at.sessions, fields)).status, JSON.stringify(fields)).toBe(400)
-    // Fields in the query are not a form.
+    // The server ignores form fields in the query.
     const given = new URLSearchParams({ others: 'yes', csrf_token: first.session.csrfToken })
     expect((await first.get(`${at.sessions}?${given}`)).status).toBe(200)
     expect((await first.post(`${at.sessions}?${given}`)).status).toBe(400)
@@ -159,7 +159,7 @@ describe('ending sessions', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('a session: invalidates a code that was issued in it', async () => {
+  test('a session invalidates a code that was issued in the session', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     await first.send((await first.get(at.sessions)).form(at.sessions, 'others'))
     const rows = query<{ n: number }>(
@@ -171,8 +171,8 @@ describe('ending sessions', () => {
   })
 })
 
-describe('with the login of the application', () => {
-  test('returns 404, and no page links to it', async () => {
+describe('with the login of the host', () => {
+  test('the sessions page returns 404, and no page links to the sessions page', async () => {
     let app: TestServer | undefined
     await using host = await startServer({
       loginUrl: '/enter',
@@ -188,7 +188,7 @@ describe('with the login of the application', () => {
     expect(list.html).not.toContain('/logout')
   })
 
-  test('the other pages accept the session of the application, and redirect to its login', async () => {
+  test('other pages accept the session of the host, and redirect to its login', async () => {
     let owner: { id: TestServer['user']['id']; sessionId: string } | null = null
     await using host = await startServer({ loginUrl: '/enter', resourceOwner: () => owner })
     const person = await hostPerson(host)
@@ -206,7 +206,7 @@ describe('with the login of the application', () => {
   })
 })
 
-/** Returns a browser without a session of the server, whose user the application identifies. */
+/** Returns a browser without a session of the server. The host identifies its user. */
 const hostPerson = async (host: TestServer): Promise<Person> => {
   await using server = await startServer()
   const { session } = await Person.logIn(server)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../../support/server.ts'
 import { at, Person } from './support.ts'
 
-/** Returns a store that fails every operation after the first committed transaction. */
+/** Returns a wrapper that makes every store operation after the first committed transaction fail. */
 const failingAfterCommit = () => {
   const state = { isArmed: false, isDown: false, depth: 0 }
   const aroundStore: AroundStore = async ({ name }, run) => {
@@ -24,11 +24,11 @@ const failingAfterCommit = () => {
 
 interface Case {
   readonly name: string
-  /** Creates the object to change. @returns the path and fields of the form */
+  /** Creates the object that the form changes. @returns the path and fields of the form */
   readonly prepare: (
     app: TestServer,
   ) => Promise<{ readonly path: string; readonly fields: Record<string, string> }>
-  /** The name of the secret in JSON. */
+  /** The name of the secret in the JSON response. */
   readonly secret: 'client_secret' | 'access_token'
 }
 
@@ -60,8 +60,8 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('a secret that is shown once, if the store fails right after the commit', () => {
-  test.each(cases)('is in the JSON response: $name', async ({ prepare, secret }) => {
+describe('if the store fails right after the commit, a secret', () => {
+  test.each(cases)('is in the JSON response for $name', async ({ prepare, secret }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -81,7 +81,7 @@ describe('a secret that is shown once, if the store fails right after the commit
     expect(state.isDown, 'the store is down from the commit on').toBe(true)
   })
 
-  test.each(cases)('is in the HTML response: $name [T569]', async ({ prepare }) => {
+  test.each(cases)('is in the HTML response for $name [T569]', async ({ prepare }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -99,7 +99,7 @@ describe('a secret that is shown once, if the store fails right after the commit
       expect(await app.server.tokens.find({ accessToken: value })).toBeDefined()
   })
 
-  test('is generated in the transaction that makes a public client confidential', async () => {
+  test('that making a public client confidential generates is in the HTML response', async () => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
@@ -114,7 +114,7 @@ describe('a secret that is shown once, if the store fails right after the commit
   })
 })
 
-test('a completed form without a secret redirects even if its notice cannot be stored', async () => {
+test('a form without a new secret redirects even if the server cannot store its notice', async () => {
   const { state, aroundStore } = failingAfterCommit()
   await using app = await startServer({ aroundStore })
   const person = await Person.logIn(app)
@@ -126,7 +126,7 @@ test('a completed form without a secret redirects even if its notice cannot be s
   expect((await app.server.clients.find(clientId))?.name).toBe('Other')
 })
 
-test('is shown at the next attempt if the page could not be loaded', async () => {
+test('the page shows a new secret after a failed attempt to load the page', async () => {
   let failing = false
   const aroundStore: AroundStore = ({ name }, run) =>
     failing && name === 'clients.countUsers' ? Promise.reject(new StoreUnavailable(name)) : run()

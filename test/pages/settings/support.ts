@@ -25,10 +25,10 @@ export const at = {
   adminActivity: '/admin/activity/',
 } as const
 
-/** The fields of a form: a list is a repeated field, and an undefined field is not sent. */
+/** The fields of a form. A list is a repeated field, and an undefined field is omitted. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Encodes a form like a browser, with CRLF as line breaks. */
+/** Encodes a form as a browser does, with CRLF as line breaks. */
 export const body = (fields: Fields): URLSearchParams =>
   new URLSearchParams(
     Object.entries(fields).flatMap(([name, value = []]) =>
@@ -42,7 +42,7 @@ export interface Form {
   readonly fields: Readonly<Record<string, readonly string[]>>
 }
 
-/** A page or a redirect that a browser received. */
+/** A page or a redirect that the server returned. */
 export class Page {
   readonly status: number
   readonly headers: Headers
@@ -62,7 +62,7 @@ export class Page {
     return unescaped(/<title>([^<]*)<\/title>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** The visible text without markup, as one line. */
+  /** The visible text of the page as one line. */
   get text(): string {
     return textOf(/<body>[\s\S]*<\/body>/.exec(this.html)?.[0] ?? '')
   }
@@ -77,21 +77,21 @@ export class Page {
     return textOf(/<p class="notice" role="status">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
   }
 
-  /** The error next to a field, or undefined. */
+  /** Returns the error next to a field, or undefined. */
   wrong(field: string): string | undefined {
     const found = new RegExp(`<p class="wrong" id="${field}-problem">([\\s\\S]*?)</p>`)
     const sentence = found.exec(this.html)?.[1]
     return sentence === undefined ? undefined : textOf(sentence)
   }
 
-  /** The text to copy from the element with that ID: a secret, a command. */
+  /** Returns the text, such as a secret or a command, that users can copy from the element with the ID. */
   copied(id: string): string | undefined {
     const found = new RegExp(`<(?:code|pre) id="${id}"[^>]*>([\\s\\S]*?)</(?:code|pre)>`)
     const value = found.exec(this.html)?.[1]
     return value === undefined ? undefined : unescaped(value.replaceAll(/<\/?code>/g, ''))
   }
 
-  /** The value for a term of a description list. */
+  /** Returns the value for a term of a description list. */
   fact(term: string): string | undefined {
     const found = this.html.split(`<dt>${term}</dt><dd>`)[1]
     return found === undefined ? undefined : textOf(found.split('</dd>')[0] ?? '')
@@ -108,7 +108,7 @@ export class Page {
     return this.items.map((item) => textOf(/<h[23]>([\s\S]*?)<\/h[23]>/.exec(item)?.[1] ?? ''))
   }
 
-  /** Returns the HTML of the only item that contains this text. */
+  /** Returns the HTML of the list item that contains the text. Throws unless exactly one item does. */
   item(text: string): string {
     const found = this.items.filter((item) => textOf(item).includes(text))
     if (found.length !== 1) throw new Error(`${found.length} items contain ${text}.`)
@@ -119,7 +119,7 @@ export class Page {
     return formsIn(this.html)
   }
 
-  /** Returns the only form with this action and, if given, this field. */
+  /** Returns the form with the action and, if given, the field. Throws unless exactly one form matches. */
   form(action: string, field?: string): Form {
     const found = this.forms.filter(
       (form) => form.action === action && (field === undefined || field in form.fields),
@@ -197,7 +197,7 @@ export class Person {
     return new Person(app, await logIn(account, { accept: htmlFirst, ...headers }), user)
   }
 
-  /** Creates another user, and logs in. */
+  /** Creates another user, and logs in as this user. */
   static async stranger(
     app: TestServer,
     input: { readonly email?: string; readonly isAdmin?: boolean } = {},
@@ -216,22 +216,22 @@ export class Person {
     return this.request(path, { headers })
   }
 
-  /** Sends only these fields, without a CSRF token. */
+  /** Sends the given fields without a CSRF token. */
   postRaw(path: string, fields: Fields, headers: Record<string, string> = {}): Promise<Page> {
     return this.request(path, { method: 'POST', body: body(fields), headers })
   }
 
-  /** Sends fields with the CSRF token of this session. */
+  /** Sends the given fields with the CSRF token of the session. */
   post(path: string, fields: Fields = {}, headers: Record<string, string> = {}): Promise<Page> {
     return this.postRaw(path, { csrf_token: this.session.csrfToken, ...fields }, headers)
   }
 
-  /** Sends a form with the given changes. */
+  /** Sends a form with its values, except for the given changes. */
   send({ action, fields }: Form, changes: Fields = {}): Promise<Page> {
     return this.postRaw(action, { ...fields, ...changes })
   }
 
-  /** Opens a page, and sends the form whose action is the path of the page. */
+  /** Opens a page, and sends its form whose action is the path of the page. */
   async fill(path: string, changes: Fields): Promise<Page> {
     return this.send((await this.get(path)).form(path, 'name'), changes)
   }
@@ -249,13 +249,13 @@ let strangers = 0
 export const idIn = (location: string | null): string =>
   /\/(?:clients|tokens)\/([^/]+)\/$/.exec(location ?? '')?.[1] ?? ''
 
-/** Splits a command into words like a shell. */
+/** Splits a command into words as a shell does. */
 const wordsOf = (command: string): readonly string[] =>
   execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
     .split('\0')
     .slice(0, -1)
 
-/** Sends the request of a `curl` command from a page, without `curl`, and returns the response. */
+/** Sends the request that a `curl` command on a page describes, without running `curl`. Returns the response. */
 export const curl = async (line: string): Promise<{ status: number; body: string }> => {
   const [program, ...words] = wordsOf(line)
   if (program !== 'curl') throw new Error(`${program} is not curl.`)
