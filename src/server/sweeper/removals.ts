@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 
-/** The maximum number of rows that a deletion removes before it returns. All others are removed in the background. */
+/** The maximum number of rows that a deletion removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
  * Milliseconds for which a removal remains listed after it is complete. A request that found the client or user before
@@ -58,7 +58,10 @@ export class Removals {
       })
   }
 
-  /** Lists the rows of clients for removal that were deleted by a foreign key to the user table of the application. */
+  /**
+   * Finds clients that a foreign key to the user table of the application deleted, and schedules their rows for
+   * removal.
+   */
   orphans(): SweeperKind {
     const { store, clock } = this.#options
     return {
