@@ -4,7 +4,7 @@ import {
   type Pair,
   type TestData,
   Visitor,
-} from '../support/observed-furniture.ts'
+} from '../support/observed-test-data.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 /** The response 429: a limit was reached. This is not a failure, since a client would retry later. */
