@@ -1,4 +1,4 @@
-/** Generates docs/reference/audit.md from the events in src/model/audit-event.ts. */
+/** Generates the text of docs/reference/audit.md from the events in src/model/audit-event.ts. */
 import { auditEvents } from '../src/model/audit-event.ts'
 
 const head = `# The audit log

@@ -15,7 +15,7 @@ export interface Round {
   readonly requestsPerSecond: number
   /** Microseconds of the server's processor time per request. */
   readonly cpu: number
-  /** Milliseconds. */
+  /** The 99th percentile of the response times, in milliseconds. */
   readonly p99: number
 }
 
@@ -44,7 +44,7 @@ export interface StoreResults extends Run {
   readonly leftOut: readonly string[]
 }
 
-/** The footprint of each server on each measured kind of database. */
+/** The footprint of each server with each kind of database: start-up time, disk usage and installation size. */
 export interface FootprintResults extends Run {
   readonly footprints: readonly Footprint[]
   readonly leftOut: readonly string[]

@@ -1,4 +1,4 @@
-/** A repeated request, which may cycle through several bodies or tokens. */
+/** A request that is sent repeatedly, with a different refresh token or bearer token each time if it has several. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -14,7 +14,7 @@ export interface Call {
   readonly withoutScope?: Readonly<Record<string, string>>
 }
 
-/** `resources` alternates between a thousand tokens, so that a cache of one token is no advantage. */
+/** The kinds of requests. `resources` uses a thousand tokens in turn, so that a cache of one token is no advantage. */
 export const workNames = ['token', 'resource', 'resources', 'introspect', 'refresh', 'key'] as const
 export type WorkName = (typeof workNames)[number]
 export type Works = Partial<Record<WorkName, Call>>
@@ -28,9 +28,9 @@ export interface Ready {
 
 export interface Usage {
   readonly type: 'usage'
-  /** Microseconds of CPU time. */
+  /** Microseconds of CPU time that the server has used. */
   readonly cpu: number
-  /** Bytes. */
+  /** Bytes of memory that the server uses. */
   readonly memory: number
 }
 

@@ -13,7 +13,7 @@ interface Session {
   }
 }
 
-/** `jwt()` returns markup, so it is not escaped. */
+/** Renders the home page. `jwt()` returns trusted HTML, which `html` does not escape. */
 export const homePage = ({ user, jwt, csrfToken, links }: Session) => html`<!doctype html>
 <html lang="en">
 <head>
