@@ -5,8 +5,8 @@
  *     node scripts/build.js             builds
  *     node scripts/build.js --if-stale  builds only if a source is newer than the last build
  *
- * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. After waiting, a build runs only if
- * `dist` is still stale.
+ * Writes nothing to stdout. If another build of this checkout is running, waits for it, and then builds only if `dist`
+ * is still stale.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -73,7 +73,7 @@ const isStale = async () => {
   const built = await modifiedAt(stamp)
   if (built === undefined) return true
   const paths = inputs.map((path) => join(root, path))
-  // Include directories: their modification time reveals files that were removed, or moved in with an old time.
+  // Include directories, because removing a file, or moving an old file into a directory, changes only its time.
   for (const entry of await entriesBelow(src)) paths.push(join(entry.parentPath, entry.name))
   const times = await Promise.all(paths.map(modifiedAt))
   return times.some((time) => time !== undefined && time > built)

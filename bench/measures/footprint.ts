@@ -90,7 +90,7 @@ export const measureFootprints = async (
   const leftOut: string[] = []
   for (const store of stores) {
     for (const definition of definitions) {
-      // Skip variants of a server that run other statements, because they have the same footprint.
+      // Skip variants that differ only in their statements or batches, because they have the same footprint.
       if (!definition.stores.includes(store) || /same|alone/.test(definition.name)) continue
       process.stderr.write(`${store}: start, disk and installation of ${definition.title}\n`)
       try {

@@ -61,7 +61,7 @@ interface Session {
   run(statement: RecordedStatement): Promise<readonly Row[]> | readonly Row[]
   end(): void
 }
-/** Opens a session for statements. Each transaction uses a separate connection. */
+/** Opens a session, in which the statements of one request run. On PostgreSQL, it is a separate connection. */
 type Open = (isTransaction: boolean) => Promise<Session> | Session
 
 const inSqlite = (): Open => {
@@ -252,7 +252,7 @@ const replay = async ({ statements, changing }: Plan, now?: string): Promise<str
   }
   for (const { sql, parameters } of statements) {
     const ran = session.run({ sql, parameters: parameters.map(filled) })
-    // A synchronous transaction must not be interrupted by another request.
+    // Don't await in a synchronous transaction: another request could run its statements in between.
     const rows = ran instanceof Promise ? await ran : ran
     if (rows[0] && 'authorization_id' in rows[0]) [found] = rows as [Row]
   }

@@ -36,7 +36,7 @@ export const load = async (
   process.once('exit', remove)
   try {
     const script = join(folder, 'call.lua')
-    // Remove the tokens, because a refresh token can be sent only once.
+    // Remove the refresh tokens from the list, because each can be sent only once.
     const refreshTokens = call.refreshTokens?.splice(0, connections + spare)
     await writeFile(script, scriptOf({ ...call, ...(refreshTokens && { refreshTokens }) }))
     const before = await target.usage()
@@ -64,7 +64,7 @@ export const load = async (
   }
 }
 
-/** Spare refresh tokens, in addition to one for each connection. */
+/** The number of refresh tokens in addition to one for each connection. */
 const spare = 16
 
 const luaString = (text: string): string => JSON.stringify(text)

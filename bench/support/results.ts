@@ -56,7 +56,7 @@ export interface Footprint extends Described {
   readonly startUp: readonly number[]
   /** The growth of the database by tokens of the grant `client_credentials`. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
-  /** The package with all its dependencies. */
+  /** The size of the package with all its dependencies. */
   readonly installed?: { readonly packages: number; readonly bytes: number }
 }
 
@@ -110,8 +110,8 @@ export const spread = (values: readonly number[]): Spread => {
 }
 
 /**
- * Returns the requests per second relative to another server. Compares each round separately, so that other load on the
- * machine affects both servers.
+ * Returns the requests per second of a server relative to another server, for each round. Load of other programs during
+ * a round affects both servers.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

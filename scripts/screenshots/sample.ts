@@ -39,7 +39,7 @@ export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOp
     { name: 'start-page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
     // Return stored client metadata documents, so that the server sends no requests to other machines.
     {
-      name: 'kept-documents',
+      name: 'stored-documents',
       findClient: (clientId, { clients }) =>
         clientId.startsWith('https://')
           ? clients.find(clientId).then((client) => client ?? null)

@@ -13,7 +13,7 @@ import { createObservers, type Observers } from './telemetry/observers.ts'
 /** The location of the users: the built-in table, a table of the application, or its callbacks (`elsewhere`). */
 export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
 
-/** The checked options, and the objects that can be created without a store. */
+/** The checked options, and the objects that are created before the store is opened. */
 export interface Prepared extends CheckedOptions, Observers {
   readonly options: AuthorizationServerOptions
   readonly random: RandomSource

@@ -185,7 +185,7 @@ const grant = server.getGrant('refresh_token') as unknown as {
 }
 const issue = async (scope: string) => {
   const issued = await tokens.issueToken(client, [{ name: scope }], { id: 'user' })
-  await tokens.persist(made)
+  await tokens.persist(issued)
   const token = await tokens.issueRefreshToken(issued)
   const { body } = await grant.makeBearerTokenResponse(client, token, token.scopes)
   return { accessToken: String(body.access_token), refreshToken: token.refreshToken }
