@@ -18,7 +18,8 @@ import { type WorkName, workNames } from './support/works.ts'
 type Rows = readonly (readonly string[])[]
 
 /**
- * Formats a Markdown table with aligned columns. The first `words` columns contain text, and all other columns figures.
+ * Formats a Markdown table with aligned columns. The first `words` columns contain text, and the other columns contain
+ * figures.
  */
 export const table = (rows: Rows, { words = 1 } = {}): string => {
   const widths = (rows[0] ?? []).map((_, column) =>

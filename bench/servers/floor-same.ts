@@ -160,8 +160,8 @@ const twice = async (once: () => Promise<unknown>) => {
 }
 
 /**
- * The statements of the second request, and the values to replace in each later request: those in which the second
- * request differed from the first.
+ * The statements of the second recorded request, and the values to replace in each repetition: every value that differs
+ * from the first recorded request.
  */
 interface Plan {
   readonly statements: readonly RecordedStatement[]

@@ -70,7 +70,8 @@ export class Compared {
       const variables = {
         BENCH_STORE: store,
         BENCH_DATABASE: at,
-        // Create only a few refresh tokens if refresh requests are not measured, because only the check uses them then.
+        // Create only a few refresh tokens if refresh requests are not measured. Then only the check needs refresh
+        // tokens.
         ...(!this.#comparison.works.includes('refresh') && { BENCH_REFRESH_TOKENS: '2' }),
         ...environment,
       }
@@ -84,8 +85,8 @@ export class Compared {
   }
 
   /**
-   * Measures each kind of request on all servers, one after the other, so that other load on the machine affects all of
-   * them. Round 0 is a warm-up.
+   * Measures each kind of request on one server after the other, so that other load on the machine affects all servers.
+   * Round 0 is a warm-up.
    */
   async #round(round: number, seconds: number): Promise<void> {
     const { connections } = this.#comparison

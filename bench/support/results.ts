@@ -52,7 +52,7 @@ export interface FootprintResults extends Run {
 
 export interface Footprint extends Described {
   readonly store: StoreKind
-  /** Milliseconds from the start of the process until it listens, for each start. */
+  /** For each start, the milliseconds from the start of the process until it listens. */
   readonly startUp: readonly number[]
   /** The growth of the database by tokens of the grant `client_credentials`. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
@@ -110,8 +110,8 @@ export const spread = (values: readonly number[]): Spread => {
 }
 
 /**
- * Returns the requests per second of a server relative to another server, for each round. Load of other programs during
- * a round affects both servers.
+ * Returns the spread over all rounds of one server's requests per second relative to another server. Both servers are
+ * measured in each round, so that other load on the machine affects both.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

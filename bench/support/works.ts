@@ -1,10 +1,12 @@
-/** A request that is sent repeatedly, with a different refresh token or bearer token each time if it has several. */
+/** A request that is sent repeatedly. If it has several tokens, each repetition uses a different token. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** The initial refresh tokens. Each request appends one to its body, and each response contains the next. */
+  /**
+   * The first refresh tokens. Each request appends a refresh token to the body, and each response contains a new one.
+   */
   readonly refreshTokens?: string[]
   /** Bearer tokens. The requests alternate between them. */
   readonly tokens?: readonly string[]

@@ -21,8 +21,8 @@ export const sampleClock = (today: number): SampleClock => {
 }
 
 /**
- * Returns the options of the server for the screenshots. Sessions and tokens are valid for the whole year of the
- * sample.
+ * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that the
+ * sample contains valid ones of earlier days.
  */
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
@@ -87,7 +87,7 @@ export const loopback = 'http://127.0.0.1:8123/callback'
 
 /**
  * Registers unverified applications with loopback redirect URIs.
- * @param address the website, the terms and the policy of both applications
+ * @param address the URL of the website, the terms and the policy of each application
  * @param document the client ID of the second application
  */
 export const uncheckedClients = async (

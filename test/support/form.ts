@@ -1,7 +1,7 @@
 export interface FormResponse {
   readonly status: number
   readonly headers: Headers
-  /** Returns the parsed body if it is JSON, else the text. */
+  /** The parsed body if it is JSON; otherwise the text of the body. */
   readonly body: Record<string, unknown>
 }
 

@@ -72,7 +72,7 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
     sent.end(content)
   })
 
-/** Sends a form. The result is the same as that of `call`. */
+/** Sends a form, and returns the result like `call`. */
 export const post = (
   { url, authorization, fields }: Form,
   { isAlone = false }: Pick<Call, 'isAlone'> = {},

@@ -100,7 +100,7 @@ export class Assistant {
     return new StreamableHTTPClientTransport(new URL(this.#app.resource), { authProvider })
   }
 
-  /** Connects; if authorization is required, lets the user consent first. */
+  /** Connects to the MCP server. If the server requires authorization, the user first consents. */
   async connect(): Promise<void> {
     try {
       await this.#client.connect(this.#transport)
@@ -126,7 +126,7 @@ export class Assistant {
     return JSON.parse(await this.textResult(name, given))
   }
 
-  /** Calls a tool and returns its text; if more consent is needed, lets the user grant it first. */
+  /** Calls a tool and returns its text. If the tool requires more scopes, the user first grants them. */
   async textResult(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const ask = () => this.#client.callTool({ name, arguments: given })
     const result = await ask().catch(async (error: unknown) => {

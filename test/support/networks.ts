@@ -23,7 +23,7 @@ export interface Networks extends AsyncDisposable {
 }
 
 const prefix = 'o2t'
-/** A MAC address of no interface, so that frames to it are lost. */
+/** A MAC address that no interface has. Frames to this address are lost. */
 const nowhere = '02:00:00:00:00:01'
 
 /**
@@ -86,7 +86,7 @@ export const makeNetworks = async (count: number): Promise<Networks> => {
   return networks
 }
 
-/** Removes a bridge, its namespaces, and thereby the links between them. */
+/** Removes a bridge and its namespaces. The kernel then removes the links between them. */
 const remove = async (bridge: string): Promise<void> => {
   for (const line of (await ip('netns', 'list')).split('\n')) {
     const [name = ''] = line.split(' ')

@@ -203,7 +203,8 @@ export const send = async (form: Form): Promise<HttpResponse> => {
 }
 
 /**
- * Sends forms simultaneously, each over its own socket: first every form without its last byte, then all last bytes.
+ * Sends forms at almost the same time, each over a separate socket: first every form without its last byte, then the
+ * last bytes of all forms.
  */
 export const sendConcurrently = async (
   forms: readonly Form[],
@@ -213,7 +214,7 @@ export const sendConcurrently = async (
   return Promise.allSettled(responses)
 }
 
-/** Sends a form without its last byte. `finish` sends that byte. */
+/** Sends a form without its last byte. `finish` sends the last byte. */
 export const prepare = ({
   url,
   authorization,

@@ -85,7 +85,7 @@ export interface ProgramOptions {
   /** The ID of the user that runs the program. Default: the current user. */
   readonly uid?: number
   readonly gid?: number
-  /** The signal for the program if this process ends without stopping it, as after `kill -9`. */
+  /** The signal that Linux sends to the program if this process exits without stopping it, as after `kill -9`. */
   readonly signalWithParent?: NodeJS.Signals
   /** The network namespace of the program, for `ip netns`. */
   readonly namespace?: string | undefined

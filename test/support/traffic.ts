@@ -19,7 +19,7 @@ export interface Sample extends Outcome {
 const ownConnection = { isAlone: true }
 
 /**
- * Milliseconds that a worker waits between two requests. The load is low enough for two test files at the same time;
+ * Milliseconds that a worker waits between two requests. The load is so low that two test files can run concurrently.
  * `npm run test:nodes` sends three times as many requests.
  */
 const rest = process.env.NODES === 'whole' ? 10 : 30
@@ -184,7 +184,7 @@ export const figures = (samples: readonly Sample[], recovered: number) => {
     kinds: kinds(samples),
     failed: failed.length,
     slowest: Math.round(slowest),
-    /** Milliseconds from the recovery to the last failure. */
+    /** Milliseconds from the end of the fault to the last failure; 0 without a failure. */
     recovery: failed.length === 0 ? 0 : Math.max(0, Math.round(last - recovered)),
   }
 }

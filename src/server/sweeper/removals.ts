@@ -9,8 +9,8 @@ import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 /** The maximum number of rows that a deletion removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
- * Milliseconds for which the sweeper still removes rows of a deleted client or user. A request that began before the
- * deletion may insert a row after it.
+ * Milliseconds after a deletion for which the sweeper still looks for rows of the client or user. A request that began
+ * before the deletion may insert a row after the deletion.
  */
 const listedFor = 60_000
 /** The maximum number of removals that one query lists. */
