@@ -1,6 +1,6 @@
 /**
  * Updates the tables of docs/performance.md and the charts from the results in bench/results: `node bench/chart.ts`.
- * Every measured figure is generated between markers, so that no figure is typed manually.
+ * All measured figures of the page are between markers, and this script replaces them.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import {

@@ -1,6 +1,6 @@
 /**
- * Compares this server with peers, and all servers with a minimal server, the floor: `npm run bench`.
- * docs/performance.md explains the figures.
+ * Compares this server with other libraries (peers), and all of them with a minimal server (the floor): `npm run
+ * bench`. docs/performance.md explains the figures.
  *
  *     npm run bench                          three rounds of four seconds for each kind of request, then --footprint
  *     npm run bench -- --quick               one round of one second for two kinds of requests; writes nothing
@@ -10,7 +10,7 @@
  *
  * Every run except `--quick` writes to bench/results, and then updates the tables of docs/performance.md and the
  * charts. PostgreSQL runs at TEST_POSTGRES_URL, or in a cluster that scripts/with-services.ts starts. `--store`,
- * `--target` and `--work` select a part of the measurements. Their results are only printed.
+ * `--target` and `--work` select a part of the measurements, whose results are printed but not written.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -18,7 +18,8 @@ import { type WorkName, workNames } from './support/works.ts'
 type Rows = readonly (readonly string[])[]
 
 /**
- * Formats a Markdown table with aligned columns. The first `words` columns contain text, and all other columns figures.
+ * Formats a Markdown table with aligned columns. The first `words` columns contain text, and the other columns contain
+ * figures.
  */
 export const table = (rows: Rows, { words = 1 } = {}): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -86,7 +87,7 @@ export const spreadTable = (results: StoreResults): string => {
   })
 }
 
-/** The table of the server's requests per second relative to the servers that it is compared with. */
+/** The table of the requests per second of svc-oauth2server relative to the other servers. */
 export const aimsTable = (results: StoreResults): string => {
   const [ours, alone, floor, same] = ['ours', 'ours-alone', 'floor', 'floor-same'].map((name) =>
     targetOf(results, name),
@@ -161,7 +162,10 @@ export const memoryTable = ({ series }: MemoryResults): string =>
 
 const growthWorks = ['token', 'resources', 'refresh'] as const
 
-/** The table of microseconds of processor time · requests per second, for each size. */
+/**
+ * The table of microseconds of processor time · requests per second, for each number of tokens, connections or
+ * processes.
+ */
 export const growthTable = (all: readonly GrowthResults[], of: GrowthName): string =>
   table([
     [
@@ -195,7 +199,7 @@ export const pointOf = (
 /** The assumed mix of a hundred requests, as in docs/operations.md. Redemptions of codes are counted as refreshes. */
 const mix = { resource: 90, refresh: 9, token: 1 } as const
 const loads = [1_000, 10_000, 100_000]
-/** The planned share of a core's time. */
+/** The share of a core's time that the server may use on average. */
 const utilization = 0.6
 
 /** The table of processor cores that the server's processes need for a number of requests per second. */

@@ -6,7 +6,7 @@ export interface Definition {
   /** The name in the tables of the results. */
   readonly title: string
   readonly file: string
-  /** A floor responds without checking credentials. */
+  /** The role in the comparison. A floor is a minimal server, which does not check credentials. */
   readonly role: 'floor' | 'ours' | 'peer'
   readonly stores: readonly StoreKind[]
   readonly environment?: Readonly<Record<string, string>>

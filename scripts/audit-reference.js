@@ -1,4 +1,3 @@
-/** Generates docs/reference/audit.md from the events in src/model/audit-event.ts. */
 import { auditEvents } from '../src/model/audit-event.ts'
 
 const head = `# The audit log

@@ -1,12 +1,12 @@
 /**
- * Builds `dist` from `src` in a temporary directory, which then replaces `dist` by a rename. A failed build does not
+ * Builds `dist` from `src` in a temporary directory, and then renames the directory to `dist`. A failed build does not
  * change `dist`.
  *
  *     node scripts/build.js             builds
  *     node scripts/build.js --if-stale  builds only if a source is newer than the last build
  *
- * Writes nothing to stdout. Concurrent builds of one checkout wait for each other. After waiting, a build runs only if
- * `dist` is still stale.
+ * Writes nothing to stdout. If another build of this checkout is running, waits for it, and then builds only if `dist`
+ * is still stale.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,16 +43,16 @@ const assets = []
 
 const executables = ['cli/main.js']
 
-/** The owner touches its lock every second, so a lock of this age is abandoned. */
+/** The age of an abandoned lock. A running build updates the modification time of its lock every second. */
 const abandonedAfterMs = 10_000
 
-/** The age at which temporary directories of killed builds are removed. */
+/** The age of a temporary directory that belongs to a killed build, and is therefore removed. */
 const leftoverAfterMs = 3_600_000
 
 const abortController = new AbortController()
 
 /**
- * Returns the value, or undefined if the file does not exist.
+ * Returns the result of a file operation, or undefined if the file does not exist.
  * @template T
  * @param {Promise<T>} operation
  * @returns {Promise<T | undefined>}
@@ -73,14 +73,14 @@ const isStale = async () => {
   const built = await modifiedAt(stamp)
   if (built === undefined) return true
   const paths = inputs.map((path) => join(root, path))
-  // Include directories: their modification time reveals files that were removed, or moved in with an old time.
+  // Include directories, because removing a file, or moving an old file into a directory, changes only its time.
   for (const entry of await entriesBelow(src)) paths.push(join(entry.parentPath, entry.name))
   const times = await Promise.all(paths.map(modifiedAt))
   return times.some((time) => time !== undefined && time > built)
 }
 
 /**
- * Returns whether a file or directory exists and has not been touched for a time.
+ * Returns whether a file or directory exists and was last modified longer ago than the given time.
  * @param {string} path
  * @param {number} milliseconds
  */
@@ -91,7 +91,7 @@ const isOlderThan = async (path, milliseconds) => {
 
 /**
  * Removes an abandoned lock. Renames the lock first, so that only one of several waiting builds removes it. Then checks
- * its age again, and restores the lock if another build acquired it in between.
+ * the age again, and restores the lock if another build acquired it in between.
  */
 const takeOver = async () => {
   const moved = `${temporary}-lock`
@@ -186,7 +186,7 @@ const build = async () => {
   await compile()
   await copyAssets()
   for (const path of executables) await ifExists(chmod(join(temporary, path), 0o755))
-  // Use the start time, so that the build is stale if a source changed during the build.
+  // Date the stamp to the start of the build, so that the build is stale if a source changed during the build.
   await writeFile(join(temporary, '.built'), '')
   await utimes(join(temporary, '.built'), startedAt, startedAt)
   await swapIn()

@@ -1,4 +1,3 @@
-/** Generates docs/reference/log.md from the events in src/server/telemetry/events.ts. */
 import { events } from '../src/server/telemetry/events.ts'
 
 const head = `# The log

@@ -1,4 +1,3 @@
-/** Generates docs/reference/metrics.md from the instruments in src/server/telemetry/instruments.ts. */
 import { instruments } from '../src/server/telemetry/instruments.ts'
 
 const head = `# Metrics and spans

@@ -1,6 +1,6 @@
 /**
- * Generates the table of neighbours in docs/operations.md from test/load/neighbours/results.json, which `npm run
- * test:load -- neighbours --record` writes.
+ * Generates the table in docs/operations.md of response times while other clients overload the server. The figures come
+ * from test/load/neighbours/results.json, which `npm run test:load -- neighbours --record` writes.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'

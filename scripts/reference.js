@@ -1,8 +1,9 @@
 /**
- * Writes the pages of docs/reference and the type of the settings: settings.md and src/settings/settings-input.ts from
- * src/settings/settings.ts, metrics.md and log.md from
- * src/server/telemetry, and audit.md from src/model/audit-event.ts. Also updates the table of attacks in
- * docs/security.md and the table of neighbours in docs/operations.md.
+ * Writes the generated files:
+ * - docs/reference/settings.md and src/settings/settings-input.ts from src/settings/settings.ts
+ * - docs/reference/metrics.md and log.md from src/server/telemetry
+ * - docs/reference/audit.md from src/model/audit-event.ts
+ * - the table of attacks in docs/security.md, and the table of neighbours in docs/operations.md
  *
  *     npm run reference
  */

@@ -9,7 +9,7 @@ import { Target } from '../support/target.ts'
 import { type Definition, definitions, type StoreKind } from '../targets.ts'
 
 const starts = 5
-/** The number of tokens to create, and the seconds after which the creation stops early. */
+/** The number of tokens to create, and the number of seconds after which the creation stops anyway. */
 const wanted = 100_000
 const maxSeconds = 60
 const step = 5
@@ -38,7 +38,7 @@ const measureDisk = async (target: Target, store: StoreKind, at: string) => {
   return { tokens, bytes: (await bytesOf(store, at)) - before }
 }
 
-/** Measures start-ups with an existing database, so that the durations exclude its creation. */
+/** Measures start-up times with an existing database, so that they do not include the creation of the tables. */
 const measureStarts = async (
   { name, file }: Definition,
   environment: Readonly<Record<string, string>>,
@@ -90,7 +90,7 @@ export const measureFootprints = async (
   const leftOut: string[] = []
   for (const store of stores) {
     for (const definition of definitions) {
-      // Skip variants that differ only in their batches, because they have the same footprint.
+      // Skip variants that differ only in their statements or batches, because they have the same footprint.
       if (!definition.stores.includes(store) || /same|alone/.test(definition.name)) continue
       process.stderr.write(`${store}: start, disk and installation of ${definition.title}\n`)
       try {

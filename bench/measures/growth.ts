@@ -57,7 +57,7 @@ const start = (
   return Target.start('ours', file, environment, cores)
 }
 
-/** Issues one real token, and fills the tables with copies of the token that have different digests. */
+/** Issues one token, and fills the tables with copies of the token. Each copy has a different digest. */
 const fill = async (store: StoreKind, database: GrowthDatabase, rows: number): Promise<void> => {
   const server = await createAuthorizationServer({
     store: database.opener,

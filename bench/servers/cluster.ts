@@ -12,7 +12,7 @@ const workers: Worker[] = []
 let port = 0
 let works: Works = {}
 for (let count = 0; count < Number(process.env.BENCH_PROCESSES); count += 1) {
-  // The first worker creates the objects that the requests need.
+  // Only the first worker creates the clients and tokens that the requests need.
   const worker = cluster.fork({ BENCH_SEED: isSeeded && count === 0 ? 'on' : 'off' })
   const ready = await nextOf<Ready>(worker)
   if (count === 0) ({ port, works } = ready)

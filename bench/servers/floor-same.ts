@@ -1,5 +1,6 @@
-// A floor with the same statements as this server: bare node:http that runs them one after another. It records the
-// statements of one request of each kind to this server, with batches disabled, and repeats the statements.
+// A minimal server that runs the same SQL statements as svc-oauth2server, with bare node:http. For each kind of
+// request, it first records the statements of one request to svc-oauth2server without batches. Then it repeats these
+// statements.
 import { hash, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -9,7 +10,7 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { SqliteDatabase } from '../../dist/store/sql/sqlite/database.js'
 import { basic, form, place, refreshTokenCount, serve } from '../support/serve.ts'
 
-// Load the copy of the driver that this server uses.
+// Load the copy of the driver that svc-oauth2server uses, so that its methods can be replaced.
 const pg = createRequire(new URL('../../dist/index.js', import.meta.url))('pg')
 
 interface RecordedStatement {
@@ -60,7 +61,7 @@ interface Session {
   run(statement: RecordedStatement): Promise<readonly Row[]> | readonly Row[]
   end(): void
 }
-/** Opens a session for statements. Each transaction uses a separate connection. */
+/** Opens a session, in which the statements of one request run. On PostgreSQL, it is a separate connection. */
 type Open = (isTransaction: boolean) => Promise<Session> | Session
 
 const inSqlite = (): Open => {
@@ -71,7 +72,7 @@ const inSqlite = (): Open => {
   })
   return (isTransaction) => ({
     run({ sql, parameters }) {
-      // As in this server, reads outside transactions do not use the connection for writes.
+      // As in svc-oauth2server, a read outside a transaction does not use the connection for writes.
       const isRead = /^select/i.test(sql) && !isTransaction
       const { database, statements } = connections[isRead ? 0 : 1] as (typeof connections)[0]
       let statement = statements.get(sql)
@@ -113,7 +114,7 @@ const execute = async (sql: string) => {
   return rows
 }
 
-// Use IDs that cannot occur as other values by coincidence.
+// Start with high IDs, which differ from all other recorded values, so that `plan` recognizes the IDs.
 if (place.kind === 'postgres') {
   await execute('alter sequence oauth2server_token_id_seq restart with 5000011')
   await execute('alter sequence oauth2server_authorization_id_seq restart with 7000011')
@@ -159,8 +160,8 @@ const twice = async (once: () => Promise<unknown>) => {
 }
 
 /**
- * The statements of the second request, and the values to replace in each request: the values in which the first two
- * requests differed.
+ * The statements of the second recorded request, and the values to replace in each repetition: every value that differs
+ * from the first recorded request.
  */
 interface Plan {
   readonly statements: readonly RecordedStatement[]
@@ -223,8 +224,8 @@ const digests = await execute(
 const random = (length: number) => randomBytes(length).toString('base64url').slice(0, length)
 
 /**
- * Runs the statements of a plan with new values and the value that this request presents. @returns the value that the
- * next request must present
+ * Runs the statements of a plan with new values. @param now the digest of the refresh token in this request
+ * @returns the digest of the refresh token for the next request
  */
 const replay = async ({ statements, changing }: Plan, now?: string): Promise<string> => {
   const session = await open(statements.some(({ sql }) => /^begin/.test(sql)))
@@ -251,7 +252,7 @@ const replay = async ({ statements, changing }: Plan, now?: string): Promise<str
   }
   for (const { sql, parameters } of statements) {
     const ran = session.run({ sql, parameters: parameters.map(filled) })
-    // A synchronous transaction must not be interrupted by another request.
+    // Don't await in a synchronous transaction: another request could run its statements in between.
     const rows = ran instanceof Promise ? await ran : ran
     if (rows[0] && 'authorization_id' in rows[0]) [found] = rows as [Row]
   }

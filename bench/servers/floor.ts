@@ -1,5 +1,5 @@
-// The plain floor, a minimal server for comparison: bare node:http that runs one statement per request, or two for a
-// refresh.
+// The plain floor: a minimal server for comparison. It uses bare node:http, and runs one SQL statement per request, or
+// two for a refresh.
 import { randomBytes } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'

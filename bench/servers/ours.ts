@@ -1,4 +1,4 @@
-// This server, embedded in bare node:http, as the floor is.
+// svc-oauth2server, embedded in bare node:http like the floor.
 import { createAuthorizationServer, emailScope, Scope } from 'svc-oauth2server'
 import { chain, mount, requireOauthScopes, rest } from 'svc-oauth2server/node'
 import { postgres } from 'svc-oauth2server/postgres'

@@ -31,7 +31,7 @@ const expect = ({ status }: HttpResponse, expected: number, what: string): void 
 const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` })
 
 /**
- * Checks that a server does the measured work: it must respond, store the tokens that it issues, and refuse invalid
+ * Checks that a server really does the measured work: it must store the tokens that it issues, and refuse invalid
  * requests.
  * @throws Error with the actual behaviour
  */

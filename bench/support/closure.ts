@@ -20,7 +20,7 @@ const bytesBelow = (folder: string): number => {
 
 const isRoot = (folder: string): boolean => dirname(folder) === folder
 
-/** Finds a package from another one, like Node's module resolution. */
+/** Returns the directory of a package that another package imports, as Node resolves it. */
 const find = (name: string, from: string): string | undefined => {
   for (let folder = from; !isRoot(folder); folder = dirname(folder)) {
     const path = join(folder, 'node_modules', name)
@@ -29,7 +29,10 @@ const find = (name: string, from: string): string | undefined => {
   return undefined
 }
 
-/** Returns the size of the packed files for a checkout, or of the whole directory for a package from the registry. */
+/**
+ * Returns the size of a package in bytes: for a checkout, of the files that npm would publish; otherwise of the
+ * directory.
+ */
 const ownBytes = (folder: string): number => {
   if (folder.includes('node_modules')) return bytesBelow(folder)
   const args = ['pack', '--dry-run', '--json', '--ignore-scripts']

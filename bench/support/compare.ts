@@ -13,7 +13,7 @@ export interface Comparison {
   readonly warmUpSeconds: number
   readonly connections: number
   readonly works: readonly WorkName[]
-  /** The names of the servers to measure; empty: all. */
+  /** The names of the servers to measure. If it is empty, all are measured. */
   readonly only: readonly string[]
 }
 
@@ -25,7 +25,7 @@ interface Running {
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Servers on the same kind of database, measured together. */
+/** The servers that are measured together on one kind of database. */
 export class Compared {
   readonly #running: Running[] = []
   readonly #leftOut: string[] = []
@@ -70,7 +70,8 @@ export class Compared {
       const variables = {
         BENCH_STORE: store,
         BENCH_DATABASE: at,
-        // Create few refresh tokens if only the check uses them.
+        // Create only a few refresh tokens if refresh requests are not measured. Then only the check needs refresh
+        // tokens.
         ...(!this.#comparison.works.includes('refresh') && { BENCH_REFRESH_TOKENS: '2' }),
         ...environment,
       }
@@ -84,7 +85,7 @@ export class Compared {
   }
 
   /**
-   * Measures the servers alternately for each kind of request, so that other load on the machine affects all servers.
+   * Measures each kind of request on one server after the other, so that other load on the machine affects all servers.
    * Round 0 is a warm-up.
    */
   async #round(round: number, seconds: number): Promise<void> {

@@ -33,7 +33,7 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** The databases of one run, one for each server. The databases are removed at the end, even after a failure. */
+/** The databases of one run: one for each server. All are removed at the end, even after a failure. */
 export class Databases {
   readonly #removals: (() => Promise<unknown>)[] = []
 

@@ -16,16 +16,16 @@ export interface Load {
 
 export interface Measured {
   readonly requestsPerSecond: number
-  /** Milliseconds. */
+  /** The 99th percentile of the response times, in milliseconds. */
   readonly p99: number
   /** Microseconds of CPU time in the server, per request. */
   readonly cpu: number
-  /** Bytes at the end of the load. */
+  /** Bytes of memory that the server uses at the end of the load. */
   readonly memory: number
   readonly requests: number
 }
 
-/** Repeats one call from the second core. @throws Error if a response is not successful */
+/** Repeats one request with wrk, which runs on the second core. @throws Error if a response is not successful */
 export const load = async (
   target: Target,
   call: Call,
@@ -36,7 +36,7 @@ export const load = async (
   process.once('exit', remove)
   try {
     const script = join(folder, 'call.lua')
-    // Remove the tokens, because a refresh token can be sent only once.
+    // Remove the refresh tokens from the list, because each can be sent only once.
     const refreshTokens = call.refreshTokens?.splice(0, connections + spare)
     await writeFile(script, scriptOf({ ...call, ...(refreshTokens && { refreshTokens }) }))
     const before = await target.usage()
@@ -64,7 +64,7 @@ export const load = async (
   }
 }
 
-/** Spare refresh tokens, in addition to one for each connection. */
+/** The number of refresh tokens in addition to one for each connection. */
 const spare = 16
 
 const luaString = (text: string): string => JSON.stringify(text)
@@ -105,7 +105,7 @@ function response(status, headers, body)
 end
 `
 
-// Build the requests before the measurement, so that alternating between them takes no extra time.
+// Build the requests before the measurement, so that the choice of the next one takes little time.
 const takingTurns = (tokens: readonly string[]): string => `
 local requests, turn = {}, 0
 function init()

@@ -15,7 +15,7 @@ export interface Round {
   readonly requestsPerSecond: number
   /** Microseconds of the server's processor time per request. */
   readonly cpu: number
-  /** Milliseconds. */
+  /** The 99th percentile of the response times, in milliseconds. */
   readonly p99: number
 }
 
@@ -44,7 +44,7 @@ export interface StoreResults extends Run {
   readonly leftOut: readonly string[]
 }
 
-/** The footprint of each server on each measured kind of database. */
+/** The footprint of each server with each kind of database: start-up time, disk usage and installation size. */
 export interface FootprintResults extends Run {
   readonly footprints: readonly Footprint[]
   readonly leftOut: readonly string[]
@@ -52,11 +52,11 @@ export interface FootprintResults extends Run {
 
 export interface Footprint extends Described {
   readonly store: StoreKind
-  /** Milliseconds from the start of the process until it listens, for each start. */
+  /** For each start, the milliseconds from the start of the process until it listens. */
   readonly startUp: readonly number[]
   /** The growth of the database by tokens of the grant `client_credentials`. */
   readonly disk?: { readonly tokens: number; readonly bytes: number }
-  /** The package with all its dependencies. */
+  /** The size of the package with all its dependencies. */
   readonly installed?: { readonly packages: number; readonly bytes: number }
 }
 
@@ -110,8 +110,8 @@ export const spread = (values: readonly number[]): Spread => {
 }
 
 /**
- * Returns the requests per second relative to another server. Compares each round separately, so that other load on the
- * machine affects both servers.
+ * Returns the spread over all rounds of one server's requests per second relative to another server. Both servers are
+ * measured in each round, so that other load on the machine affects both.
  */
 export const ratio = (
   of: readonly Round[] | undefined,

@@ -5,11 +5,11 @@ import type { Ready, Usage, Works } from './works.ts'
 /** The database of a server, which the parent process selects. */
 export const place = {
   kind: process.env.BENCH_STORE === 'postgres' ? 'postgres' : 'sqlite',
-  /** A path or a URL. */
+  /** The path of a SQLite file, or the URL of a PostgreSQL database. */
   at: process.env.BENCH_DATABASE ?? ':memory:',
 } as const
 
-// Exit when the measurement stops, even during the start of the server.
+// Exit together with the parent process, even during the start of the server.
 process.on('disconnect', () => process.exit())
 
 /** The number of refresh tokens to create beforehand. More tokens than concurrent connections are required. */
@@ -18,7 +18,7 @@ export const refreshTokenCount = Number(process.env.BENCH_REFRESH_TOKENS ?? 1100
 /** Whether to create clients and tokens in the database. A measurement of the start-up does not need them. */
 export const isSeeded = process.env.BENCH_SEED !== 'off'
 
-/** Starts to listen, creates the objects that the requests need, and reports both to the parent process. */
+/** Starts to listen, creates clients and tokens, and reports the port and the requests to the parent process. */
 export const serve = async (
   listener: RequestListener,
   works: () => Works | Promise<Works>,
@@ -29,7 +29,7 @@ export const serve = async (
   announce(port, isSeeded ? await works() : {})
 }
 
-/** Reports a server that is already listening, or has several processes, to the parent process. */
+/** Reports the port and the requests of a listening server to the parent process. */
 export const announce = (
   port: number,
   works: Works,

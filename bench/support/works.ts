@@ -1,10 +1,12 @@
-/** A repeated request, which may cycle through several bodies or tokens. */
+/** A request that is sent repeatedly. If it has several tokens, each repetition uses a different token. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** The initial refresh tokens. Each request appends one to its body, and each response contains the next. */
+  /**
+   * The first refresh tokens. Each request appends a refresh token to the body, and each response contains a new one.
+   */
   readonly refreshTokens?: string[]
   /** Bearer tokens. The requests alternate between them. */
   readonly tokens?: readonly string[]
@@ -14,7 +16,7 @@ export interface Call {
   readonly withoutScope?: Readonly<Record<string, string>>
 }
 
-/** `resources` alternates between a thousand tokens, so that a cache of one token is no advantage. */
+/** The kinds of requests. `resources` uses a thousand tokens in turn, so that a cache of one token is no advantage. */
 export const workNames = ['token', 'resource', 'resources', 'introspect', 'refresh', 'key'] as const
 export type WorkName = (typeof workNames)[number]
 export type Works = Partial<Record<WorkName, Call>>
@@ -28,9 +30,9 @@ export interface Ready {
 
 export interface Usage {
   readonly type: 'usage'
-  /** Microseconds of CPU time. */
+  /** Microseconds of CPU time that the server has used. */
   readonly cpu: number
-  /** Bytes. */
+  /** Bytes of memory that the server uses. */
   readonly memory: number
 }
 

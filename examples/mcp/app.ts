@@ -38,7 +38,7 @@ const toMcp = (resource: URL, notes: Notes): RequestHandler => {
   return (req, res) => {
     const { user, client, scopes } = authOf(req)
     const authInfo: AuthInfo = {
-      // Omit the token, which no tool needs, so that no tool can leak it.
+      // Omit the token, so that no tool can leak it. No tool needs the token.
       token: '',
       clientId: client?.clientId ?? '',
       // Scopes do not limit a session, so they are null.

@@ -14,7 +14,7 @@ export const mcpOptions = (issuer: string) =>
     resources: [{ resource: mcpAddress(issuer), name: 'Notes', scopes }],
     clientIdMetadataDocuments: true,
     dynamicRegistration: 'open',
-    // Register clients for all scopes: the MCP SDK sends only the scopes of the first challenge, but requests more
-    // later.
+    // Register each client for all scopes. At registration, the MCP SDK sends only the scopes of the first challenge,
+    // but later it requests more.
     registerClient: () => ({ scope: scopes.join(' ') }),
   }) satisfies Partial<AuthorizationServerOptions>

@@ -15,8 +15,8 @@ export const notesTools = (notes: Notes, owner: string): McpServer => {
     {
       description: 'Adds a note.',
       inputSchema: z.object({ text: z.string().trim().min(1).max(2_000) }),
-      // This tool needs more scopes than the endpoint. The challenge lists all of them, so that the user consents only
-      // once.
+      // This tool requires more scopes than the endpoint. The challenge lists all required scopes, so that the user
+      // consents only once.
       scopeChallenge: requireScopes('notes:read', 'notes:write'),
     },
     ({ text }) => asText(notes.add({ owner, text })),

@@ -8,8 +8,8 @@ type Action = 'read' | 'create' | 'delete'
 type Ability = MongoAbility<[Action, 'Note' | StoredNote]>
 
 /**
- * Returns the actions that a user may perform, and on which notes. The application controls access, for every kind of
- * authentication. Scopes only restrict a token further: a token never permits more than its user may do.
+ * Returns the actions that a user may perform, and the notes on which the user may perform them. Scopes only restrict a
+ * token further: a token never permits more than its user may do.
  */
 export const abilityOf = ({ user }: Auth): Ability => {
   const { can, build } = new AbilityBuilder<Ability>(createMongoAbility)

@@ -3,7 +3,7 @@ import type { AuthorizationServer, PageSession, UserProxy } from 'svc-oauth2serv
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 
-/** Renders the home page: who is logged in, and the JWT that the scripts of the application would send. */
+/** Renders the home page with the logged-in user, and with the JWT that scripts of the application could send. */
 export const homePage = (
   user: UserProxy | null,
   { jwt, csrfToken, links }: Pick<PageSession, 'jwt' | 'csrfToken' | 'links'>,

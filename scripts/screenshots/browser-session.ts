@@ -23,7 +23,7 @@ export const beginSession = async (
   return { name, value }
 }
 
-/** Converts the cookie of a session to the form in which Playwright accepts it. */
+/** Converts the session cookie to a cookie for Playwright. */
 export const asBrowserCookie = (cookie: { readonly name: string; readonly value: string }) =>
   ({
     ...cookie,

@@ -42,7 +42,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes })}`
   const uncheckedAsks = (which: keyof Sample['unchecked']): string =>
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: sample.unchecked[which], redirect_uri: loopback, scope, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' })}`
-  /** Returns a user code that a device of the requesting application would show. */
+  /** Requests a device code for an application. @returns the user code */
   const userCode = async (): Promise<string> => {
     const { clientSecret } = sample.asking
     const response = await fetch(`${issuer}/oauth/device_authorization`, {

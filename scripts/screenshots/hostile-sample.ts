@@ -13,7 +13,7 @@ const markup = '<script>alert(1)</script><b>"\'&amp;'
 const mixed = 'Раypаl العربية اسم طويل'
 const address = `https://${'a-long-host.'.repeat(8)}example/${'and-a-long-path/'.repeat(40)}`
 
-/** Fills the database with data that could break the layout or the escaping of a page. */
+/** Fills the database with texts that would break a page with wrong escaping, or with a layout for short texts only. */
 export const fillWithHostility: FillSample = async (server, clock) => {
   clock.daysAgo(20)
   const [viewer, newcomer] = await Promise.all(

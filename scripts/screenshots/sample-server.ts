@@ -18,8 +18,8 @@ export interface SampleServer extends AsyncDisposable {
 }
 
 /**
- * Starts the example on a free port with a temporary database. The clock and the random values are the same in every
- * run.
+ * Starts the notes example on a free port with a temporary database. The clock and the random values are the same in
+ * every run.
  */
 export const startSampleServer = async (fill: FillSample): Promise<SampleServer> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-pictures-'))

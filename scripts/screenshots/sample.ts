@@ -20,23 +20,26 @@ export const sampleClock = (today: number): SampleClock => {
   }
 }
 
-/** The options of the sample's server. Sessions and tokens remain valid for the days of the sample. */
+/**
+ * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that the
+ * sample contains valid ones of earlier days.
+ */
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
   deviceAuthorization: true,
-  // Trust the browser, which sets its address with a forwarding header.
+  // Trust the header `X-Forwarded-For` of the browser, so that a sample can set the IP address of a device.
   trustedProxies: ['127.0.0.1'],
   sessionIdleExpiresIn: 2_592_000,
   sessionExpiresIn: 31_536_000,
   tokenExpiresIn: 2_592_000,
   sweepInterval: 0,
-  // The start page of a standalone server, whose path `/` the notes example uses for another page.
+  // Serve the start page of a standalone server at another path, because the notes example has its own page at `/`.
   extensions: [
     { name: 'start-page', endpoints: [{ ...homeEndpoint, path: () => '/start' }] },
-    // Serves stored client metadata documents, so that no request leaves the machine.
+    // Return stored client metadata documents, so that the server sends no requests to other machines.
     {
-      name: 'kept-documents',
+      name: 'stored-documents',
       findClient: (clientId, { clients }) =>
         clientId.startsWith('https://')
           ? clients.find(clientId).then((client) => client ?? null)
@@ -84,7 +87,7 @@ export const loopback = 'http://127.0.0.1:8123/callback'
 
 /**
  * Registers unverified applications with loopback redirect URIs.
- * @param address the website, the terms and the policy of both applications
+ * @param address the URL of the website, the terms and the policy of each application
  * @param document the client ID of the second application
  */
 export const uncheckedClients = async (

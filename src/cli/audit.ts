@@ -46,7 +46,7 @@ Example:
     .addOption(
       single(
         '--head <head>',
-        'The head that an earlier run printed. The log must continue from it.',
+        'The "head" in the output of an earlier run. Also checks that the log still contains the checkpoints up to this head.',
       ),
     )
     .addHelpText(
@@ -100,7 +100,7 @@ const printAudit = async (
   })
 }
 
-// Accept every ID, since the user may have been deleted.
+// Accept IDs of unknown users, because the user may have been deleted.
 const checkUser = async (user: string, { users }: AuthorizationServer): Promise<void> => {
   if (user.includes('@') && !(await users.findByEmail(user))) throw noSuchUser(user)
   if (user === '') throw new CommandError('--user is empty.')

@@ -48,7 +48,7 @@ export const addClients = (program: Command): void => {
     .addOption(
       repeated(
         '--redirect-uri <uri>',
-        'A URI to which users return: https, or http on localhost. The first is the default.',
+        'A URI to which users return: https, or http on localhost. Repeatable; the first URI is the default.',
       ),
     )
     .addOption(repeated('--scope <scope>', 'A scope of requests without the parameter scope.'))

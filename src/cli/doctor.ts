@@ -27,7 +27,7 @@ export const addDoctor = (program: Command): void => {
     )
     .option(
       '--log-in',
-      'With --url: also log in, with a user and clients that are created in the database of this environment and deleted afterwards.',
+      'With --url: also checks a complete login. Creates a user and clients in the database of this environment, and deletes them afterwards.',
     )
     .option('--json', 'Print one JSON object per line: {"state", "check", "advice"}.')
     .addHelpText(

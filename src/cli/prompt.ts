@@ -21,7 +21,7 @@ export const readSecret = async (question: string, terminal = standard): Promise
   return response.trim()
 }
 
-/** Asks for confirmation. Any response other than yes means no. */
+/** Asks for confirmation. Returns true only for the answer `y` or `yes`. */
 export const confirm = async (question: string, terminal = standard): Promise<boolean> =>
   /^\s*y(?:es)?\s*$/i.test(await ask(`${question} [y/N] `, terminal, { hidden: false }))
 

@@ -70,7 +70,7 @@ Example:
   tokens
     .command('delete')
     .description(
-      'Deletes a personal access token, found by its name or by its value. For a token that was issued to a client, it revokes the whole authorization.',
+      'Deletes a personal access token with a given name or value. If the value belongs to a token of a client, revokes the whole authorization.',
     )
     .addOption(single('--name <name>', 'The name of a personal access token, with --user.'))
     .addOption(single('--user <user>', 'The user of the token: id or e-mail address.'))

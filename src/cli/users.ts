@@ -34,7 +34,7 @@ export const addUsers = (program: Command): void => {
     .addOption(
       single(
         '--password <password>',
-        'Password, at least 8 characters. Better omitted, since other users of this machine can see it. (default: generated)',
+        'The password, at least 8 characters. Other users of this machine can see it while the command runs. (default: generated)',
       ),
     )
     .option('--inactive', 'The user cannot log in until activated.')

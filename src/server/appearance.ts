@@ -28,7 +28,7 @@ export const linksOf = (
 })
 
 /**
- * Returns the built-in pages, some of which the pages of the application replace.
+ * Returns the pages of the server: the built-in ones, except those that the application replaces.
  * @throws InvalidSettings for an unknown page name, or a value that is not a function
  */
 export const pagesOf = (own: Partial<Pages> = {}): Pages => {

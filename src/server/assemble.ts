@@ -11,7 +11,7 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import type { BuiltRecords } from './build-records.ts'
 import type { Router } from './router.ts'
 
-/** The members that handle requests, without those that control the running server. */
+/** The members of the server that handle requests. The other members control the running server. */
 type RequestMembers = Omit<
   AuthorizationServer,
   'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'

@@ -30,7 +30,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   readonly sessions: Sessions
   /** Handles a request to an endpoint of the server. The promise never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** Handles a request without creating a `Request`, for adapters. Returns undefined if the request needs `fetch`. */
+  /** Handles a request of an adapter without a `Request` object. Returns undefined if the adapter must call `fetch`. */
   direct(
     source: RequestSource,
     connection: Connection,
@@ -45,7 +45,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   checkQuery(query: string): void
   /**
    * Refuses a request target with a dot segment or with credentials before the host.
-   * @param target as the client sent it
+   * @param target the request target, exactly as the client sent it
    * @throws OAuthError
    */
   checkTarget(target: string): void
@@ -60,13 +60,14 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
-   * Calls the hook after each event with this name, or after every event for `*`. Requests do not wait for the hook. If
+   * Calls the hook after each audit event with this name, or after every event if the name is `*`. Requests do not wait
+   * for the hook. If
    * the hook throws, the server logs `hook.failed`.
    * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
-  /** Runs code of the application on behalf of a user. The audit log records its changes as actions of that user. */
+  /** Runs `work` on behalf of a user. The audit log records the changes that `work` makes as actions of the user. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
    * Removes expired rows. @returns the number of removed rows

@@ -115,7 +115,7 @@ const clientFinder = (
   }
 }
 
-/** Runs the checks of the extensions in order. Returns undefined instead of a promise if every check is synchronous. */
+/** Calls the hook `onProtectedRequest` of each extension in order. Returns undefined if every hook is synchronous. */
 const checkPresented = (
   presented: PresentedToken,
   found: FoundToken,

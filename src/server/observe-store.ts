@@ -17,7 +17,7 @@ import type { Prepared } from './prepare.ts'
 export interface ObservedStore {
   /** The store, with measurements, the `aroundStore` of the application, and hooks for committed events. */
   readonly store: Store
-  /** The short-lived values in the database, if those of `store` are elsewhere; otherwise undefined. */
+  /** The short-lived values in the database; undefined if `store` already stores them there. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
   readonly queue: AuditQueue

@@ -24,14 +24,14 @@ export interface ProviderOptions {
   readonly saveToken?: SaveToken
 }
 
-/** Returns the provider operations, some of which functions of the application replace. */
+/** Returns the provider operations: the built-in ones, except those that the application replaces or wraps. */
 export const providerOperations = (
   options: ProviderOptions,
   { clients, tokens, users }: Records,
 ): ProviderOperations => {
   const { getClient, getToken, getUser } = options
   const builtIn: ProviderOperations = {
-    // The client row of a personal token is not a client for an endpoint.
+    // The hidden client of a personal token must not be used at any endpoint.
     async getClient(clientId) {
       const client = await clients.find(clientId)
       return client?.isPersonal ? undefined : client

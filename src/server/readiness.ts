@@ -13,7 +13,7 @@ export interface Readiness {
 /** The timeout of a ping of the store, in milliseconds. */
 const storeTimeout = 1_000
 
-/** The timeout of a ping of Redis, in milliseconds. It is shorter, because a probe may wait only for one second. */
+/** The timeout of a ping of Redis, in milliseconds: shorter than a second, after which a typical probe gives up. */
 const transientsTimeout = 500
 
 /** Checks the dependencies with `pings`, and logs each change of a result. */
@@ -21,7 +21,7 @@ export const readiness = (
   pings: {
     readonly store: () => Promise<void>
     readonly transients: (() => Promise<void>) | undefined
-    /** Returns whether the clock is wrong, and logs changes itself. */
+    /** Returns whether the clock is wrong. Logs each change of this result. */
     readonly isClockWrong: () => Promise<boolean>
   },
   log: LogSink,
@@ -87,7 +87,7 @@ export const readiness = (
   }
 }
 
-/** Calls `report` when a dependency stops or starts to respond. @returns whether it responded */
+/** Calls `report` when a dependency stops or starts to respond. @returns a function that evaluates a ping */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true
   return async (ping: Promise<unknown>): Promise<boolean> => {

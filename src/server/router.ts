@@ -69,7 +69,7 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// Sent with every response, even if the request has no Origin header.
+// The response of a JSON endpoint contains these headers even if the request has no Origin header.
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
@@ -125,7 +125,7 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   const waitForPageTurn = pageTurns()
 
-  // Patterns come last, because they may match the exact path of another endpoint.
+  // Register patterns last, because a pattern may match the exact path of another endpoint.
   const routes = endpoints
     .flatMap((endpoint) => pathsOf(endpoint, server).map((path) => ({ endpoint, path })))
     .sort((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
@@ -165,7 +165,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // Not for well-known paths, where an identifier with a final slash is a different identifier.
+    // Redirect from the path without its final slash. Well-known paths are excluded, because they contain an
+    // identifier, which differs from the identifier without the slash.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)

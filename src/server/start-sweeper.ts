@@ -12,7 +12,9 @@ export interface StartedSweeper {
   run(): Promise<number>
   plan(): Promise<SweepPlan>
   stop(): Promise<void>
-  /** Covers the latest audit events with a checkpoint. The next sweep on any node covers later ones. */
+  /**
+   * Writes a checkpoint of the latest audit events, so that their removal can be detected. Each sweep also writes one.
+   */
   coverAuditLog(): Promise<void>
 }
 

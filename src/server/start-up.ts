@@ -121,14 +121,16 @@ const identifierProblems = (resource: string, issuer: string | undefined): reado
   if (!isIdentifier(resource))
     return ['it must be an https URL in normalized form, without a query or a fragment']
   const { origin, pathname } = new URL(resource)
-  // The URL of its metadata on this server contains this path (RFC 9728 §3.1), so the path must be unambiguous.
+  // The metadata URL of a resource on this server contains the resource's path (RFC 9728 §3.1), so the path must be
+  // unambiguous.
   const isServedHere = issuer !== undefined && origin === new URL(issuer).origin
   return isServedHere && !plainPath.test(pathname)
     ? ['on the origin of the issuer, its path may contain only letters, digits and -._~']
     : []
 }
 
-// RFC 8707 §2, RFC 9728 §1.2. Clients send the identifier as normalized by their URL parser, and strings are compared.
+// RFC 8707 §2, RFC 9728 §1.2. The identifier must be normalized: clients send it as their URL parser normalizes it, and
+// the server compares strings.
 const isIdentifier = (resource: unknown): boolean => {
   if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
     return false
@@ -161,8 +163,8 @@ const entryPoints = async ({
 }: AuthorizationServerOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(resolve(applicationRoot))
 
-// The options and an entry point may register the same Scope object. Two objects with the same ID remain, and are
-// refused.
+// The options and an entry point may register the same Scope object. Two different objects with the same ID are not
+// removed here, so that a later check rejects them.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/

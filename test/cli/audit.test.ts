@@ -94,7 +94,7 @@ test('records the changes of a command with the command line as actor', async ()
   expect(event).toMatchObject({ actor: 'command_line', actor_id: null, user_email: email })
 })
 
-test('audit rejects invalid values of options', async () => {
+test('audit rejects invalid option values', async () => {
   await using place = await withHistory()
   expect(await place.run('audit', '--event', 'no.such')).toEqual(misused(/no event/))
   expect(await place.run('audit', '--since', 'yesterday')).toEqual(misused(/not a time/))
@@ -102,7 +102,7 @@ test('audit rejects invalid values of options', async () => {
   expect(await place.run('audit', '--user', 'nobody@example.org')).toEqual(refused(/no user/))
 })
 
-test('audit verify prints what was checked, and each defect with exit status 1', async () => {
+test('audit verify prints a summary of the checked rows, and prints each defect with exit status 1', async () => {
   await using place = await withHistory()
   await place.server.sweep()
   const { code, stdout } = await place.run('audit', 'verify')

@@ -8,7 +8,7 @@ import { examine } from '../../src/cli/doctor/examine.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { secretKey, testScopes } from '../support/server.ts'
 
-/** A request and its response in a proxy, which may change both. */
+/** A request and its response in a proxy. Both may be changed. */
 export interface Passing {
   readonly method: string
   path: string
@@ -20,20 +20,20 @@ export interface Passing {
 }
 
 export interface ChangingProxy {
-  /** Runs before the request is forwarded. Returns true if it sent a response itself. */
+  /** Runs before the request is forwarded. If it returns true, the proxy sends the response in `passing` instead. */
   readonly before?: (passing: Passing, url: string) => boolean
   readonly after?: (passing: Passing, url: string) => void
   readonly options?: Partial<AuthorizationServerOptions>
   readonly basePath?: string
-  /** The issuer that the server is configured with; by default the URL of the proxy. */
-  readonly believes?: string
+  /** The issuer in the configuration of the server. Default: the URL of the proxy. */
+  readonly issuer?: string
   /** The IP address to which the host name of the server resolves for the doctor. */
   readonly reachedAt?: string
 }
 
 /** Returns the findings of the doctor for a server behind a proxy. */
 export const throughProxy = async (
-  { before, after, options, basePath = '', believes, reachedAt }: ChangingProxy,
+  { before, after, options, basePath = '', issuer: configured, reachedAt }: ChangingProxy,
   { logIn = false } = {},
 ): Promise<readonly Finding[]> => {
   const inner = createServer()
@@ -47,7 +47,7 @@ export const throughProxy = async (
   const url = `http://localhost:${outerPort}`
   const issuer = `${url}${basePath}`
   const server = await createAuthorizationServer({
-    issuer: believes ?? issuer,
+    issuer: configured ?? issuer,
     secretKeys: [secretKey],
     store: sqlite(':memory:'),
     scopes: testScopes,

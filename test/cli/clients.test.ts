@@ -36,7 +36,7 @@ const withUser = async (): Promise<ClientPlace> => {
 const minimal = ['--name', 'N', '--user', email]
 
 describe('clients create', () => {
-  test('reads public keys from a file, without creating or printing a secret', async () => {
+  test('reads public keys from a file, and neither creates nor prints a secret', async () => {
     await using place = await withUser()
     const key = await newClientKey()
     const file = join(place.folder, 'jwks.json')
@@ -51,7 +51,7 @@ describe('clients create', () => {
     expect(reset).toEqual(refused('This client authenticates with keys and has no secret.'))
   })
 
-  test('accepts the URL of public keys; reports a file that does not exist', async () => {
+  test('accepts the URL of public keys, and reports a key file that does not exist', async () => {
     await using place = await withUser()
     const jwksUri = 'https://client.example/jwks.json'
     const { stdout } = await place.run('clients', 'create', ...minimal, '--jwks-uri', jwksUri)
@@ -115,13 +115,13 @@ describe('clients create', () => {
 
   test.each([
     [
-      'a bad redirect URI',
+      'a redirect URI with http',
       ['--redirect-uri', redirectUri, '--redirect-uri', 'http://x.example/'],
       /redirect_uris: Line 2: /,
     ],
     ['an empty redirect URI', ['--redirect-uri', ''], 'redirect_uris: A redirect URI is empty.'],
     [
-      'an unknown method',
+      'an unknown client authentication method',
       ['--auth-method', 'mtls'],
       /token_endpoint_auth_method: "mtls" is none of /,
     ],
@@ -132,7 +132,7 @@ describe('clients create', () => {
   })
 })
 
-test('clients reset-secret prints the ID and the new secret; rejects a public client', async () => {
+test('clients reset-secret prints the ID and the new secret, and rejects a public client', async () => {
   await using place = await withUser()
   const { client, clientSecret } = await place.client()
   const { stdout } = await place.run('clients', 'reset-secret', '--client-id', client.clientId)

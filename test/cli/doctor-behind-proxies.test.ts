@@ -19,7 +19,7 @@ describe('the cookies of a page', () => {
       'https://login.example.org',
     )
 
-  test('are checked only if the server set them', () => {
+  test('are checked only if their names belong to the server', () => {
     const flags = 'Path=/; Secure; HttpOnly; SameSite=Lax'
     expect(
       problemsOf(`__Host-oauth2server_session=x; ${flags}`, 'AWSALB=x', '__Host-theirs=x'),
@@ -52,7 +52,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
   test.each<[string, ChangingProxy, Record<string, RegExp>]>([
     [
       'a server that is configured with another issuer',
-      { believes: 'http://localhost:1' },
+      { issuer: 'http://localhost:1' },
       {
         'metadata-issuer': /"http:\/\/localhost:1".*BASE_URL/,
         addresses: /authorization_endpoint, .*not at http:\/\/localhost:\d+.*BASE_URL/,
@@ -158,7 +158,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'metadata-head': /405/, 'resource-metadata-head': all, 'login-head': all },
     ],
     [
-      'a 401 without its challenge',
+      'a 401 response without WWW-Authenticate',
       {
         after(passing) {
           passing.headers = without(passing.headers, (name) => name === 'www-authenticate')
@@ -170,7 +170,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       },
     ],
     [
-      'pages that can be framed and cached, and send a referrer',
+      'pages without the headers that prevent framing, caching and referrers',
       {
         after(passing) {
           const lost = ['content-security-policy', 'cache-control', 'referrer-policy']
@@ -184,7 +184,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       },
     ],
     [
-      'cookies without their flags',
+      'cookies without their security attributes',
       {
         after(passing) {
           const cookies = [passing.headers['set-cookie'] ?? []].flat()
@@ -211,7 +211,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'unknown-client': /open redirector.*RFC 9700 §4\.11\.2/i },
     ],
     [
-      'errors that become pages with status 200',
+      'error responses that the proxy replaces by pages with status 200',
       {
         after(passing) {
           if (passing.status < 400 || !passing.path.endsWith('/token')) return
@@ -230,7 +230,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  /** Returns a proxy that answers a repeated request with the stored response. */
+  /** Returns a proxy that stores token responses, and returns them for repeated requests. */
   const keepsResponses = (): ChangingProxy => {
     const kept = new Map<string, Passing>()
     return {
@@ -279,7 +279,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'flow-code': /RFC 9207/ },
     ],
     [
-      'software names in the responses of the login page, without a failure',
+      'only a warning for software names in the responses of the login page',
       {
         after({ headers }) {
           headers['x-powered-by'] = 'Phusion'
@@ -300,7 +300,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
       { 'flow-pkce': /As a confidential client: .*401/ },
     ],
     [
-      'the code challenge method plain changed to S256',
+      'a code challenge method plain that the proxy changes to S256',
       {
         options: { pushedAuthorizationRequests: 'off' },
         before(passing) {
@@ -363,7 +363,7 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
     for (const [check, pattern] of Object.entries(expected)) expect(found[check]).toMatch(pattern)
   })
 
-  test('reports the remaining checks as skipped if no client receives tokens', async () => {
+  test('reports the remaining login checks as skipped if no client receives tokens', async () => {
     const findings = await throughProxy(
       {
         before(passing) {
@@ -397,19 +397,27 @@ describe('the doctor, behind a proxy that changes requests or responses', () => 
   }
   test.each<[string, ChangingProxy, readonly { state: string; advice: RegExp }[]]>([
     [
-      "the server's own machine, although the request came from outside: a proxy there hides all users",
+      'reports a loopback address if the doctor reached the server over the network',
       { reachedAt: '203.0.113.5' },
       [{ state: 'warn', advice: /127\.0\.0\.1.*limits count them as one.*TRUSTED_PROXIES=/ }],
     ],
     [
-      'another address, which is reported, because the doctor cannot identify its owner',
+      'reports an address of the network, because the doctor cannot identify its owner',
       { reachedAt: '203.0.113.5', ...forwards },
       [{ state: 'skip', advice: /198\.51\.100\.7.*TRUSTED_PROXIES=/ }],
     ],
-    ['the same machine as the doctor: nothing is reported', { reachedAt: '127.0.0.1' }, []],
-    ['the same over IPv6', { reachedAt: '::1' }, []],
+    [
+      'reports nothing if the doctor reached the server over loopback',
+      { reachedAt: '127.0.0.1' },
+      [],
+    ],
+    [
+      'reports nothing if the doctor reached the server over IPv6 loopback',
+      { reachedAt: '::1' },
+      [],
+    ],
   ])(
-    'judges the address from which the server received a login: %s',
+    'checks the address from which the server received a login: %s',
     async (_, proxy, expected) => {
       const findings = await throughProxy(proxy, { logIn: true })
       expect(findings.filter(({ check }) => check === 'trusted-proxies')).toEqual(

@@ -18,7 +18,7 @@ const named = (state: Finding['state'], { stdout }: Pick<Outcome, 'stdout'>): re
   [...stdout.matchAll(new RegExp(`^${state} +(\\S+)`, 'gm'))].map(([, check = '']) => check)
 
 describe('a configuration', () => {
-  test('passes by default, with warnings where the specification differs from RFC 9700, and nothing is written', async () => {
+  test('passes by default, causes warnings for differences from RFC 9700, and creates no files', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { SECRET_KEY: undefined } }, 'doctor')
     expect(outcome.code, outcome.stderr).toBe(0)
@@ -54,17 +54,17 @@ describe('a configuration', () => {
       { OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1', BASE_URL: 'https://example.org/login' },
     ],
     [
-      'fapi2, with nonces',
+      'fapi2 with DPoP nonces',
       { OAUTH2SERVER_SECURITY_PROFILE: 'fapi2', OAUTH2SERVER_REQUIRE_DPOP_NONCE: 'true' },
     ],
-  ])('of the profile %s passes a whole login without a warning', async (_, env) => {
+  ])('with the profile %s passes a whole login without a warning', async (_, env) => {
     const findings = await examineConfiguration({ ...https, ...env })
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([])
     expect(findings.map(({ check }) => check)).toContain('flow-revocation')
   })
 
   test.each(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])(
-    'with only %s: the doctor completes a login',
+    'with %s as the only client authentication method completes a login',
     async (method) => {
       const findings = await examineConfiguration({
         ...https,
@@ -87,7 +87,7 @@ describe('a configuration', () => {
       { OAUTH2SERVER_ALLOWED_GRANT_TYPES: 'authorization_code' },
       { 'flow-refresh-reuse': /^Not tried: there is no refresh token/ },
     ],
-  ])('%s is reported with the skipped checks and the reason', async (_, env, expected) => {
+  ])('%s causes skipped checks with the reason', async (_, env, expected) => {
     const findings = await examineConfiguration({ ...https, ...env })
     const skipped = findings.filter(({ state }) => state === 'skip')
     expect(Object.fromEntries(skipped.map(({ check, advice }) => [check, advice]))).toEqual(
@@ -139,7 +139,7 @@ describe('a configuration', () => {
     for (const { advice } of warned) expect(advice).not.toContain('undefined')
   })
 
-  test('with https and without a trusted proxy: warns about the effect on the limits, and says when this is intended', async () => {
+  test('with https and without a trusted proxy causes a warning about the limits, with the condition for ignoring it', async () => {
     const warned = async (env: Record<string, string>) =>
       (await examineConfiguration(env)).find(({ check }) => check === 'trusted-proxies')
     expect(await warned({ BASE_URL: https.BASE_URL })).toEqual({
@@ -153,7 +153,7 @@ describe('a configuration', () => {
     expect(await warned({ BASE_URL: 'http://localhost:3000' })).toBeUndefined()
   })
 
-  test('that is invalid is rejected in one line, as by every command', async () => {
+  test('that is invalid is rejected in one line', async () => {
     await using place = await workplace()
     const outcome = await place.runWith({ env: { BASE_URL: 'http://example.org' } }, 'doctor')
     expect(outcome).toMatchObject({ code: 1, stdout: '' })
@@ -190,7 +190,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('with --log-in: creates a user and a client for a login, and deletes them afterwards', async () => {
+  test('with --log-in is tested with a new user and a new client, which are deleted afterwards', async () => {
     await using place = await workplace()
     await using app = await startServer()
     const env = {
@@ -215,7 +215,7 @@ describe('a running server', () => {
     expect(await app.query('select 1 from oauth2server_client')).toEqual([])
   })
 
-  test('that is an Express application as in the README passes all checks, with a warning about X-Powered-By', async () => {
+  test('in an Express application as in the README passes all checks, with a warning about X-Powered-By', async () => {
     await using place = await workplace()
     const port = await freePort()
     const server = await createAuthorizationServer({
@@ -249,38 +249,38 @@ describe('a running server', () => {
 
   test.each([
     [
-      'optional for confidential clients',
+      'that is optional for confidential clients',
       'public',
       {},
       /^The server issues codes without PKCE to confidential clients/,
     ],
     [
-      'optional for confidential clients, without pushed requests',
+      'that is optional for confidential clients, without pushed requests',
       'public',
       { pushedAuthorizationRequests: 'off' },
       /^The server issues codes without PKCE to confidential clients/,
     ],
     [
-      'optional for all',
+      'that is optional for all clients',
       'never',
       {},
       /^The server issues codes without PKCE to public and confidential clients/,
     ],
     [
-      'optional with keys only',
+      'that is optional for confidential clients, which authenticate with keys',
       'public',
       { clientAuthentication: ['private_key_jwt'] },
       /^The server issues codes without PKCE to confidential clients/,
     ],
-    ['required for all', 'always', {}, undefined],
+    ['that is required for all clients', 'always', {}, undefined],
     [
-      'optional for confidential clients, which the server does not support',
+      'that is optional only for confidential clients, which the server does not support',
       'public',
       { clientAuthentication: ['none'] },
       undefined,
     ],
   ] as const)(
-    'is checked for PKCE that is %s (RFC 9700 §2.1.1)',
+    'is checked for PKCE %s (RFC 9700 §2.1.1)',
     async (_, requirePkce, options, expected) => {
       await using app = await startServer({ requirePkce, clock: Date.now, ...options })
       const findings = await examine({

@@ -15,7 +15,7 @@ test('scopes list prints the built-in scope and the scopes of the application, o
   await using place = await workplace()
   expect(await place.run('scopes', 'list')).toEqual({ ...silent, stdout: emailLine })
 
-  // The scopes that this package declares for its own checkout do not apply to applications that depend on it.
+  // This package declares scopes for its own checkout. They do not apply to applications that depend on the package.
   await declareScopes(place)
   await mkdir(join(place.folder, 'node_modules'))
   await symlink(root, join(place.folder, 'node_modules/svc-oauth2server'))
@@ -108,7 +108,7 @@ test('reports a data folder that cannot be created', async () => {
   )
 })
 
-test('uses a database of a newer version with a warning, and does not migrate it', async () => {
+test('uses the database of a newer version with a warning, and does not migrate the database', async () => {
   await using place = await workplace()
   const server = await place.open()
   await server.close()

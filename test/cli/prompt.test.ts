@@ -21,7 +21,7 @@ test('reads a secret from the terminal without showing it', async () => {
   expect(shown()).toBe('Token: \n')
 })
 
-test('without a terminal, reads the whole input as the secret, without a prompt', async () => {
+test('without a terminal, reads the whole input as the secret and prints no prompt', async () => {
   const { shown, ...at } = terminal(false)
   expect(isTerminal(at)).toBe(false)
   at.input.end('the secret\n')

@@ -55,7 +55,7 @@ const foundBy = async ({ database }: Workplace, tokens: readonly string[]): Prom
   }
 }
 
-test('decision §1 secret-key rotate prints the number of rows, and how long to keep the previous key', {
+test('decision §1 secret-key rotate prints the number of rows, and the time for which the previous key is needed', {
   timeout: 60_000,
 }, async () => {
   await using place = await workplace()
@@ -78,7 +78,7 @@ test('decision §1 secret-key rotate prints the number of rows, and how long to 
   })
 })
 
-test('derives the time to keep the previous key from the settings', async () => {
+test('secret-key rotate derives the time for which the previous key is needed from the settings', async () => {
   await using place = await workplace()
   const env = { ...keys, OAUTH2SERVER_JWT_EXPIRES_IN: '60' }
   const { stdout, stderr } = await place.runWith({ env }, 'secret-key', 'rotate')
@@ -86,7 +86,7 @@ test('derives the time to keep the previous key from the settings', async () => 
   expect(stderr).toMatch(/for an hour more/)
 })
 
-test('continues after the process was killed, and seals the remaining rows', {
+test('secret-key rotate seals the remaining rows when it runs again after the process was killed', {
   timeout: 60_000,
 }, async () => {
   await using place = await workplace()
@@ -106,13 +106,13 @@ test('continues after the process was killed, and seals the remaining rows', {
   const clients = count(place.database, `oauth2server_client where seal like '${oldId}.%'`)
   expect(await place.runWith({ env: keys }, 'secret-key', 'rotate')).toMatchObject({
     code: 0,
-    // The remaining tokens and clients, and the user.
+    // The second run seals the remaining tokens, the remaining clients and the user.
     stdout: `${left + clients + 1}\n`,
   })
   expect(await foundBy(place, tokens)).toBe(all)
 })
 
-test('reports altered rows, and does not change them', async () => {
+test('secret-key rotate reports altered rows, and does not change them', async () => {
   await using place = await workplace()
   const tokens = await withTokens(place, 2)
   execute(place.database, "update oauth2server_token set scopes = 'user:email' where id = 1")
@@ -126,7 +126,7 @@ ${done}`,
   expect(await foundBy(place, tokens)).toBe(1)
 })
 
-test('rotates a database of an application with its own users', async () => {
+test('secret-key rotate works for an application with its own user table', async () => {
   await using place = await workplace()
   const people = new DatabaseSync(place.database)
   people.exec(

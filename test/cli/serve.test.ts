@@ -55,7 +55,7 @@ test('serve runs the authorization server without an application, with a start p
   expect(program.stdout).toBe('')
 })
 
-test('reports a port in use in one line', async () => {
+test('serve reports a port in use in one line', async () => {
   await using place = await workplace()
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))

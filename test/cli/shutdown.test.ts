@@ -24,7 +24,7 @@ const dial = async (port: number) => {
         listener = () => what.test(heard) && resolve()
         listener()
       }),
-    /** All received data, once the server has closed the connection. */
+    /** Resolves to all received data when the server has closed the connection. */
     ended,
   }
 }
@@ -119,7 +119,7 @@ test('a restart aborts no request on a keep-alive connection', async () => {
   }
 })
 
-test('a keep-alive connection gets Connection: close, and an idle connection does not delay the exit', async () => {
+test('a response on a keep-alive connection contains Connection: close, and an idle connection does not delay the exit', async () => {
   await using place = await workplace()
   const port = await freePort()
   await using program = runNode([mainProgram, 'serve'], {
@@ -139,7 +139,7 @@ test('a keep-alive connection gets Connection: close, and an idle connection doe
   expect(await program.exited).toEqual({ code: 0, signal: null })
 })
 
-test('the example application: SIGTERM finishes requests in flight, and exits', async () => {
+test('the example application finishes requests in flight after SIGTERM, and exits', async () => {
   await using data = await temporaryFolder()
   await using notes = await startNotes({ data: data.path })
   const ready = await dial(notes.port)

@@ -93,7 +93,7 @@ describe('tokens create', () => {
 })
 
 describe('tokens delete', () => {
-  test('by name deletes the only token with that name of that user', async () => {
+  test('deletes a token by the name and the user, and no token of another user', async () => {
     await using place = await withUser()
     const { server, userId } = place
     const you = await server.users.create({ email: 'you@example.org', password: null })
@@ -109,7 +109,7 @@ describe('tokens delete', () => {
     )
   })
 
-  test('by name rejects several matches; by value, read from stdin, deletes each of them', async () => {
+  test('rejects a name with several matches, and deletes the token whose value stdin contains', async () => {
     await using place = await withUser()
     const { userId } = place
     const { tokens } = place.server
@@ -130,13 +130,17 @@ describe('tokens delete', () => {
 
   test.each([
     [
-      'without a terminal and --force',
+      'a deletion without a terminal and without --force',
       ['--name', 'N', '--user', email],
       'without a terminal, --force is needed',
     ],
-    ['without a user', ['--name', 'N', '--force'], '--name with --user is needed, or --token'],
     [
-      'of a token both by name and by value',
+      'a name without a user',
+      ['--name', 'N', '--force'],
+      '--name with --user is needed, or --token',
+    ],
+    [
+      'a name together with a value',
       ['--name', 'N', '--user', email, '--token', '--force'],
       "option '--token' cannot be used with option '--name <name>'",
     ],

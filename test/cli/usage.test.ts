@@ -35,7 +35,7 @@ test.each([
   expect(await place.run(...args)).toEqual(misused(message))
 })
 
-test('rejects a group without a command as wrong usage, and prints the help', async () => {
+test('rejects a command group without a command as wrong usage, and prints the help', async () => {
   await using place = await workplace()
   const { code, stdout, stderr } = await place.run('users')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -67,10 +67,10 @@ describe('users create', () => {
   })
 
   test.each([
-    ['a missing option', [], "required option '--email <email>' not specified"],
+    ['a missing e-mail option', [], "required option '--email <email>' not specified"],
     ['an option without its value', ['--email'], "option '--email <email>' argument missing"],
     [
-      'an option given twice, without repeating its value',
+      'a repeated password option without printing the passwords',
       ['--email', 'a@b.example', '--password', 'secret one', '--password', 'secret two'],
       "option '--password <password>' is given more than once",
     ],

@@ -78,7 +78,8 @@ const command = (
     })
     child.once('error', reject)
     child.once('close', (code) => {
-      // Values that are shown once are meant for the user at the terminal, so they are not leaks.
+      // Commands print new secrets to stderr after "shown once: ". These secrets are intended for the user, so ignore
+      // them.
       const log = stderr.replaceAll(/(shown once: )\S+/g, '$1…')
       secretNet().addText(`stderr of ${args.join(' ')}`, log)
       resolve({ code, stdout, stderr })

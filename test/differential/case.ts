@@ -1,13 +1,16 @@
 import type { Peer } from './peer.ts'
 
-/** One request that every server receives in the same form. */
+/** A request, or a sequence of requests, that every server receives. */
 export interface Case {
   readonly id: string
-  /** The section that defines the answer. */
+  /** The section of the RFC that defines the response. */
   readonly rule: string
   readonly what: string
-  /** The endpoint that it needs, besides those for authorizations and tokens. */
+  /** The optional endpoint that the case requires. */
   readonly needs?: 'revoke' | 'introspect' | 'metadata'
-  /** @returns a short outcome that can be compared */
+  /**
+   * Sends the requests.
+   * @returns the outcome as a short text, which is compared with the outcomes of the other servers
+   */
   readonly run: (peer: Peer) => Promise<string>
 }

@@ -4,7 +4,7 @@
  *
  *     npm ci --prefix bench && npm run test:differential
  *
- * Ends with status 1 if a difference has no explanation, or an explanation no difference.
+ * Exits with status 1 if a difference has no explanation, or if an explanation belongs to no difference.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,12 +19,12 @@ import { tokenCases } from './token-cases.ts'
 
 const cases: readonly Case[] = [...authorizationCases, ...tokenCases, ...aboutTokenCases]
 
-const asked = async ({ needs, run }: Case, peer: Peer): Promise<string | null> => {
+const outcomeOf = async ({ needs, run }: Case, peer: Peer): Promise<string | null> => {
   if (needs !== undefined && peer.at[needs] === null) return null
   try {
     return await run(peer)
   } catch (error) {
-    return `cannot be asked: ${error instanceof Error ? error.message : error}`
+    return `failed: ${error instanceof Error ? error.message : error}`
   }
 }
 
@@ -38,7 +38,7 @@ try {
   const compared: Compared[] = []
   for (const one of cases) {
     const responses: (string | null)[] = []
-    for (const { peer } of running) responses.push(await asked(one, peer))
+    for (const { peer } of running) responses.push(await outcomeOf(one, peer))
     const [ours = null, ...theirs] = responses
     const differs = theirs.some((response) => response !== null && response !== ours)
     const { id, rule, what } = one
@@ -55,8 +55,8 @@ try {
   )
   for (const { id, what, ours, theirs } of unexplained)
     console.log(`${id} ${what}: ${ours} | ${theirs.join(' | ')} – has no explanation`)
-  for (const id of idle) console.log(`${id} is explained, but does not differ`)
-  const broken = compared.filter(({ ours }) => ours.startsWith('cannot be asked'))
+  for (const id of idle) console.log(`${id} has an explanation, but all responses are equal`)
+  const broken = compared.filter(({ ours }) => ours.startsWith('failed: '))
   for (const { id, ours } of broken) console.log(`${id}: ${ours}`)
   const differing = compared.filter(({ differs }) => differs).length
   console.log(`${compared.length} cases, ${differing} differ, ${unexplained.length} unexplained`)

@@ -1,9 +1,9 @@
 import type { HttpResponse } from './peer.ts'
 
-/** Returns the outcome of an authorization request in a short form that can be compared. */
+/** Returns the outcome of an authorization request as a short text. */
 export const ofAuthorization = (end: URL | HttpResponse): string => {
   if (!(end instanceof URL)) {
-    // An HTML page, an error view, or JSON: the relevant fact is that the server did not redirect.
+    // The format of the response does not matter: the server refused the request without a redirect.
     return end.status >= 500 ? `${end.status}` : 'refused here'
   }
   const fragment = new URLSearchParams(end.hash.slice(1))
@@ -15,7 +15,7 @@ export const ofAuthorization = (end: URL | HttpResponse): string => {
   return 'redirect: nothing'
 }
 
-/** The same for an endpoint that programs call. */
+/** Returns the outcome of a request to another endpoint as a short text. */
 export const ofResponse = ({ status, body }: HttpResponse): string => {
   if (typeof body.error === 'string') return `${status} ${body.error}`
   if (typeof body.access_token === 'string')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** A client that every server has, with the same name. */
+/** A client that is registered at every server under the same name. */
 export interface Registered {
   readonly name: string
   readonly secret: string | null
@@ -11,7 +11,7 @@ export interface Registered {
 const cb = 'https://client.example/cb'
 const code = ['authorization_code', 'refresh_token'] as const
 
-/** The clients of the cases. */
+/** The clients that the cases use. */
 export const registered = [
   {
     name: 'web',
@@ -37,7 +37,7 @@ export const registered = [
 
 export type ClientName = (typeof registered)[number]['name']
 
-/** The endpoints of a server; null if it does not have one. */
+/** The port and the endpoint paths of a server. A path is null if the server does not have the endpoint. */
 export interface Addresses {
   readonly port: number
   readonly authorize: string
@@ -56,7 +56,7 @@ export interface HttpResponse {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** How a client authenticates. */
+/** The client of a request, and its authentication. */
 export interface Proof {
   readonly client?: ClientName
   readonly by?: 'basic' | 'body' | 'nothing'
@@ -72,7 +72,7 @@ export const formOf = (given: Given): string =>
     Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined),
   ).toString()
 
-/** A server under comparison, with the user's browser. */
+/** One of the compared servers, with the browser of a logged-in user. */
 export class Peer {
   readonly name: string
   readonly at: Addresses
@@ -119,7 +119,7 @@ export class Peer {
     return { status: response.status, headers: response.headers, text, body }
   }
 
-  /** A valid authorization request of a client, with changes; undefined omits a parameter. */
+  /** Returns the query of a valid authorization request. `given` replaces parameters; undefined omits a parameter. */
   request(client: ClientName, given: Given = {}): string {
     return formOf({
       response_type: 'code',
@@ -134,7 +134,8 @@ export class Peer {
   }
 
   /**
-   * Follows the flow in the browser until it leaves the server, or stops at a page. The user consents to everything.
+   * Sends an authorization request from the browser, follows redirects, and consents.
+   * @returns the redirect to the client, or the page at which the flow stopped
    */
   async authorize(query: string, init: RequestInit = {}): Promise<URL | HttpResponse> {
     let response = await this.send(
@@ -161,11 +162,11 @@ export class Peer {
     const end = await this.authorize(this.request(client, given))
     const value = end instanceof URL ? end.searchParams.get('code') : null
     if (value === null)
-      throw new Error(`${this.name} gave no code: ${end instanceof URL ? end : end.text}`)
+      throw new Error(`${this.name} returned no code: ${end instanceof URL ? end : end.text}`)
     return value
   }
 
-  /** Sends a form of a client to one of the endpoints for programs. */
+  /** Sends a form to an endpoint with the authentication of a client. */
   post(path: string | null, given: Given | string, proof: Proof = {}): Promise<HttpResponse> {
     if (path === null) throw new Error(`${this.name} has no such endpoint.`)
     const { client = 'web', headers = {} } = proof
@@ -195,7 +196,7 @@ export class Peer {
     return this.post(this.at.token, given, proof)
   }
 
-  /** A valid token request for a code, with changes. */
+  /** Sends a valid token request for a code. `given` replaces parameters; undefined omits a parameter. */
   redeem(code: string, given: Given = {}, proof: Proof = {}): Promise<HttpResponse> {
     const redirect_uri = proof.client === 'native' ? 'http://127.0.0.1/cb' : cb
     const own = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier }
@@ -207,7 +208,7 @@ export class Peer {
     given: Given = {},
   ): Promise<{ access: string; refresh: string }> {
     const { body, text } = await this.redeem(await this.code(client, given), {}, { client })
-    if (!body.access_token) throw new Error(`${this.name} gave no tokens: ${text}`)
+    if (!body.access_token) throw new Error(`${this.name} returned no tokens: ${text}`)
     return { access: String(body.access_token), refresh: String(body.refresh_token) }
   }
 
@@ -223,5 +224,5 @@ const hiddenIn = (html: string): Record<string, string> =>
     ),
   )
 
-/** A token that no server has issued. */
+/** Returns a token that no server has issued. */
 export const unknown = (): string => randomUUID().replaceAll('-', '').repeat(2).slice(0, 43)

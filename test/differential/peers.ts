@@ -19,7 +19,7 @@ export interface Running {
 const email = 'user@example.org'
 const password = 'correct horse battery staple'
 
-/** This server with its defaults, with the user logged in. */
+/** Starts this server with its default settings, and logs the user in. */
 export const startOurs = async (): Promise<Running> => {
   const folder = await mkdtemp(join(tmpdir(), 'oauth2server-differential-'))
   const http = createServer()
@@ -67,7 +67,7 @@ export const startOurs = async (): Promise<Running> => {
   const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
   const body = new URLSearchParams({ email, password, csrf_token })
   const { status } = await peer.send('/login', { method: 'POST', body })
-  if (status !== 303) throw new Error(`The login was answered with ${status}.`)
+  if (status !== 303) throw new Error(`The login returned ${status}.`)
   return {
     peer,
     async stop() {
@@ -81,7 +81,7 @@ export const startOurs = async (): Promise<Running> => {
 
 const bench = join(import.meta.dirname, '../../bench')
 
-/** Another library, in a process of its own. */
+/** Starts another library in a separate process. */
 export const startPeer = async (name: string, file: string): Promise<Running> => {
   if (!existsSync(join(bench, 'node_modules')))
     throw new Error('The peers are not installed: npm ci --prefix bench')
@@ -91,7 +91,7 @@ export const startPeer = async (name: string, file: string): Promise<Running> =>
   })
   const addresses = await new Promise<Addresses>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Addresses))
-    child.once('exit', (status) => reject(new Error(`${name} ended with ${status}.`)))
+    child.once('exit', (status) => reject(new Error(`${name} exited with status ${status}.`)))
   })
   return {
     peer: new Peer(name, addresses),

@@ -1,4 +1,4 @@
-/** A case, and the outcome at each server; null if it has no such endpoint. */
+/** A case with the outcome at each server. An outcome is null if the server does not have the endpoint. */
 export interface Compared {
   readonly id: string
   readonly rule: string
@@ -29,7 +29,7 @@ const tableOf = (rows: readonly Compared[], names: readonly string[], hasReason:
     ),
   ].join('\n')
 
-/** Returns the page of the documentation. */
+/** Returns the text of docs/security/differences.md. */
 export const pageOf = (compared: readonly Compared[], names: readonly string[]): string => {
   const differing = compared.filter(({ differs }) => differs)
   const same = compared.filter(({ differs }) => !differs)

@@ -12,7 +12,7 @@ const asks =
   async (peer: Peer): Promise<string> =>
     ofResponse(await peer.token(given, proof))
 
-/** Without a client in the body. */
+/** Encodes a form without the client ID, which `post` otherwise adds. */
 const formless = (given: Given): string =>
   new URLSearchParams(given as Record<string, string>).toString()
 

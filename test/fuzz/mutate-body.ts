@@ -89,7 +89,7 @@ const changes: readonly Change[] = [
   },
 ]
 
-/** Changes the body to a size near the maximum, or to a mebibyte, after which the server may close the connection. */
+/** Enlarges the body to about the maximum size or to a mebibyte. The server may then close the connection. */
 const large: Change = (shape, own, r) => {
   const size = r.pick([65_535, 65_536, 65_537, 66_000, 1_048_576])
   const filler = isJson(shape) ? ' ' : 'x'
@@ -105,7 +105,7 @@ const large: Change = (shape, own, r) => {
   shape.isAlone = true
 }
 
-/** Mutates the body as bytes: truncated, changed, compressed, of another type, too large. */
+/** Mutates the bytes of a body: truncates, alters, compresses or enlarges them, or changes the content type. */
 export const body: Mutation = (shape, r) => {
   const own = bytesOf(shape.body) ?? Buffer.from('a=b')
   if (r.chance(4)) large(shape, own, r)

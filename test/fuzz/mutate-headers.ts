@@ -4,7 +4,7 @@ import type { Nasty } from './nasty.ts'
 
 type Given = (random: SeededRandom, nasty: Nasty) => string
 
-/** Header lines that influence processing, each with unexpected values. */
+/** Headers that influence how the server processes a request, each with unexpected values. */
 const lines: Readonly<Record<string, Given>> = {
   Accept: (r, n) =>
     r.pick([

@@ -135,7 +135,10 @@ const pathChanges: readonly ((path: string, r: SeededRandom, n: Nasty) => string
 
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** Mutates named parts of a request: they are removed, repeated, emptied, enlarged, or of another type. */
+/**
+ * Mutates the method, the path, or a parameter or member: removes, repeats, empties or enlarges it, or changes its
+ * type.
+ */
 export const structure: Mutation = (shape, r, n) => {
   const { body } = shape
   const what = r.below(20)

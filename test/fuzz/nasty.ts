@@ -80,7 +80,7 @@ const fixed: readonly Value[] = [
   '+010000-01-01T00:00:00Z',
 ]
 
-/** Values that often cause errors: fixed ones, and values that fast-check generates from the seed. */
+/** Values that often cause errors. Some are constant, and fast-check generates the others from the seed. */
 export interface Nasty {
   value(random: SeededRandom): Value
   text(random: SeededRandom): string

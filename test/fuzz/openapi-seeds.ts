@@ -1,4 +1,4 @@
-import type { Session, TestData } from '../support/observed-furniture.ts'
+import type { Session, TestData } from '../support/observed-test-data.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { pairsOf, shapeOf, type WeightedSeed } from './seeds.ts'
 
@@ -40,7 +40,7 @@ const propertiesOf = (given: Schema, document: Document): Readonly<Record<string
   )
 }
 
-/** Returns values for parameters that refer to existing objects. */
+/** Returns valid values for parameters. IDs belong to existing objects. */
 const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unknown>> => ({
   name: 'Fuzz',
   description: 'Text',
@@ -55,7 +55,7 @@ const known = (f: TestData, random: SeededRandom): Readonly<Record<string, unkno
   confirm_name: 'Fuzz',
   overlap: '0',
   expires: '2030-01-01',
-  // Rarely, because ending a session or deleting an object also affects other requests.
+  // Use `yes` rarely: later requests need the session and the object that the request would delete.
   delete: random.chance(3) ? 'yes' : 'no',
   others: random.chance(1) ? 'yes' : 'no',
   session_id: random.chance(1) ? '1' : '999999',

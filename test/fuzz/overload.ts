@@ -1,4 +1,4 @@
-import type { TestData } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-test-data.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import type { FuzzRequest } from './requests.ts'
 import { pairsOf, shapeOf } from './seeds.ts'
@@ -7,15 +7,15 @@ import { wireOf } from './shape.ts'
 
 /** The number of concurrent logins: more than the queue of password hashes accepts. */
 const logins = 260
-/** The timeout of a login in milliseconds. The logins wait for each other. */
+/** The timeout of a login in milliseconds. It is long, because the server hashes few passwords at a time. */
 const timeout = 90_000
 
 /**
- * Overloads the hashing of passwords on purpose: requests beyond its capacity must get 503 with Retry-After, and no
- * other request may get 503.
- * @returns the number of responses by status, and of 503 responses without Retry-After
+ * Sends more passwords than the server can queue for hashing. Requests beyond this capacity must get 503 with
+ * Retry-After.
+ * @returns the number of responses by status, and the number of 503 responses without Retry-After
  */
-export const overload = async (port: number, furniture: TestData) => {
+export const overload = async (port: number, testData: TestData) => {
   const endings: Ending[] = await Promise.all(
     Array.from({ length: logins }, (_, number) => {
       const random = seededRandom(0, number)
@@ -24,7 +24,7 @@ export const overload = async (port: number, furniture: TestData) => {
         method: 'POST',
         path: '/oauth/token',
         headers: {
-          authorization: `Basic ${btoa(`${furniture.confidential.id}:${furniture.confidential.secret}`)}`,
+          authorization: `Basic ${btoa(`${testData.confidential.id}:${testData.confidential.secret}`)}`,
         },
         body: {
           kind: 'form',
@@ -49,8 +49,8 @@ export const overload = async (port: number, furniture: TestData) => {
   )
   const statuses: Record<string, number> = {}
   for (const { status } of endings) statuses[status] = (statuses[status] ?? 0) + 1
-  const untimed = endings.filter(
+  const withoutRetryAfter = endings.filter(
     ({ status, retryAfter }) => status === 503 && !/^\d+$/.test(retryAfter ?? ''),
   ).length
-  return { statuses, untimed }
+  return { statuses, withoutRetryAfter }
 }

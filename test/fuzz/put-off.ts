@@ -2,11 +2,11 @@ import type { Complaint } from '../support/observed-server.ts'
 
 /** The permitted reasons for a 503, by the cause in the log entry. */
 const reasons: Readonly<Record<string, RegExp>> = {
-  // The client ID is a URL whose host does not exist. The client may exist later, so the server does not respond with
-  // invalid_client.
-  'the document of a client is away': /OutboundFailed/,
-  // More concurrent passwords than can be hashed, which only `overload` sends.
-  'too many passwords': /PasswordHashingBusy/,
+  // The client ID is a URL whose host name cannot be resolved. The failure may be temporary, so the server does not
+  // respond with invalid_client.
+  'the metadata document of a client cannot be fetched': /OutboundFailed/,
+  // The queue of password hashes is full. Only `overload` sends enough passwords for that.
+  'the queue of password hashes is full': /PasswordHashingBusy/,
 }
 
 export interface Unavailability {
@@ -22,7 +22,7 @@ export const unavailabilityOf = (complaints: readonly Complaint[]): Unavailabili
     Object.keys(reasons).map((reason) => [reason, 0]),
   )
   const others = complaints.filter(({ kind, text }) => {
-    const [reason] = Object.entries(reasons).find(([, says]) => says.test(text)) ?? []
+    const [reason] = Object.entries(reasons).find(([, pattern]) => pattern.test(text)) ?? []
     if (kind !== 'request.unavailable' || reason === undefined) return true
     counts[reason] = (counts[reason] ?? 0) + 1
     return false

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { type Shape, wireOf } from './shape.ts'
 
-/** Bytes for a new connection, and whether the sender closes it before a response. */
+/** Bytes to send over a new connection. If `leaves` is set, the sender disconnects before a response. */
 export interface Raw {
   readonly bytes: Buffer
   readonly leaves: boolean
@@ -14,7 +14,7 @@ const line =
   (text) =>
     text.replace('\r\n', `\r\n${added}\r\n`)
 
-/** Bytes that no HTTP client sends. Text is Latin-1, one byte per character. */
+/** Changes that make a request malformed. Text is Latin-1, one byte per character. */
 const breaks: readonly Break[] = [
   (text) => text.replace(/^(\S+) /, '$1 http://evil.example'),
   (text) => text.replace(/^(\S+) \S+/, '$1 *'),
@@ -71,7 +71,7 @@ const breaks: readonly Break[] = [
   (_text, r) => r.bytes(r.below(500)).toString('latin1'),
 ]
 
-/** Incomplete requests: the sender disconnects in the middle of the head or body. */
+/** Changes that cut a request off in the middle of its head or body. */
 const halves: readonly Break[] = [
   (text, r) => text.slice(0, r.below(text.length)),
   (text) =>

@@ -7,15 +7,15 @@ const table = (rows: ReadonlyMap<string, Record<string, number>>): void =>
     Object.fromEntries([...rows].toSorted(([one], [other]) => one.localeCompare(other))),
   )
 
-/** Returns a readable report of a run. */
+/** Prints the report of a run. */
 export const print = (report: FuzzReport): void => {
-  const { tally, seconds, probes, rows, overload, putOff, violations } = report
-  console.log('Answers by endpoint:')
+  const { tally, seconds, probes, rows, overload, unavailable, violations } = report
+  console.log('Responses by endpoint:')
   table(tally.endpoints)
-  console.log('Answers by what was done to the request:')
+  console.log('Responses by kind of mutation:')
   table(tally.kinds)
-  console.log('Passwords beyond what can be hashed, sent on purpose:', overload)
-  console.log('Put off with 503, by the reason in the log:', putOff)
+  console.log('Responses to too many passwords:', overload)
+  console.log('503 responses by the reason in the log:', unavailable)
   console.table(
     Object.fromEntries(
       probes.map(([when, { rss, heapUsed, external, connections, files, handles }]) => [
@@ -34,10 +34,10 @@ export const print = (report: FuzzReport): void => {
   console.log('Rows at the end:', rows)
   const rate = Math.round(tally.total / seconds)
   console.log(
-    `${tally.total} requests in ${Math.round(seconds)} s (${rate} a second); half completed within ${tally.within(0.5)} ms, 99 % within ${tally.within(0.99)} ms, behind up to 7 others on their connection`,
+    `${tally.total} requests in ${Math.round(seconds)} s (${rate} a second); half of them took at most ${tally.within(0.5)} ms, 99 % at most ${tally.within(0.99)} ms, including up to 7 earlier requests on the same connection`,
   )
-  for (const { number, endpoint, kind, status, request } of tally.offences)
+  for (const { number, endpoint, kind, status, request } of tally.failures)
     console.log(`number ${number}, ${endpoint}, ${kind}: ${status}\n  ${request}`)
   for (const violation of violations) console.log(`VIOLATION: ${violation}`)
-  console.log(violations.length === 0 ? 'Nothing is wrong.' : `${violations.length} violations.`)
+  console.log(violations.length === 0 ? 'No violations.' : `${violations.length} violations.`)
 }

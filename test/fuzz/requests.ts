@@ -1,4 +1,4 @@
-import type { TestData } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-test-data.ts'
 import { type SeededRandom, seededRandom } from '../support/seeded-random.ts'
 import { body } from './mutate-body.ts'
 import { credential } from './mutate-credentials.ts'
@@ -14,7 +14,7 @@ import { wireOf } from './shape.ts'
 export interface FuzzRequest {
   readonly number: number
   readonly endpoint: string
-  /** The levels of the mutations of this request, or `valid`. */
+  /** The kind of the first mutation, or `valid`. */
   readonly kind: string
   readonly bytes: Buffer
   /** Whether the method is HEAD, whose response has no body even with a Content-Length. */
@@ -23,7 +23,7 @@ export interface FuzzRequest {
   readonly leaves: boolean
 }
 
-/** The share of each level in percent. A second or third mutation can be of any level. */
+/** The kinds of the first mutation, with their share in percent. Up to two further mutations can be of any kind. */
 const levels: readonly (readonly [name: string, share: number, mutation: Mutation | undefined])[] =
   [
     ['valid', 3, undefined],
@@ -52,15 +52,17 @@ const seedAt = (all: readonly WeightedSeed[], weight: number): WeightedSeed['see
   throw new RangeError('The weight is beyond all seeds.')
 }
 
-/** Creates requests by their number, always the same for a seed, except for values that the server generates. */
+/**
+ * Returns a function that creates the request with a number. Only values that the server generates differ between runs.
+ */
 export const requestMaker = (seed: number, document: Document) => {
   const nasty = nastyValues(seed)
   const all = [...seeds, ...openapiSeeds(document)]
   const weights = all.reduce((sum, { weight }) => sum + weight, 0)
   const others = [structure, headers, body, credential]
-  return (number: number, furniture: TestData): FuzzRequest => {
+  return (number: number, testData: TestData): FuzzRequest => {
     const random: SeededRandom = seededRandom(seed, number)
-    const shape = seedAt(all, random.below(weights))(furniture, random)
+    const shape = seedAt(all, random.below(weights))(testData, random)
     const [name, , mutation] = levelAt(random.below(100))
     mutation?.(shape, random, nasty)
     if (name !== 'valid') {

@@ -13,7 +13,9 @@ export class ResponseReader {
   readonly #onResponse: (head: Head) => void
   #rest: Buffer = nothing
   #head: Head | undefined
-  /** The remaining bytes of the body or, with chunked encoding, of the chunk and its line end. */
+  /**
+   * The bytes of the current body that are still missing; with chunked encoding, of the current chunk and its line end.
+   */
   #left = 0
   #isChunked = false
 

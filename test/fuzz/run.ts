@@ -1,5 +1,5 @@
-import type { TestData } from '../support/observed-furniture.ts'
 import { type ObservedServer, type Probe, startObserved } from '../support/observed-server.ts'
+import type { TestData } from '../support/observed-test-data.ts'
 import type { Document } from './openapi-seeds.ts'
 import { overload } from './overload.ts'
 import { unavailabilityOf } from './put-off.ts'
@@ -15,13 +15,15 @@ export interface FuzzOptions {
   readonly store: 'sqlite' | 'postgres'
   /** Settings of the server, for instance high limits. */
   readonly settings?: Readonly<Record<string, unknown>>
-  /** The number of a single request to send, after the set-up of its set. */
+  /** The number of the only request to send. The run first creates the test data that the request needs. */
   readonly only?: number
-  /** Whether to send more passwords than can be hashed at the end. Default: false. */
+  /**
+   * Whether to send too many passwords at the end of the run, which fills the queue of password hashes. Default: false.
+   */
   readonly overloads?: boolean
   /** Stops the run after the requests in flight. The report contains the requests that were sent. */
   readonly signal?: AbortSignal
-  /** Called after each set with the number of responses. */
+  /** Called after every 10,000 requests with the number of responses and the elapsed time. */
   readonly onProgress?: (answered: number, seconds: number) => void
 }
 
@@ -32,14 +34,16 @@ export interface FuzzReport {
   readonly rows: Readonly<Record<string, number>>
   readonly overload: Readonly<Record<string, number>>
   /** The number of 503 responses, by the reason in the log. */
-  readonly putOff: Readonly<Record<string, number>>
+  readonly unavailable: Readonly<Record<string, number>>
   /** The reasons why the run failed; empty if it succeeded. */
   readonly violations: readonly string[]
 }
 
-/** The number of requests for one set of credentials. */
+/** The number of requests that use the same test data. After them, the run creates new users, clients and tokens. */
 const setSize = 10_000
-/** The permitted growth of memory from the middle to the end of the run. Garbage collections vary this much. */
+/**
+ * The permitted growth of memory from the middle to the end of the run, which exceeds the effect of garbage collection.
+ */
 const growth = 1.1
 const permittedGrowth = 16 * 1024 * 1024
 
@@ -69,9 +73,9 @@ const newTestData = async (
   set: number,
 ): Promise<TestData> => {
   await server.random(seed + set)
-  const furniture = await server.furnish(set)
+  const testData = await server.createTestData(set)
   await server.random(null)
-  return furniture
+  return testData
 }
 
 const against = async (
@@ -89,8 +93,8 @@ const against = async (
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document
   const make = requestMaker(seed, document)
   const tally = new Tally()
-  let furniture = await newTestData(server, seed, 0)
-  const numbered = (number: number): FuzzRequest => make(number, furniture)
+  let testData = await newTestData(server, seed, 0)
+  const numbered = (number: number): FuzzRequest => make(number, testData)
   const sender = new Sender({
     port: server.port,
     make: numbered,
@@ -102,14 +106,14 @@ const against = async (
 
   if (only !== undefined) {
     for (let set = 1; set <= Math.floor(only / setSize); set += 1)
-      furniture = await newTestData(server, seed, set)
+      testData = await newTestData(server, seed, set)
     console.log(numbered(only).bytes.toString('latin1'))
     await sender.send(only, only + 1)
   } else {
     // Compare the end with the middle of the run, when all code has run and bounded caches are full.
     const marks = [0.1, 0.5].map((share) => Math.ceil((requests * share) / setSize) * setSize)
     for (let from = 0; from < requests && elapsed() < seconds; from += setSize) {
-      if (from > 0) furniture = await newTestData(server, seed, from / setSize)
+      if (from > 0) testData = await newTestData(server, seed, from / setSize)
       await sender.send(from, Math.min(requests, from + setSize))
       if (server.ended !== undefined || signal?.aborted) break
       onProgress?.(tally.total, elapsed())
@@ -119,13 +123,13 @@ const against = async (
   }
   const took = elapsed()
   if (server.ended !== undefined) return reportOf(server, { tally, took, probes, statuses: {} })
-  const { statuses, untimed } = overloads
+  const { statuses, withoutRetryAfter } = overloads
     ? await overload(server.port, await newTestData(server, seed, -1))
-    : { statuses: {}, untimed: 0 }
-  // Close abandoned connections, and let timeouts expire.
+    : { statuses: {}, withoutRetryAfter: 0 }
+  // Wait until the server has closed all connections.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   probes.push(['end', await server.probe()])
-  return reportOf(server, { tally, took, probes, statuses, untimed })
+  return reportOf(server, { tally, took, probes, statuses, withoutRetryAfter })
 }
 
 interface Outcome {
@@ -133,32 +137,36 @@ interface Outcome {
   readonly took: number
   readonly probes: readonly [string, Probe][]
   readonly statuses: Readonly<Record<string, number>>
-  readonly untimed?: number
+  readonly withoutRetryAfter?: number
 }
 
 const reportOf = async (
   server: ObservedServer,
-  { tally, took, probes, statuses, untimed = 0 }: Outcome,
+  { tally, took, probes, statuses, withoutRetryAfter = 0 }: Outcome,
 ): Promise<FuzzReport> => {
   const violations: string[] = []
   if (server.ended !== undefined) violations.push(`The server has ended: ${server.ended}.`)
-  if (tally.offenceCount > 0)
-    violations.push(`${tally.offenceCount} requests were answered with 5xx, or not at all.`)
+  if (tally.failureCount > 0)
+    violations.push(`${tally.failureCount} requests got a 5xx response or no response.`)
   const { counts, others } = unavailabilityOf(server.complaints)
   for (const { kind, text } of others.slice(0, 20)) violations.push(`${kind}: ${text}`)
-  if (others.length > 20) violations.push(`… and ${others.length - 20} more of the kind.`)
-  // A 503 without a log entry has an unknown reason.
+  if (others.length > 20) violations.push(`… and ${others.length - 20} more log entries.`)
+  // The server logs the reason of each 503.
   const logged = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const answered = tally.putOff + (statuses['503'] ?? 0)
-  if (answered > logged)
-    violations.push(`${answered} requests were put off, but the log has ${logged}.`)
-  if (counts['too many passwords'] !== (statuses['503'] ?? 0))
-    violations.push('Passwords were not hashed outside of the overload.')
-  if (untimed > 0) violations.push(`${untimed} returns 503 do not say when to try again.`)
-  const strange = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
-  if (strange.length > 0) violations.push(`The overload was answered with ${strange.join(', ')}.`)
+  const received = tally.unavailable + (statuses['503'] ?? 0)
+  if (received > logged)
+    violations.push(
+      `${received} requests got 503, but the log has only ${logged} entries with a known reason.`,
+    )
+  if (counts['the queue of password hashes is full'] !== (statuses['503'] ?? 0))
+    violations.push('The queue of password hashes was also full outside of the overload.')
+  if (withoutRetryAfter > 0)
+    violations.push(`${withoutRetryAfter} responses with 503 have no Retry-After.`)
+  const unexpected = Object.keys(statuses).filter((status) => !/^(?:4\d\d|503)$/.test(status))
+  if (unexpected.length > 0)
+    violations.push(`The overload caused responses with the status ${unexpected.join(', ')}.`)
 
-  // A short run has no sample from its middle. Its beginning is not comparable, since not all code had run.
+  // A short run has no measurement from its middle. Memory at the start is lower, because not all code has run yet.
   const [, warm] = probes.length > 2 ? (probes.at(-2) ?? []) : []
   const [, end] = probes.at(-1) ?? []
   if (warm && end) {
@@ -168,7 +176,9 @@ const reportOf = async (
     }
   }
   if (end && end.connections > 10)
-    violations.push(`${end.connections} connections are open though all clients have gone.`)
+    violations.push(
+      `${end.connections} connections are open, although all clients have disconnected.`,
+    )
   const rows = server.ended === undefined ? await server.rows() : {}
-  return { tally, seconds: took, probes, rows, overload: statuses, putOff: counts, violations }
+  return { tally, seconds: took, probes, rows, overload: statuses, unavailable: counts, violations }
 }

@@ -1,9 +1,9 @@
-import { assertionType, type Session, type TestData } from '../support/observed-furniture.ts'
+import { assertionType, type Session, type TestData } from '../support/observed-test-data.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { Body, Pair, Shape } from './shape.ts'
 
 /** Creates a valid request from the data of the server. */
-export type Seed = (furniture: TestData, random: SeededRandom) => Shape
+export type Seed = (testData: TestData, random: SeededRandom) => Shape
 
 /** The relative frequency of a seed. */
 export interface WeightedSeed {
@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, string>>
 
 export const pairsOf = (fields: Fields): Pair[] => Object.entries(fields).map(([n, v]) => [n, v])
 
-/** Returns the headers of every request, with one of many client addresses behind the trusted proxy. */
+/** Returns the headers that every request has, with a random client address in `X-Forwarded-For`. */
 const common = (random: SeededRandom): [string, string][] => [
   ['Host', 'localhost'],
   ['User-Agent', 'Fuzz/1.0'],
@@ -134,7 +134,7 @@ const device = 'urn:ietf:params:oauth:grant-type:device_code'
 const anyToken = (f: TestData, r: SeededRandom): string =>
   r.pick([r.pick(f.pairs).access, r.pick(f.pairs).refresh, r.pick(f.personal), f.bound.access])
 
-/** Returns a random kind of credential for a guarded request. */
+/** Returns a credential of a random kind for a protected endpoint. */
 const credential = (f: TestData, r: SeededRandom): { query?: Fields; headers?: Fields } =>
   r.pick([
     () => ({ headers: bearer(r.pick(f.pairs).access) }),

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { callAfter } from './patience.ts'
+import { callAfter } from './call-after.ts'
 import type { FuzzRequest } from './requests.ts'
 import { type Head, ResponseReader } from './responses.ts'
 
@@ -11,7 +11,7 @@ export interface Ending {
    */
   readonly status: number | 'closed' | 'silent' | 'left' | 'waiting'
   readonly retryAfter?: string | undefined
-  /** Milliseconds, including the requests in front of this one on the same connection. */
+  /** Milliseconds until the response, including the time for earlier requests on the same connection. */
   readonly took: number
 }
 
@@ -40,7 +40,7 @@ export class Sender {
   #next = 0
   #last = 0
   #open = 0
-  /** Requests whose connection closed before their response. */
+  /** Requests to send again, because the connection closed before their response. */
   #again: FuzzRequest[] = []
   #aloneWaiting: FuzzRequest[] = []
   #aloneRunning = 0
@@ -121,7 +121,7 @@ export class Sender {
     socket.on('error', () => {})
     socket.once('close', () => {
       stopWaiting()
-      // Unless a response announced the close, the first remaining request caused it.
+      // If the server closed the connection without any response, the first request was the cause.
       const first = hasAnswered ? undefined : sent.shift()
       if (first) onEnd(first.request, { status: 'closed', took: performance.now() - first.at })
       this.#again.push(...sent.map(({ request }) => request))

@@ -44,7 +44,7 @@ export const bytesOf = (body: Body): Buffer | undefined => {
 /** Returns path and query. Always encodes spaces and other characters that a request target cannot contain. */
 const targetOf = ({ path, query }: Shape): string => {
   const text = query.length === 0 ? path : `${path}?${formOf(query)}`
-  // Characters for which llhttp closes the connection are only sent in requests with a new connection.
+  // Node's HTTP parser closes the connection at such a character, which would affect other requests.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to encode
   return text.replaceAll(/[\u0000- \u007F]/g, (letter) => encodeURIComponent(letter))
 }

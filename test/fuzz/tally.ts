@@ -1,7 +1,7 @@
 import type { FuzzRequest } from './requests.ts'
 import type { Ending } from './sender.ts'
 
-/** A failed request, and its number, with which it can be repeated. */
+/** A failed request. `--only` repeats the request with this number. */
 export interface Failure {
   readonly number: number
   readonly endpoint: string
@@ -11,7 +11,7 @@ export interface Failure {
   readonly request: string
 }
 
-const longestShown = 2_000
+const maxShownLength = 2_000
 
 type Counts = Record<string, number>
 
@@ -19,10 +19,10 @@ type Counts = Record<string, number>
 export class Tally {
   readonly endpoints = new Map<string, Counts>()
   readonly kinds = new Map<string, Counts>()
-  readonly offences: Failure[] = []
-  offenceCount = 0
-  /** The number of 503 responses with Retry-After. The log shows whether there was a reason. */
-  putOff = 0
+  readonly failures: Failure[] = []
+  failureCount = 0
+  /** The number of 503 responses with Retry-After. The log contains the reason of each. */
+  unavailable = 0
   total = 0
   /** The number of requests by duration in milliseconds. */
   readonly #times = new Uint32Array(60_001)
@@ -37,10 +37,10 @@ export class Tally {
       this.#times[at] = (this.#times[at] ?? 0) + 1
       this.#timed += 1
     }
-    const isPutOff = status === 503 && /^\d+$/.test(retryAfter ?? '')
-    if (isPutOff) this.putOff += 1
-    const isOffence = status === 'silent' || (typeof status === 'number' && status >= 500)
-    if (isOffence && !isPutOff) this.#offend(request, status)
+    const isUnavailable = status === 503 && /^\d+$/.test(retryAfter ?? '')
+    if (isUnavailable) this.unavailable += 1
+    const isFailure = status === 'silent' || (typeof status === 'number' && status >= 500)
+    if (isFailure && !isUnavailable) this.#addFailure(request, status)
   }
 
   /** Returns the milliseconds within which this share of requests got a response. */
@@ -53,11 +53,11 @@ export class Tally {
     return this.#times.length
   }
 
-  #offend({ number, endpoint, kind, bytes }: FuzzRequest, status: Ending['status']): void {
-    this.offenceCount += 1
-    if (this.offences.length >= 50) return
-    const request = JSON.stringify(bytes.toString('latin1').slice(0, longestShown))
-    this.offences.push({ number, endpoint, kind, status, request })
+  #addFailure({ number, endpoint, kind, bytes }: FuzzRequest, status: Ending['status']): void {
+    this.failureCount += 1
+    if (this.failures.length >= 50) return
+    const request = JSON.stringify(bytes.toString('latin1').slice(0, maxShownLength))
+    this.failures.push({ number, endpoint, kind, status, request })
   }
 }
 

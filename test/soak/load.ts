@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Meter } from '../load/meter.ts'
-import type { TestData } from '../support/observed-furniture.ts'
+import type { TestData } from '../support/observed-test-data.ts'
 import { TooMany, Worker } from './steps.ts'
 
 const workers = 16

@@ -50,7 +50,7 @@ export const soak = async ({
   const server = await startObserved({ store, options: { ...lives, ...settings } })
   try {
     const before = await server.probe()
-    const load = new Load(await server.furnish(0))
+    const load = new Load(await server.createTestData(0))
     const running = load.run()
     const samples = await watch(server, load, { seconds, say })
     load.stop()

@@ -4,7 +4,7 @@ import {
   type Pair,
   type TestData,
   Visitor,
-} from '../support/observed-furniture.ts'
+} from '../support/observed-test-data.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 /** The server returned 429 because of a limit. This is not a failure, because a client would retry later. */

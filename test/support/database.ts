@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 
 /**
- * Runs one statement on a database file, like an attacker who can write to it but does not have the key.
+ * Runs one statement on a database file, like an attacker who can write to the file but does not have the secret key.
  * @returns the number of changed rows
  */
 export const execute = (file: string, sql: string, ...parameters: SQLInputValue[]): number => {
@@ -19,7 +19,7 @@ export const query = <Row = Record<string, unknown>>(
   return database.prepare(sql).all(...parameters) as Row[]
 }
 
-/** Returns the key that the rows of a client refer to. */
+/** Returns the primary key of a client, to which other tables refer. */
 export const clientKeyOf = (file: string, clientId: string): number =>
   query<{ client_key: number }>(
     file,

@@ -9,7 +9,7 @@ const tsc = join(import.meta.dirname, '../../node_modules/.bin/tsc')
 
 /**
  * Compiles and loads a module with standard decorators, which Node does not support yet. The caller passes the modules
- * that this module imports, by the names in the import statements.
+ * that the loaded module imports, by the names in its import statements.
  */
 export const loadDecorated = async <M>(
   path: string,

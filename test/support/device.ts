@@ -19,7 +19,7 @@ export interface DeviceCodes {
 type Given = Record<string, string | undefined>
 type Registered = { readonly clientId: string; readonly clientSecret: string }
 
-/** A device, or a program without a browser, that requests codes and polls. Public by default. */
+/** A device without a browser: a client, public by default, which requests codes and polls for tokens. */
 export class Device {
   readonly app: TestServer
   readonly client: Registered
@@ -92,12 +92,12 @@ export class Device {
   }
 }
 
-/** A verification page of the device flow in a browser. */
+/** A page of the device flow: the form for the code, the consent, or the result. */
 export interface DevicePage {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** The hidden fields of its form. */
+  /** The hidden fields of the form on this page. */
   readonly hidden: Record<string, string>
 }
 
@@ -119,7 +119,7 @@ export const openDevicePage = async (
   query = '',
 ): Promise<DevicePage> => pageOf(await agent.fetch(`${issuer}/oauth/device${query}`))
 
-/** Submits a form of the verification page. */
+/** Submits the form of a page of the device flow. */
 export const postToDevicePage = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { agent }: Pick<LoggedIn, 'agent'>,

@@ -10,7 +10,7 @@ import {
 import type { TestServer } from './server.ts'
 import { type TestClient, type TokenResponse, tokenRequest } from './user-agent.ts'
 
-/** A key of a test client. */
+/** A DPoP key pair of a test client. */
 export interface DpopKey {
   readonly algorithm: string
   readonly privateKey: CryptoKey
@@ -41,7 +41,7 @@ export interface ProofFor {
   readonly nonce?: string
 }
 
-/** The deviations from a valid proof; undefined omits a member. */
+/** Members that replace those of a valid proof; undefined omits a member. */
 export interface Changed {
   readonly header?: Readonly<Record<string, unknown>>
   readonly claims?: Readonly<Record<string, unknown>>
@@ -70,7 +70,7 @@ export const proofBy = async (
     .sign(key.privateKey, { crit: { x: true } })
 }
 
-/** Sends a request to a guarded endpoint with a token that is bound to the key. */
+/** Sends a request to a protected endpoint with a token that is bound to the key, and with a proof. */
 export const withKey = async (
   key: DpopKey,
   accessToken: string,
@@ -87,7 +87,7 @@ export const withKey = async (
 
 /** The DPoP proof and the client authentication of a token request. */
 export interface Asking {
-  /** The value of the header, or the key for a valid proof. */
+  /** The value of the `DPoP` header, or the key that signs a valid proof. */
   readonly dpop?: string | DpopKey
   readonly nonce?: string
   readonly isPublic?: boolean

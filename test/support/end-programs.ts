@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
 import { endPrograms } from './processes.ts'
 
-// Runs after each test file, even if it failed, so that no program outlives the file that started it.
+// End programs after each test file, even after a failure, so that none affects later test files.
 afterAll(endPrograms)

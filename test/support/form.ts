@@ -1,11 +1,11 @@
 export interface FormResponse {
   readonly status: number
   readonly headers: Headers
-  /** Returns the parsed body if it is JSON, else the text. */
+  /** The parsed body if it is JSON; otherwise the text of the body. */
   readonly body: Record<string, unknown>
 }
 
-/** Returns a Basic header with ID and secret. */
+/** Returns the value of an `Authorization` header with the ID and secret of a client. */
 export const basicOf = ({
   clientId,
   clientSecret,
@@ -16,7 +16,7 @@ export const basicOf = ({
   authorization: `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`,
 })
 
-/** Posts a form; fields may be raw text, or pairs in which a name occurs twice. */
+/** Posts a form. The fields may also be raw text, or name-value pairs in which a name may occur twice. */
 export const postForm = async (
   url: string,
   fields: Record<string, string> | string | readonly [string, string][],

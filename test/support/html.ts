@@ -25,8 +25,8 @@ export const shownText = (html: string): readonly string[] =>
     .filter((text) => text !== '')
 
 /**
- * Markup, quotes, comments and the delimiters of template engines, which pages must display unchanged. Names may have
- * 40 characters.
+ * Texts with markup, quotes, comments and delimiters of template engines. Pages must display these texts unchanged. No
+ * text has more than 40 characters, the maximum length of a name.
  */
 export const hostileTexts: readonly string[] = [
   '<script>alert(1)</script>',

@@ -6,7 +6,7 @@ import { passwordClaims } from '../../src/records/seals/claims.ts'
 /** The password of the users that test servers create. */
 export const password = 'correct horse battery staple'
 
-// Hashed once per process, because hashing is slow on purpose and every test server has such a user.
+// Hash the password only once per process, because hashing is slow and every test server creates such a user.
 let hash: Promise<string> | undefined
 
 /** Returns the sealed hash of the password, as it is stored for a user. */

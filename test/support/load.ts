@@ -2,16 +2,18 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Form } from './nodes.ts'
 
-/** The result of a request: a status, a connection that was closed before the status, or a timeout. */
+/**
+ * The result of a request. The status is `cut` if the connection was closed before a response, and `hang` at a timeout.
+ */
 export interface Outcome {
   readonly status: number | 'cut' | 'hang'
-  /** The error code of the protocol. */
+  /** The OAuth error code in the body. */
   readonly error?: string
   /** The error that closed the connection. */
   readonly cause?: unknown
   readonly body: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, unknown>>
-  /** The start in milliseconds of the monotonic clock of this process. */
+  /** The start of the request in milliseconds, by the monotonic clock of this process. */
   readonly began: number
   readonly ended: number
 }
@@ -25,7 +27,7 @@ export interface Call {
   readonly isAlone?: boolean
 }
 
-/** Milliseconds within which every request must get a response, also during a fault. */
+/** The timeout of a response in milliseconds, which also applies during a fault. */
 export const responseTimeout = 10_000
 
 // Keep connections open, as most clients do.
@@ -70,13 +72,13 @@ export const call = ({ url, headers, fields, isAlone = false }: Call): Promise<O
     sent.end(content)
   })
 
-/** Sends the form of a client. */
+/** Sends a form, and returns the result like `call`. */
 export const post = (
   { url, authorization, fields }: Form,
   { isAlone = false }: Pick<Call, 'isAlone'> = {},
 ): Promise<Outcome> => call({ url, headers: { authorization }, fields, isAlone })
 
-/** Runs the work for every item, with limited concurrency. */
+/** Runs `work` for every item. At most `width` calls run concurrently. */
 export const each = async <T>(
   items: readonly T[],
   width: number,

@@ -16,7 +16,7 @@ import { UserAgent } from './user-agent.ts'
 
 // An AI application that uses the official client library of the Model Context Protocol.
 
-/** The redirect URI. No server listens there, because the test reads the redirect itself. */
+/** The redirect URI of the assistant. No server listens at this URI: the test reads the redirect of the browser. */
 export const callback = 'http://127.0.0.1:8911/callback'
 
 /** An MCP server, and the user on whose behalf an assistant acts. */
@@ -30,7 +30,7 @@ export const clientMetadata: OAuthClientMetadata = {
   redirect_uris: [callback],
 }
 
-/** The login state that an AI application stores. `asked` contains the URLs to which it sent its user. */
+/** The login state that an AI application stores. `asked` contains the authorization URLs that the user had to open. */
 export class Memory implements OAuthClientProvider {
   readonly redirectUrl = callback
   dpop?: () => DpopSession
@@ -100,7 +100,7 @@ export class Assistant {
     return new StreamableHTTPClientTransport(new URL(this.#app.resource), { authProvider })
   }
 
-  /** Connects; if authorization is required, lets the user consent first. */
+  /** Connects to the MCP server. If the server requires authorization, the user first consents. */
   async connect(): Promise<void> {
     try {
       await this.#client.connect(this.#transport)
@@ -126,7 +126,7 @@ export class Assistant {
     return JSON.parse(await this.textResult(name, given))
   }
 
-  /** Calls a tool and returns its text; if more consent is needed, lets the user grant it first. */
+  /** Calls a tool and returns its text. If the tool requires more scopes, the user first grants them. */
   async textResult(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const ask = () => this.#client.callTool({ name, arguments: given })
     const result = await ask().catch(async (error: unknown) => {

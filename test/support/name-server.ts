@@ -2,15 +2,15 @@ import { createSocket } from 'node:dgram'
 
 const types = { A: 1, AAAA: 28 } as const
 type Family = keyof typeof types
-/** The answer for a name: its IP addresses, or a code of RFC 1035 §4.1.1. */
+/** The answer for a name: IP addresses, or an error of RFC 1035 §4.1.1. */
 type DnsAnswer = readonly string[] | 'SERVFAIL' | 'NXDOMAIN'
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 } as const
 
-/** A name server on this machine. It ignores questions for which no answer was set. */
+/** A DNS server on this machine. It does not respond to queries for which no answer was set. */
 export interface NameServer {
-  /** The address in the form that resolvers accept. */
+  /** The IP address and port of this server, in the form that `Resolver.setServers` accepts. */
   readonly address: string
-  /** Each name and type that was queried, once, such as `A client.example`. */
+  /** The queries that this server received, such as `A client.example`. */
   readonly asked: ReadonlySet<string>
   /** Sets the answer for a name. */
   respond(name: string, answers: Readonly<Partial<Record<Family, DnsAnswer>>>): void
@@ -38,7 +38,7 @@ export const nameServer = async (): Promise<NameServer> => {
   }
 }
 
-/** Parses the question of a query. RFC 1035 §4.1.2. */
+/** Parses the question section of a query. RFC 1035 §4.1.2. */
 const questionOf = (query: Buffer): { readonly question: string; readonly bytes: Buffer } => {
   const labels: string[] = []
   let at = 12
@@ -51,7 +51,7 @@ const questionOf = (query: Buffer): { readonly question: string; readonly bytes:
   return { question: `${type} ${labels.join('.')}`, bytes: query.subarray(12, at + 5) }
 }
 
-/** Returns the message with the answer. RFC 1035 §4.1.1 and §4.1.3. */
+/** Returns the response message. RFC 1035 §4.1.1 and §4.1.3. */
 const messageWith = (query: Buffer, question: Buffer, answer: DnsAnswer): Buffer => {
   const addresses = typeof answer === 'string' ? [] : answer
   const header = Buffer.alloc(12)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Programs that suites need and that npm does not install. */
+/** A program, or a permission, that a test suite requires and that npm does not install. */
 export type Need =
   | 'postgres'
   | 'postgres programs'
@@ -24,7 +24,7 @@ const isExecutable = (path: string): boolean => {
 const isOnPath = (program: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => isExecutable(join(folder, program)))
 
-/** The path of the browser for the tests, which may not exist. */
+/** The path of Chromium. The file may not exist. */
 export const chromiumPath: string = process.env.CHROMIUM_PATH || '/usr/bin/chromium'
 
 /** The path of the program in the Debian package. */
@@ -86,7 +86,7 @@ const needs = {
 export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 
 /**
- * Returns whether the program is missing, and prints a message if so. With `CI=true`, it throws an error instead.
+ * Returns whether the program is missing. If it is, prints a message, or throws an error with `CI=true`.
  * @example describe.skipIf(await lacks('chromium'))('consent in a browser', () => { … })
  */
 export const lacks = async (need: Need): Promise<boolean> => {

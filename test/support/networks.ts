@@ -7,7 +7,7 @@ const run = promisify(execFile)
 const ip = async (...args: readonly string[]): Promise<string> =>
   (await run('ip', [...args])).stdout
 
-/** A bridge, with addresses for this process and its services, and a network namespace for each node. */
+/** A network bridge with IP addresses for this process and its services, and a network namespace for each node. */
 export interface Networks extends AsyncDisposable {
   /** The subnet of the bridge, such as `10.201.7.0/24`. */
   readonly subnet: string
@@ -23,12 +23,12 @@ export interface Networks extends AsyncDisposable {
 }
 
 const prefix = 'o2t'
-/** A MAC address of no interface, so that frames to it are lost. */
+/** A MAC address that no interface has. Frames to this address are lost. */
 const nowhere = '02:00:00:00:00:01'
 
 /**
- * Creates the networks. Needs `own networks`. The names contain the ID of this process, so that a later run can remove
- * the networks of a killed run.
+ * Creates the networks. Call this only if `lacks('own networks')` is false. The names contain the ID of this process,
+ * so that a later run can remove the networks of a killed run.
  */
 export const makeNetworks = async (count: number): Promise<Networks> => {
   await removeStale()
@@ -86,7 +86,7 @@ export const makeNetworks = async (count: number): Promise<Networks> => {
   return networks
 }
 
-/** Removes a bridge and its namespaces. This also removes the links between them. */
+/** Removes a bridge and its namespaces. The kernel then removes the links between them. */
 const remove = async (bridge: string): Promise<void> => {
   for (const line of (await ip('netns', 'list')).split('\n')) {
     const [name = ''] = line.split(' ')

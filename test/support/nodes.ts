@@ -20,24 +20,24 @@ export const secretKey = 'the secret key of all nodes, longer than 32 bytes'
 export const email = 'user-a@example.org'
 export const password = 'correct horse battery staple'
 
-/** A fault that a node triggers at a store operation, for instance at `before tokens.insert`. */
+/** A fault that occurs in a node at a store operation. `at` is for instance `before tokens.insert`. */
 export interface Fault {
   readonly at: string
   readonly does: 'kill' | 'pause' | 'fail'
   /** The length of a pause. */
   readonly milliseconds?: number
-  /** The number of the occurrence of the operation that triggers the fault. Default: 1. */
+  /** How many times the operation must run until the fault occurs. Default: 1. */
   readonly time?: number
 }
 
-/** A command to a node, which returns the operations that it reached since the last command. */
+/** A command to a node. The node returns the operations that have run since the previous command. */
 export interface Command {
   readonly fault?: Fault
 }
 
-/** A process of the notes application that shares its database with others. */
+/** A process of the notes application. All nodes of a test share one database. */
 export interface Node extends RunningServer {
-  /** Sets or clears the fault. @returns the operations that the node reached since the last command */
+  /** Sets the next fault; undefined clears it. @returns the operations that have run since the previous call */
   order(fault?: Fault): Promise<readonly string[]>
 }
 
@@ -87,7 +87,7 @@ export const startNode = async ({
 
 export const databaseIn = (data: string): string => join(data, 'oauth2server.sqlite')
 
-/** Opens the database of the nodes from this process, like a command-line program. */
+/** Opens the database of the nodes in this process, as a command of the command line does. */
 export const openRecords = ({
   data,
   issuer,
@@ -195,7 +195,7 @@ export class NodeClient {
   }
 }
 
-/** Sends a form. Rejects if no complete response arrives. */
+/** Sends a form. The promise rejects if no complete response arrives. */
 export const send = async (form: Form): Promise<HttpResponse> => {
   const [answer] = await sendConcurrently([form])
   if (answer?.status !== 'fulfilled') throw answer?.reason
@@ -203,7 +203,8 @@ export const send = async (form: Form): Promise<HttpResponse> => {
 }
 
 /**
- * Sends forms simultaneously, each over its own socket: first every form without its last byte, then all last bytes.
+ * Sends forms at almost the same time, each over a separate socket: first every form without its last byte, then the
+ * last bytes of all forms.
  */
 export const sendConcurrently = async (
   forms: readonly Form[],
@@ -213,7 +214,7 @@ export const sendConcurrently = async (
   return Promise.allSettled(responses)
 }
 
-/** Sends a form without its last byte. `finish` sends that byte. */
+/** Sends a form without its last byte. `finish` sends the last byte. */
 export const prepare = ({
   url,
   authorization,
@@ -241,7 +242,7 @@ export const prepare = ({
         )
       })
     })
-    // The caller that awaits the response gets the error. Until then, the rejection must not count as unhandled.
+    // The caller may await the response later. Handle the rejection now, so that Node does not report it as unhandled.
     answer.catch(failed)
     sent.write(body.slice(0, -1), (error) =>
       error
@@ -255,14 +256,14 @@ export const prepare = ({
     )
   })
 
-/** Returns the status of the response of a guarded endpoint of a node to a token. */
+/** Sends a token to a protected endpoint of a node. @returns the status of the response */
 export const ping = async ({ url }: RunningServer, token: unknown): Promise<number> => {
   const answer = await fetch(`${url}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
   await answer.body?.cancel()
   return answer.status
 }
 
-/** Queries the database from outside of the nodes. */
+/** Queries the database file directly, without a node. */
 export const query = (
   data: string,
   sql: string,

@@ -1,5 +1,5 @@
-// The notes application in a process whose memory, handles and errors are observed. observed-server.ts starts this
-// process, sends the settings, and requests measurements.
+// The process of the observed server: the notes application. observed-server.ts starts this process, sends the
+// settings, and requests measurements of memory and handles.
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,8 +9,8 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
 import { type RandomSource, systemRandom } from '../../src/crypto/random.ts'
-import { createTestData } from './observed-furniture.ts'
 import type { Complaint, Order, Probe } from './observed-server.ts'
+import { createTestData } from './observed-test-data.ts'
 import { testScopes } from './scopes.ts'
 import { seededBytes } from './seeded-random.ts'
 
@@ -29,7 +29,7 @@ process.on('uncaughtException', (error) =>
   reportComplaint({ kind: 'uncaughtException', text: textOf(error) }),
 )
 process.on('warning', (warning) => reportComplaint({ kind: 'warning', text: textOf(warning) }))
-// Ignore Ctrl-C: the parent process handles it, and may still request measurements.
+// Ignore SIGINT of Ctrl-C: the parent process handles it, and may still request measurements.
 process.on('SIGINT', () => {})
 // Exit together with the parent process.
 process.once('disconnect', () => process.exit(1))

@@ -4,16 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { query } from './database.ts'
-import type { TestData } from './observed-furniture.ts'
+import type { TestData } from './observed-test-data.ts'
 import { makeDatabase } from './postgres.ts'
 
-/** The measurements that the host returns over its channel. */
+/** A command to the process of the observed server. */
 export type Order =
   | { readonly do: 'probe' }
   | { readonly do: 'sweep' }
-  /** Uses random values from this seed from now on; null: uses random values again. */
+  /** Makes the random source of the server deterministic, with this seed; null makes it random again. */
   | { readonly do: 'random'; readonly seed: number | null }
-  | { readonly do: 'furnish'; readonly set: number }
+  | { readonly do: 'createTestData'; readonly set: number }
 
 /** Measurements in bytes or counts, after a garbage collection. */
 export interface Probe {
@@ -28,24 +28,24 @@ export interface Probe {
   readonly files: number
 }
 
-/** An error of the host: a log event, or an error that Node reports. */
+/** A problem of the observed process: an entry in the log of the server, or an error or warning of Node. */
 export interface Complaint {
   readonly kind: string
   readonly text: string
 }
 
-/** The notes application in its own process, which this process observes. */
+/** The notes application in a separate process, which reports its memory, handles and errors. */
 export interface ObservedServer {
   readonly port: number
   readonly url: string
   readonly pid: number
   readonly complaints: readonly Complaint[]
-  /** The exit status or signal, if the process ended without being stopped. */
+  /** The exit status or signal, if the process exited by itself. */
   readonly ended: string | undefined
   probe(): Promise<Probe>
   sweep(): Promise<void>
   random(seed: number | null): Promise<void>
-  furnish(set: number): Promise<TestData>
+  createTestData(set: number): Promise<TestData>
   /** The number of rows of each table. */
   rows(): Promise<Readonly<Record<string, number>>>
   stop(): Promise<void>
@@ -80,7 +80,7 @@ const place = async (store: string): Promise<Place> => {
   }
 }
 
-/** Settings that enable every standard and every grant. */
+/** Settings that enable every optional standard and every grant. */
 const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
   deviceAuthorization: true,
@@ -157,7 +157,7 @@ export const startObserved = async ({
     probe: () => send({ do: 'probe' }),
     sweep: () => send({ do: 'sweep' }),
     random: (seed) => send({ do: 'random', seed }),
-    furnish: (set) => send({ do: 'furnish', set }),
+    createTestData: (set) => send({ do: 'createTestData', set }),
     async rows() {
       const names = (await ask(tables)).map(({ name }) => String(name)).sort()
       const counts: Record<string, number> = {}

@@ -25,7 +25,7 @@ export interface Replica extends OwnPostgres {
   promote(): Promise<void>
 }
 
-/** Creates and starts an empty cluster. @param settings such as `max_connections=500` */
+/** Creates and starts an empty cluster. @param settings settings of the server, such as `max_connections=500` */
 export const startPostgres = (settings: readonly string[] = []): Promise<OwnPostgres> =>
   startCluster('initdb', ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'], settings)
 
@@ -44,7 +44,10 @@ export const startReplica = async (
   }
 }
 
-/** Creates a cluster in a new folder, and starts it. PostgreSQL refuses to run as root, so it runs as `nobody` then. */
+/**
+ * Creates and starts a cluster in a new folder. If the test runs as root, PostgreSQL runs as `nobody`, because it
+ * refuses to run as root.
+ */
 const startCluster = async (
   maker: 'initdb' | 'pg_basebackup',
   args: readonly string[],
@@ -65,7 +68,7 @@ const startCluster = async (
       program = new Program(
         join(postgresPrograms, 'postgres'),
         [...place, ...settings.flatMap((setting) => ['-c', setting])],
-        // With SIGQUIT, unlike SIGKILL, PostgreSQL frees its shared memory.
+        // SIGQUIT lets PostgreSQL free its shared memory, which SIGKILL would not.
         { limit: Number.POSITIVE_INFINITY, signalWithParent: 'SIGQUIT', ...user },
       )
       await untilReady(url, program)

@@ -7,7 +7,7 @@ import { nobody } from './own-postgres.ts'
 import { queryAt } from './postgres.ts'
 import { freePort, Program } from './processes.ts'
 
-/** A PgBouncer in transaction mode in front of a PostgreSQL server. A test may stop and start it. */
+/** A PgBouncer in transaction mode, in front of a PostgreSQL server. A test may stop and restart the PgBouncer. */
 export interface OwnPgBouncer extends AsyncDisposable {
   /** Returns the URL of a database through this PgBouncer. */
   urlOf(database: string): string
@@ -15,7 +15,9 @@ export interface OwnPgBouncer extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** Starts PgBouncer with the settings of docs/how-to/postgres.md. Like PostgreSQL, it refuses to run as root. */
+/**
+ * Starts PgBouncer with the settings of docs/how-to/postgres.md. If the test runs as root, PgBouncer runs as `nobody`.
+ */
 export const startPgBouncer = async (
   postgres: string,
   settings: Readonly<Record<string, string | number>> = {},

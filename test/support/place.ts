@@ -13,7 +13,7 @@ import { clockIn, clockVariable, setClock } from './shared-clock.ts'
 
 type Rows = readonly Record<string, unknown>[]
 
-/** The storage of the nodes of a test, and their clock. */
+/** The storage and the clock of the servers of a test. */
 export interface Place {
   readonly folder: string
   /** The database file, or the URL of the database. */
@@ -23,14 +23,14 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>
   now(): number
   advance(seconds: number): void
-  /** Runs a statement without the store. */
+  /** Runs a statement directly on the database. */
   query(sql: string): Promise<Rows>
   remove(): Promise<void>
 }
 
 const start = Date.UTC(2026, 10, 21)
 
-/** A SQLite file, with the clock of this process. */
+/** Creates a SQLite file, and a clock for this process. */
 export const sqlitePlace = async (): Promise<Place> => {
   const folder = await databaseFolder()
   const database = join(folder, 'test.sqlite')
@@ -49,11 +49,11 @@ export const sqlitePlace = async (): Promise<Place> => {
   }
 }
 
-// Concurrent tests use the same IP addresses and users, so each worker has a separate Redis database.
+// Use a separate Redis database for each vitest worker, because concurrent tests use the same IP addresses and users.
 const pool = (Number(process.env.VITEST_POOL_ID ?? 0) % 15) + 1
 const redisUrl = `${sharedRedis}/${pool}`
 
-/** Deletes the counters of earlier tests. */
+/** Deletes the rate-limit counters of earlier tests from Redis. */
 const removeCounters = async (): Promise<void> => {
   const client = await createClient({ url: redisUrl }).connect()
   for await (const keys of client.scanIterator({ MATCH: 'oauth2server:limit:*', COUNT: 1_000 }))
@@ -64,7 +64,7 @@ const removeCounters = async (): Promise<void> => {
 /** The number of connections of each process. It is small because many test files share one server. */
 const poolSize = 5
 
-/** A PostgreSQL database, transients in Redis, and a clock that all processes read. */
+/** Creates a PostgreSQL database, a store of short-lived values in Redis, and a clock that all processes read. */
 export const sharedPlace = async (): Promise<Place> => {
   const [folder, database] = await Promise.all([databaseFolder(), makeDatabase(), removeCounters()])
   const clock = join(folder, 'clock')

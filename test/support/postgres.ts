@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 
-/** The server that all tests of a run share: see services.ts. */
+/** The URL of the PostgreSQL server that all tests of a run share: see services.ts. */
 const sharedServer = process.env.TEST_POSTGRES_URL
 
 export interface TestDatabase {
   readonly url: string
-  /** Runs one statement in the database, without the store. */
+  /** Runs one statement directly on the database. */
   query(sql: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
   drop(): Promise<void>
 }
@@ -26,7 +26,7 @@ export const queryAt = async (
   }
 }
 
-/** Creates a database in the shared or another server, either empty or as a copy of a template. */
+/** Creates a database on the shared or another server. The database is empty, or a copy of a template. */
 export const makeDatabase = async (
   at = sharedServer,
   template = 'template1',
@@ -35,7 +35,7 @@ export const makeDatabase = async (
     throw new Error('TEST_POSTGRES_URL is not set. Use vitest, or `npm run with-services -- …`.')
   const name = `oauth2server_test_${randomBytes(6).toString('hex')}`
   await queryAt(at, `create database ${name} template ${template}`)
-  // No test crashes the shared server, so commits do not have to wait for the disk.
+  // On the shared server, which no test crashes, let commits return before the disk write.
   if (at === sharedServer) await queryAt(at, `alter database ${name} set synchronous_commit = off`)
   const url = Object.assign(new URL(at), { pathname: `/${name}` }).href
   return {

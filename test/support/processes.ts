@@ -14,9 +14,9 @@ export const notesProgram = join(root, 'examples/notes/main.ts')
 
 const taken = new Set<number>()
 
-/** The number of this worker, which differs for concurrent workers. */
+/** The number of this vitest worker. Concurrent workers have different numbers. */
 const worker = Number(process.env.VITEST_POOL_ID ?? 0)
-/** The number of port ranges, which exceeds the number of workers. */
+/** The number of port ranges. Each worker has one, so this number must exceed the number of workers. */
 const slices = 20
 
 const isFree = (port: number): Promise<boolean> =>
@@ -27,8 +27,8 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * Returns a free port. The port is below the range from which the system assigns ports, and in the range of this
- * worker, so it is still free when the program starts.
+ * Returns a free port. The port is below the range from which the system assigns ports, and only this worker uses its
+ * range. So the port is still free when a program starts.
  */
 export const freePort = async (): Promise<number> => {
   for (;;) {
@@ -66,7 +66,7 @@ export const plainEnvironment = (): Record<string, string> => {
   )
 }
 
-/** Variables for a compile cache, which all processes share because many run the same program. */
+/** Environment variables for a compile cache that all processes share, because many of them run the same program. */
 export const compileCache: Record<string, string> = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'oauth2server-compile-cache'),
 }
@@ -85,22 +85,22 @@ export interface ProgramOptions {
   /** The ID of the user that runs the program. Default: the current user. */
   readonly uid?: number
   readonly gid?: number
-  /** The signal for the program if this process ends without stopping it, as after `kill -9`. */
+  /** The signal that Linux sends to the program if this process exits without stopping it, as after `kill -9`. */
   readonly signalWithParent?: NodeJS.Signals
   /** The network namespace of the program, for `ip netns`. */
   readonly namespace?: string | undefined
-  /** Whether the program can receive messages. */
+  /** Whether to open an IPC channel, over which the program can receive messages. */
   readonly messages?: boolean
 }
 
 const maxLifetime = 110_000
-/** Milliseconds to wait for a program, because concurrent starts are slow on a busy machine. */
+/** The timeout of waiting for a program, in milliseconds. It is long, because starts are slow on a busy machine. */
 const patience = 60_000
 
 /** Whether `setpriv` of util-linux is installed. */
 const canSignalWithParent = spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
 
-/** Wraps a command, so that it receives a signal when its parent process ends, even by `kill -9`. Linux only. */
+/** Wraps a command, so that Linux sends it a signal when its parent process ends, even after `kill -9`. */
 export const tied = (
   command: string,
   args: readonly string[],
@@ -112,7 +112,7 @@ export const tied = (
 
 const running = new Set<Program>()
 
-/** Ends all programs that are still running. */
+/** Kills all programs that are still running. */
 export const endPrograms = async (): Promise<void> => {
   await Promise.all([...running].map((program) => program.crash()))
 }
@@ -124,7 +124,7 @@ export class Program {
   readonly #watchers = new Set<() => void>()
   stdout = ''
   stderr = ''
-  /** Resolves when the program has ended and all its output was read. */
+  /** Resolves when the program has exited and all its output was read. */
   readonly exited: Promise<Exit>
   exit: Exit | undefined
 
@@ -136,7 +136,7 @@ export class Program {
       cwd,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])],
-      // Start a process group, so that child processes end with the program.
+      // Start a process group, so that a signal also reaches child processes of the program.
       detached: true,
       ...(uid !== undefined && { uid }),
       ...(gid !== undefined && { gid }),
@@ -183,19 +183,19 @@ export class Program {
     }
   }
 
-  /** Kills the program like `kill -9`, and waits until it has ended. */
+  /** Kills the program like `kill -9`, and waits until it has exited. */
   async crash(): Promise<void> {
     this.kill('SIGKILL')
     await this.exited
   }
 
-  /** Sends SIGTERM to the program, and waits until it has ended. */
+  /** Sends SIGTERM to the program, and waits until it has exited. */
   stop(): Promise<Exit> {
     this.kill('SIGTERM')
     return this.exited
   }
 
-  /** Waits until the output matches. */
+  /** Waits until the output of the program matches a pattern. */
   async says(
     pattern: RegExp,
     { on = 'stdout', within = patience }: { on?: 'stdout' | 'stderr'; within?: number } = {},
@@ -251,7 +251,7 @@ export class Program {
   }
 }
 
-/** Starts a Node program that reports its secrets. The stderr of the program must not contain them. */
+/** Starts a Node program that reports its secrets, so that the test fails if its stderr contains one. */
 export const runNode = (args: readonly string[], options: ProgramOptions = {}): Program => {
   const command = [process.execPath, '--import', reportModule, ...args]
   const { namespace } = options
@@ -275,7 +275,7 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 export interface NotesOptions extends ProgramOptions {
-  /** The folder of the data. */
+  /** The directory of the server's data. */
   readonly data: string
   readonly port?: number
 }

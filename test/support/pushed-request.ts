@@ -32,7 +32,7 @@ export const pushed = async (...given: Parameters<typeof push>): Promise<string>
   return String(body.request_uri)
 }
 
-/** Returns the authorization URL for a pushed request. An attacker may add parameters. */
+/** Returns the authorization URL for a pushed request. `given` adds parameters, as an attacker may do. */
 export const referenceUrl = (client: TestClient, requestUri: string, given: Given = {}): string => {
   const pairs = Object.entries({ client_id: client.clientId, request_uri: requestUri, ...given })
   const query = new URLSearchParams(

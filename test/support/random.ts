@@ -1,13 +1,13 @@
 import { type RandomSource, systemRandom } from '../../src/crypto/random.ts'
 
-/** A random source that can be made to repeat values. */
+/** A random source that a test can make return earlier values again. */
 export interface RepeatingRandom {
   readonly random: RandomSource
-  /** The values drawn since the last call. */
+  /** Returns the values that were drawn since the previous call. */
   drawn(): readonly Uint8Array[]
   /** Makes the next draws return these bytes in order. After that, the source is random again. */
   repeat(values: readonly Uint8Array[]): void
-  /** The number of repeated values that were not drawn yet. */
+  /** The number of values passed to `repeat` that were not drawn yet. */
   readonly left: number
 }
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { TestServer } from './server.ts'
 
 /**
- * The bytes of a request that no HTTP client would send. Text is encoded as Latin-1, one byte per character.
+ * A request that HTTP clients would refuse to send. Text is encoded as Latin-1, one byte per character.
  */
 export interface RawRequest {
   readonly method?: string
@@ -43,7 +43,7 @@ export const rawHttp = async (
     socket
       .on('data', (chunk: Buffer) => chunks.push(chunk))
       .once('close', () => resolve())
-      // A server may respond and close the connection during the upload, so use the response if there is one.
+      // A server may respond and then close the connection during the upload, so ignore the error after a response.
       .once('error', (error) => (chunks.length > 0 ? resolve() : reject(error)))
       .setTimeout(10_000, () => socket.destroy(new Error('The server did not respond.')))
     socket.write(Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'))

@@ -1,7 +1,7 @@
 /** The redirect URI of test clients. */
 export const redirectUri = 'https://client.example/cb'
 
-/** AZ-09: redirect URIs that every form of registration must reject. */
+/** Redirect URIs that every kind of client registration must reject (case AZ-09 of the attack catalogue). */
 export const forbiddenRedirectUris: readonly string[] = [
   'javascript:alert(1)',
   'JavaScript:alert(1)',

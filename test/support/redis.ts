@@ -4,7 +4,7 @@ import { createClient } from '@redis/client'
 import { redis } from 'svc-oauth2server/redis'
 import { freePort, Program, temporaryFolder } from './processes.ts'
 
-/** The Redis that all tests of a run share: see services.ts. Empty if `lacks('redis')`. */
+/** The URL of the Redis that all tests of a run share: see services.ts. Empty if Redis is not installed. */
 export const sharedRedis: string = process.env.TEST_REDIS_URL ?? ''
 
 /** Returns a key prefix that no other run uses. */
@@ -85,7 +85,7 @@ export interface Cable extends AsyncDisposable {
   cut(): void
   /** Forwards new connections to another port. */
   forwardTo(port: number): void
-  /** Forwards new connections again. The connections from before `cut()` remain without traffic. */
+  /** Forwards traffic again, but only on new connections. */
   restore(): void
 }
 
@@ -126,7 +126,7 @@ export const newCable = async (to: number, port?: number): Promise<Cable> => {
   }
 }
 
-/** Opens transients that are closed at the end of the block. */
+/** Opens a store of short-lived values in Redis for `await using`. */
 export const openRedis = async (...args: Parameters<typeof redis>) => {
   const transients = await redis(...args).open()
   return Object.assign(transients, { [Symbol.asyncDispose]: () => transients.close() })

@@ -3,7 +3,7 @@ import { redirectUri } from './redirect-uris.ts'
 import type { TestServer } from './server.ts'
 import { TestClient, type UserAgent } from './user-agent.ts'
 
-/** The response to a client registration; the tests check which members it has. */
+/** The body of a registration response. Every member is declared, because the tests check which of them are present. */
 export interface Information {
   readonly client_id: string
   readonly client_secret: string
@@ -20,7 +20,7 @@ export interface RegistrationResponse {
   readonly body: Information
 }
 
-/** Sends a request with a JSON body; text is sent unchanged. */
+/** Sends a request with a JSON body. A body that is already a text is sent unchanged. */
 export const sendJson = async (
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   url: string,
@@ -50,7 +50,7 @@ export const register = (
   headers: Record<string, string> = {},
 ): Promise<RegistrationResponse> => sendJson('POST', `${issuer}/oauth/register`, metadata, headers)
 
-/** Registers a client, which must succeed, and returns the response. */
+/** Registers a client. @returns the body of the successful response @throws Error if the registration fails */
 export const registered = async (
   app: Pick<TestServer, 'issuer'>,
   metadata: Record<string, unknown> = {},
@@ -65,10 +65,10 @@ export const registered = async (
   return body
 }
 
-/** Returns status and code of an error response, after checking its form against RFC 7591 §3.2.2. */
+/** Checks the form of an error response (RFC 7591 §3.2.2). @returns the status and the error code */
 export const refusal = ({ status, headers, body }: RegistrationResponse): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
-  // ASCII, without quotes.
+  // RFC 6749 §5.2 allows only printable ASCII characters except quotes and backslashes.
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
   expect(headers.get('content-type')).toMatch(/^application\/json\b/)
   expect(headers.get('cache-control')).toBe('no-store')

@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 const pem = (name: string): string =>
   readFileSync(resolve(import.meta.dirname, 'tls', `${name}.pem`), 'utf8')
 
-/** The certificate authority of `client.example` only. */
+/** The certificate authority that issued the certificate of `client.example`. */
 export const testAuthority = pem('authority')
 
 export type Answering = (request: IncomingMessage, response: ServerResponse) => void
@@ -17,11 +17,11 @@ export interface RemoteSite {
   readonly port: number
   /** Returns a URL of the site. */
   url(path: string, host?: string): string
-  /** Sets the response for a path: an object as JSON, or unchanged text. */
+  /** Sets the response for a path. An object is sent as JSON, and a text unchanged. */
   serve(path: string, body: object | string, headers?: Readonly<Record<string, string>>): void
   /** Sets the handler for a path. */
   respond(path: string, answering: Answering): void
-  /** The requested paths, in order. */
+  /** The received requests, in order. */
   readonly requests: readonly IncomingMessage[]
   /** The host names that were looked up. */
   readonly lookups: readonly string[]

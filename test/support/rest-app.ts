@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /** An application of a test that listens on a port. */
 export interface Served extends AsyncDisposable {
-  /** The URL. The name is `issuer`, as for a test server, so that the same helpers accept both. */
+  /** The URL of the application. It is called `issuer` as in `TestServer`, so that helpers accept both. */
   readonly issuer: string
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A proxy that sends each request to the next node, over a new connection. */
+/** A proxy that sends successive requests to different nodes, each over a new connection. */
 export interface RoundRobin {
   readonly port: number
   /** Sets the nodes among which requests alternate. */
@@ -9,7 +9,7 @@ export interface RoundRobin {
   close(): Promise<void>
 }
 
-/** Starts the proxy. It closes the connection of every request until nodes are set. */
+/** Starts the proxy. Until `forwardTo` is called, the proxy closes every connection without a response. */
 export const roundRobin = async (): Promise<RoundRobin> => {
   let targets: readonly number[] = []
   let turn = 0
@@ -43,7 +43,7 @@ const forward = (incoming: IncomingMessage, outgoing: ServerResponse, port: numb
     outgoing.writeHead(statusCode, statusMessage, without(ofResponse, response.rawHeaders))
     response.on('error', () => outgoing.destroy()).pipe(outgoing)
   })
-  // A node may reject a request before it has read the body, so its response is still forwarded.
+  // A node may respond before it has read the body, and close the connection. Forward this response all the same.
   sent.on('error', () => {
     if (!outgoing.headersSent) outgoing.destroy()
   })

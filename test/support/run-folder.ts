@@ -6,7 +6,7 @@ import type { TemporaryFolder } from './processes.ts'
 
 const memory = '/dev/shm'
 
-/** The required free memory in bytes, which exceeds the need of a whole run. */
+/** The required free memory in bytes, which is sufficient for the files of a whole run. */
 const enough = 4e9
 
 /** Returns whether `/dev/shm` has enough space for temporary files, and allows programs to be executed. */

@@ -1,6 +1,6 @@
 import { emailScope, Scope } from 'svc-oauth2server'
 
-/** The scopes of the notes application as tests run it. */
+/** The scopes of test servers: the scopes of the notes application, and an internal one. */
 export const testScopes = [
   emailScope,
   new Scope('notes:read', { helpText: 'Read your notes', group: 'Notes' }),

@@ -31,14 +31,14 @@ const secondVersion =
     },
   })
 
-/** Migrates to the next version, or back to a migration. */
+/** Migrates the schema to the fictitious next version, or to the migration `to`. */
 export const migrateToSecond = (
   store: OpenStore,
   {
     beforeOnline = async () => undefined,
     ...options
   }: Pick<MigrateOptions, 'to' | 'dryRun'> & {
-    /** Called between the schema change and the online steps. */
+    /** Called after the schema change, before the steps that run while the server handles requests. */
     readonly beforeOnline?: () => Promise<unknown>
   } = {},
 ) => {

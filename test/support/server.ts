@@ -29,7 +29,7 @@ export const secretKey = 'a test secret key of more than 32 bytes'
  */
 export interface TestServer {
   readonly issuer: string
-  /** The server in this process, on the same database. */
+  /** The server object in this process. It uses the same database as the other nodes. */
   readonly server: AuthorizationServer
   readonly place: Place
   readonly folder: string
@@ -40,7 +40,7 @@ export interface TestServer {
   readonly password: string
   /** Creates a further user. */
   newUser(input: Omit<UserInput, 'password'>): Promise<User>
-  /** Moves the clock of the server. */
+  /** Moves the clock of the server forward. */
   advance(seconds: number): void
   now(): number
   /** Returns the rows of a query on the database. */
@@ -56,7 +56,7 @@ export interface TestServer {
 export type TestOptions = Partial<AuthorizationServerOptions> & {
   /** The path of the issuer. */
   readonly basePath?: string
-  /** Creates another node with the database, the clock and the user of this server. */
+  /** A server whose database, clock and user the new server shares, as a second node. */
   readonly beside?: TestServer
 }
 
@@ -68,7 +68,8 @@ export const withoutWarnings = {
 
 const isOnNodes = process.env.TEST_SERVER === 'nodes'
 
-// Functions and objects with methods cannot be sent to other processes, so a server with such options has one node.
+// Functions and objects with methods cannot be sent to other processes. A server with such options runs in this
+// process.
 const canBeSent = (options: object): boolean =>
   Object.values(options).every((value) => value === undefined || isPlain(value))
 
@@ -80,7 +81,7 @@ const isPlain = (value: unknown): boolean => {
   )
 }
 
-/** The endpoint that receives the requests. */
+/** The HTTP server of a test: this process, or a proxy in front of three processes. */
 export interface Front {
   readonly port: number
   /** Starts to handle requests. */
@@ -165,7 +166,7 @@ export const startServer = async ({
   }
 }
 
-/** Wraps an opener, so that the store that it opened can be accessed. */
+/** Wraps a store opener. `opened` returns the store that the server opened. */
 const keptOpen = (opener: StoreOpener) => {
   let open: OpenStore | undefined
   const store: StoreOpener = {

@@ -1,7 +1,7 @@
 /**
- * Runs a PostgreSQL cluster and a Redis for `startServices()`. Writes their URLs to standard output, and stops and
- * deletes them when standard input closes, which also happens when the parent process is killed. With `--run-folder`,
- * all files are in one folder for the whole run.
+ * Runs a PostgreSQL cluster and a Redis for `startServices()`, and writes their URLs to standard output. When standard
+ * input closes, stops both and deletes their data. Standard input also closes when the parent process is killed. With
+ * `--run-folder`, all files are in one folder for the whole run.
  */
 import { once } from 'node:events'
 import { startPostgres } from './own-postgres.ts'
@@ -14,7 +14,7 @@ const over = Promise.race([
   once(process.stdin.resume(), 'close'),
   ...signals.map((signal) => once(process, signal)),
 ])
-// The parent process may have ended, so ignore write errors.
+// Ignore write errors, because the parent process may have exited.
 process.stdout.on('error', () => undefined)
 
 // The services and the processes of the run create their files in this folder.

@@ -29,8 +29,8 @@ export const missingServices = async (): Promise<readonly ('postgres' | 'redis')
 const program = join(import.meta.dirname, 'services-keeper.ts')
 
 /**
- * Starts the missing services. A keeper process stops them when its standard input closes, so that they end
- * with this process even if it is killed.
+ * Starts the missing services in a keeper process. The keeper stops the services when its standard input closes, which
+ * happens even if this process is killed.
  */
 export const startServices = async ({
   hasRunFolder = false,
@@ -39,7 +39,7 @@ export const startServices = async ({
     return { env: {}, stop: async () => undefined }
   const keeper = spawn(process.execPath, [program, ...(hasRunFolder ? ['--run-folder'] : [])], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A signal to this process group must not end the keeper before it has cleaned up.
+    // Start a process group, so that Ctrl-C does not stop the keeper before it has deleted the data.
     detached: true,
   })
   const ended = once(keeper, 'close')

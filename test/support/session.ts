@@ -46,7 +46,7 @@ const field = (html: string, name: string): string =>
 export const claimsOf = (jwt: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString())
 
-/** Returns the key that signs the JWT of sessions under this secret key. */
+/** Returns the key that signs session JWTs, which is derived from the secret key. */
 export const sessionKey = (secret: string = secretKey): Uint8Array => {
   const [key] = new KeyRing([secret]).sessionKeys
   if (!key) throw new Error('The key ring is empty.')
@@ -54,13 +54,13 @@ export const sessionKey = (secret: string = secretKey): Uint8Array => {
 }
 
 export interface Forgery {
-  /** Members in addition to `alg` and `typ`, or instead of them; undefined omits a member. */
+  /** Members of the header that are added to `alg` and `typ`, or replace them; undefined omits a member. */
   readonly header?: Record<string, unknown>
   readonly key?: Uint8Array | string
   readonly hash?: 'sha256' | 'sha384' | 'sha512'
 }
 
-/** Creates a JWT that no library would sign, with any header, payload and key. */
+/** Creates a JWT with any header, payload and key, including combinations that libraries refuse to sign. */
 export const forgedJwt = (
   payload: unknown,
   { header = {}, key = sessionKey(), hash = 'sha256' }: Forgery = {},

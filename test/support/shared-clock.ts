@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-/** The variable with the clock file of a node. */
+/** The environment variable with the path of the clock file of a node. */
 export const clockVariable = 'TEST_CLOCK'
 
 /** A clock for several processes. Each call reads the time from the file, so a new time applies to all processes. */
@@ -15,7 +15,7 @@ export const setClock = (file: string, now: number): void => {
   renameSync(`${file}.next`, file)
 }
 
-/** The variable with the number of milliseconds by which the machine clock of a node is ahead. */
+/** The environment variable with the path of a file. It contains the milliseconds by which a node's clock is ahead. */
 export const skewVariable = 'TEST_CLOCK_SKEW'
 
 /** Moves the clock of this process by the number of milliseconds in the file. */

@@ -17,7 +17,7 @@ export interface ClientKey {
   readonly jwk: JWK
 }
 
-/** @param kid null: the key has no ID */
+/** Creates a key pair. @param kid the ID of the key; null for a key without an ID */
 export const newClientKey = async (
   alg = 'ES256',
   { kid = randomUUID(), ...more }: Omit<Partial<JWK>, 'kid'> & { kid?: string | null } = {},
@@ -31,7 +31,7 @@ export const newClientKey = async (
 export const jwksOf = (...keys: readonly ClientKey[]): string =>
   JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })
 
-/** Changed claims; undefined omits a claim. */
+/** Claims that replace those of a valid assertion; undefined omits a claim. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Signs a client assertion. RFC 7523 §3. */

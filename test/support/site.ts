@@ -15,35 +15,35 @@ import { UserAgent } from './user-agent.ts'
 /** Several node processes on one PostgreSQL database. This process acts as the command line of the operator. */
 export interface Site extends AsyncDisposable {
   readonly cluster: Cluster
-  /** The running nodes; a test may remove and add some. */
+  /** The running nodes. A test may remove and add nodes. */
   readonly nodes: Node[]
   readonly database: TestDatabase
   readonly records: AuthorizationServer
   readonly user: User
-  /** The client of the user. */
+  /** A client that the user registered. */
   readonly client: NodeClient
   /** The browser of the user. */
   readonly agent: UserAgent
-  /** Returns a running node; each number returns the next one. */
+  /** Returns a running node. Successive numbers return different nodes. */
   node(turn: number): Node
-  /** The headers of the user's browser once it is logged in. */
+  /** Returns the headers of the user's browser. The user must be logged in. */
   browserHeaders(): Promise<Readonly<Record<string, string>>>
 }
 
 export interface SiteOptions {
   readonly count?: number
   readonly env?: Readonly<Record<string, string>>
-  /** Options of one node only. */
+  /** Returns environment variables for one node. */
   readonly envOf?: (index: number) => Readonly<Record<string, string>>
-  /** The network namespace of a node: see `ProgramOptions`. */
+  /** Returns the network namespace of a node: see `ProgramOptions`. */
   readonly namespaceOf?: (index: number) => string | undefined
-  /** Where transients are stored; by default in the database. */
+  /** The Redis for short-lived values. By default, the database stores them. */
   readonly redisUrl?: string | undefined
-  /** By default, a new database on the shared server. */
+  /** The database. Default: a new database on the shared server. */
   readonly database?: TestDatabase
 }
 
-/** Milliseconds, longer than any test file takes. */
+/** The maximum lifetime of a node in milliseconds, which exceeds the duration of any test file. */
 const lifetime = 900_000
 
 export const startSite = async ({

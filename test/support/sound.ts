@@ -11,17 +11,17 @@ import {
   succeeded,
 } from './traffic.ts'
 
-/** A leeway and a code lifetime that exceed the longest fault, so that a client can retry after the fault. */
+/** Settings with which a client can still retry a refresh or a redemption after the longest fault. */
 export const longLeeway: Readonly<Record<string, string>> = {
   OAUTH2SERVER_REFRESH_TOKEN_LEEWAY: '600',
   OAUTH2SERVER_AUTHORIZATION_CODE_EXPIRES_IN: '600',
-  // All requests belong to one user.
+  // All authorizations belong to one user. A lower limit would revoke some of them.
   OAUTH2SERVER_AUTHORIZATIONS_PER_APPLICATION: '100000',
 }
 
 /**
- * Checks the guarantees after a fault: no valid token is rejected, no code is redeemed twice, a failed request returns
- * 503, and no request returns 503 later than five seconds after the fault.
+ * Checks the guarantees after a fault: no valid token is rejected, no code is redeemed twice, and a failed request
+ * returns 503. Five seconds after the fault, no request fails.
  * @param allowed the failures besides 503 that this fault may cause
  */
 export const expectTolerated = async (

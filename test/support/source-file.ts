@@ -7,19 +7,19 @@ export interface Import {
   /** The path below `src` for a project file, else the module specifier. */
   readonly module: string
   readonly isOurs: boolean
-  /** Whether the whole statement disappears when types are stripped. */
+  /** Whether the statement imports only types, so that type stripping removes it. */
   readonly typeOnly: boolean
   readonly line: number
 }
 
-/** A global that a file uses, apart from imports and arguments. */
+/** A use of the environment, the clock or randomness in a file, or a default export. */
 export interface Use {
   readonly what: 'process.env' | 'clock' | 'randomness' | 'default export'
   readonly text: string
   readonly line: number
 }
 
-/** The facts about a source file that the architecture test checks. */
+/** The properties of a source file that the architecture test checks. */
 export interface SourceFile {
   /** The path below `src`. */
   readonly path: string

@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from './processes.ts'
 
-/** Receives bytes, and returns the bytes to forward. */
+/** Receives bytes of one direction of a connection, and returns the bytes to forward; undefined drops them. */
 export type Pass = (bytes: Buffer) => Buffer | undefined
 
 /** Starts a proxy between a client and a server that can drop traffic without closing a connection. */
 export const startProxy = async (
   target: string,
-  /** Creates the two directions of one connection. */
+  /** Returns the functions that handle the bytes of one connection. The proxy calls it for each connection. */
   watch: () => { readonly toServer: Pass; readonly toClient: Pass },
 ): Promise<AsyncDisposable & { readonly url: string }> => {
   const { hostname, port } = new URL(target)

@@ -3,10 +3,10 @@ import { type Node, startNode } from './nodes.ts'
 import { roundRobin } from './round-robin.ts'
 import type { Front } from './server.ts'
 
-/** Milliseconds, longer than any test file takes. */
+/** The maximum lifetime of a node in milliseconds, which exceeds the duration of any test file. */
 const lifetime = 600_000
 
-/** Starts three processes behind a proxy that sends successive requests to different processes. */
+/** Creates three node processes behind a proxy, which sends successive requests to different processes. */
 export const threeNodes = async (secretKey: string): Promise<Front> => {
   const proxy = await roundRobin()
   let nodes: readonly Node[] = []

@@ -1,7 +1,7 @@
 import type { Client, IssuedToken } from 'svc-oauth2server'
 import type { TestServer } from './server.ts'
 
-/** Returns the record of the client with that ID. */
+/** Returns the client with an ID. @throws Error if it does not exist */
 export const clientOf = async ({ server }: TestServer, clientId: string): Promise<Client> => {
   const client = await server.clients.find(clientId)
   if (!client) throw new Error(`There is no client ${clientId}.`)
@@ -25,7 +25,7 @@ export const authorizationOf = async (
   return { ...issued, refreshToken: issued.refreshToken ?? '' }
 }
 
-/** Returns the status of the response of a guarded endpoint to a token. */
+/** Sends a token to a protected endpoint. @returns the status of the response */
 export const statusOf = async ({ issuer }: TestServer, token: string): Promise<number> => {
   const response = await fetch(`${issuer}/api/me`, {
     headers: { authorization: `Bearer ${token}` },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { digestOf } from '../../src/crypto/digest.ts'
-import { call, each, kinds, type Outcome, post, responseTimeout } from './load.ts'
+import { call, each, kinds, type Outcome, post } from './load.ts'
 import type { Node } from './nodes.ts'
 import type { Site } from './site.ts'
 
@@ -19,30 +19,30 @@ export interface Sample extends Outcome {
 const ownConnection = { isAlone: true }
 
 /**
- * Milliseconds that a worker waits between two requests. The load is low enough for two test files at the same time;
+ * Milliseconds that a worker waits between two requests. The load is so low that two test files can run concurrently.
  * `npm run test:nodes` sends three times as many requests.
  */
 const rest = process.env.NODES === 'whole' ? 10 : 30
 
-/** Milliseconds after a fault in which requests may still fail. */
+/** Milliseconds for which requests may still fail after a fault. */
 export const recoveryLimit = 5_000
 
-/** Milliseconds without a failure after which the nodes have recovered. `npm run test:nodes` waits longer. */
+/** The nodes have recovered after this number of milliseconds without a failure. `npm run test:nodes` waits longer. */
 const quietPeriod = process.env.NODES === 'whole' ? recoveryLimit + 500 : 1_500
 
-/** Sends requests of every kind to all nodes, one after the other, until it is stopped. */
+/** Continuous requests of every kind. Successive requests go to different nodes. */
 export interface Traffic {
   readonly samples: readonly Sample[]
-  /** Continues for the given time in milliseconds. */
+  /** Waits for the given time in milliseconds while the requests continue. */
   flow(milliseconds: number): Promise<void>
-  /** Continues until no request has failed for the quiet period, at most until the recovery limit. */
+  /** Waits until no request has failed for `quietPeriod`, but at most until the recovery limit. */
   recover(): Promise<void>
   stop(): Promise<HeldCredentials>
 }
 
-/** The credentials that clients have at the end. */
+/** The tokens and codes that clients have received by the end of the traffic. */
 export interface HeldCredentials {
-  /** Access tokens that were issued and not rotated since. */
+  /** Access tokens that clients have not replaced by a refresh. */
   readonly tokens: readonly string[]
   /** Codes that were redeemed successfully. */
   readonly redeemed: readonly string[]
@@ -59,7 +59,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
   let turn = 0
   let isOver = false
 
-  // Like a load balancer, skips nodes that are down.
+  // Like a load balancer, `site.node` returns only running nodes.
   const ask = async (kind: Kind, send: (node: Node) => Promise<Outcome>): Promise<Outcome> => {
     turn += 1
     const node = site.node(turn)
@@ -94,7 +94,7 @@ export const startTraffic = async (site: Site): Promise<Traffic> => {
     if (status === 200) tokens.add(String(body.access_token))
   }
 
-  /** Refreshes one authorization repeatedly, and retries a request whose outcome is unknown. */
+  /** Refreshes one authorization repeatedly. After a failed request, sends the same refresh token again. */
   const refreshing = async () => {
     let pair = await client.tokens(site.node(0), agent)
     tokens.add(String(pair.access_token))
@@ -165,7 +165,7 @@ export const succeeded = ({ status, headers }: Outcome): boolean =>
   status === 200 || (status === 303 && /[?&]code=/.test(String(headers.location)))
 
 /**
- * Returns whether the client should retry: the response is 503 with Retry-After, or a redirect to the client with
+ * Returns whether the server asks the client to retry: with 503 and Retry-After, or with a redirect that contains
  * temporarily_unavailable (RFC 6749 §4.1.2.1).
  */
 export const isPostponed = ({ status, headers, error }: Outcome): boolean =>
@@ -174,7 +174,7 @@ export const isPostponed = ({ status, headers, error }: Outcome): boolean =>
       (error === undefined || error === 'temporarily_unavailable')
     : status === 303 && /[?&]error=temporarily_unavailable/.test(String(headers.location))
 
-/** Returns a readable summary of counts and times. */
+/** Returns counts and durations of the requests, in milliseconds. */
 export const figures = (samples: readonly Sample[], recovered: number) => {
   const failed = samples.filter((sample) => !succeeded(sample))
   const slowest = samples.reduce((max, { began, ended }) => Math.max(max, ended - began), 0)
@@ -184,12 +184,12 @@ export const figures = (samples: readonly Sample[], recovered: number) => {
     kinds: kinds(samples),
     failed: failed.length,
     slowest: Math.round(slowest),
-    /** Milliseconds from the recovery to the last failure. */
+    /** Milliseconds from the end of the fault to the last failure; 0 without a failure. */
     recovery: failed.length === 0 ? 0 : Math.max(0, Math.round(last - recovered)),
   }
 }
 
-/** Checks the tokens and codes that clients hold, after the recovery. */
+/** Sends the tokens and codes of the clients again after the recovery, and counts the responses. */
 export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCredentials) => {
   const statuses: Outcome[] = []
   await each(tokens, 10, async (token, index) => {
@@ -205,7 +205,7 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
   )
   const spent = new Set(rows.map(({ code_digest }) => code_digest))
   const isSpent = (code: string) => spent.has(digestOf('authorization_code', code))
-  // Retry postponed redemptions: if nothing was written, the code must still yield its tokens.
+  // Retry redemptions with an unknown outcome: if the database contains no authorization, the code must still be valid.
   const retried: Record<string, number> = {}
   await each(undecided, 5, async (code, index) => {
     const { status, error } = await post(
@@ -215,7 +215,7 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
     const kind = `${isSpent(code) ? 'spent' : 'unspent'}: ${status} ${error ?? 'ok'}`
     retried[kind] = (retried[kind] ?? 0) + 1
   })
-  // Present each redeemed code again. No code may yield tokens twice.
+  // Redeem codes again. The server must not issue tokens for a code twice.
   const again: Outcome[] = []
   await each(redeemed.slice(-50), 5, async (code, index) => {
     again.push(await post(site.client.redemption(site.node(index), code), ownConnection))
@@ -229,5 +229,3 @@ export const settle = async (site: Site, { tokens, redeemed, undecided }: HeldCr
     again: kinds(again),
   }
 }
-
-export { responseTimeout as patience }

@@ -88,7 +88,7 @@ export class UserAgent {
   }
 }
 
-/** Returns action and hidden fields of the first POST form of a page. */
+/** Returns the URL (`action`) and the hidden fields of the first POST form of a page. */
 export const formIn = (html: string): { action: string; hidden: Record<string, string> } => {
   const [form = ''] = /<form method="post"[\s\S]*?<\/form>/.exec(html) ?? []
   const action = attribute(form, 'action') ?? ''
@@ -157,7 +157,7 @@ export const tokenRequest = async (
   }
 }
 
-/** The body of a response of the token endpoint; the tests check which members it has. */
+/** The body of a token response. Every member is declared, because the tests check which of them are present. */
 export interface TokenBody {
   readonly access_token: string
   readonly token_type: string
@@ -184,7 +184,7 @@ export type Proof = 'basic' | 'post' | 'none'
 
 type Given = Record<string, string | undefined>
 
-/** A client application of a test with its user's browser: requests authorizations, and redeems their codes. */
+/** A client application with the browser of its user. It requests authorizations and redeems codes. */
 export class TestClient {
   readonly app: TestServer
   readonly agent: UserAgent
@@ -284,7 +284,7 @@ export class TestClient {
   }
 }
 
-/** Returns the status of the response of a guarded endpoint to a token. */
+/** Sends a token to a protected endpoint. @returns the status of the response */
 export const ping = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   token: string,
@@ -296,7 +296,10 @@ export const ping = async (
   return response.status
 }
 
-/** Returns status and code of a rejected token request, after checking its form against RFC 6749 §5.2. */
+/**
+ * Checks the form of an error response of the token endpoint (RFC 6749 §5.2).
+ * @returns the status and the error code
+ */
 export const refusal = ({ status, headers, body }: TokenResponse): string => {
   expect(Object.keys(body).sort()).toEqual(['error', 'error_description'])
   expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/)
@@ -307,7 +310,7 @@ export const refusal = ({ status, headers, body }: TokenResponse): string => {
 }
 
 /**
- * Returns the response parameters in the query of a redirect, or in the fragment for `token`. Each must occur once.
+ * Returns the parameters in the query or the fragment of a redirect to the client. Fails if a parameter occurs twice.
  */
 export const responseTo = (
   { redirectUri: uri }: Pick<TestClient, 'redirectUri'>,

@@ -21,7 +21,7 @@ const inSqlite = () => {
 }
 
 const scopes = ['openid', 'offline_access', 'notes:read', 'notes:write']
-/** The IDs of clients that the plugin caches. Filled when the client exists. */
+/** The IDs of the clients that the plugin may cache. The ID is added after the registration of the client. */
 const trusted = new Set<string>()
 const provider = oauthProvider({
   loginPage: '/login',
@@ -47,7 +47,7 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 
 type Context = Parameters<typeof getOAuthProviderApi>[0]
-// Only the parts of an endpoint's context that this API needs.
+// The parts of an endpoint's context that the API of the plugin needs.
 const context = {
   context: await auth.$context,
   headers: new Headers(),

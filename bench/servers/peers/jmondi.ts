@@ -1,5 +1,6 @@
-// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs (HS256 here). The tokens are
-// also stored, and a resource looks them up, so that a revoked token is refused. Refresh tokens are opaque.
+// @jmondi/oauth2-server: https://tsoauth2server.com. Its access tokens are always JWTs, signed with HS256 here. The
+// database also stores them. The resource looks up each token, so that it refuses revoked tokens. Refresh tokens are
+// opaque.
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
@@ -184,7 +185,7 @@ const grant = server.getGrant('refresh_token') as unknown as {
 }
 const issue = async (scope: string) => {
   const issued = await tokens.issueToken(client, [{ name: scope }], { id: 'user' })
-  await tokens.persist(made)
+  await tokens.persist(issued)
   const token = await tokens.issueRefreshToken(issued)
   const { body } = await grant.makeBearerTokenResponse(client, token, token.scopes)
   return { accessToken: String(body.access_token), refreshToken: token.refreshToken }

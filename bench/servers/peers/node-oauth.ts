@@ -24,7 +24,8 @@ const client: OAuth2Server.Client = {
 }
 const user = { id: 'user' }
 
-// The client is in memory, as in the documentation, or is read for every request, as in this server.
+// As in the documentation, the client is in memory. With BENCH_CLIENT=read, each request reads it from the database, as
+// in svc-oauth2server.
 const readsClient = process.env.BENCH_CLIENT === 'read'
 await sql.rows(
   `insert into client (id, secret_digest, grants, redirect_uris, active) values ($1, $2, $3, '', 1) on conflict do nothing`,

@@ -1,5 +1,5 @@
-// @node-oauth/oauth2-server for `npm run test:differential`: the model of the documentation, in memory. The library
-// does not provide endpoints for revocation, introspection and metadata.
+// @node-oauth/oauth2-server for `npm run test:differential`: stores data in memory, as in the documentation. The
+// library does not provide endpoints for revocation, introspection and metadata.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OAuth2Server from '@node-oauth/oauth2-server'
@@ -102,7 +102,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
     if (pathname === '/authorize') {
       await oauth.authorize(oauthRequest, result, { authenticateHandler: { handle: () => user } })
     } else if (pathname === '/token') {
-      // Set the option for each request: it applies to a grant type, but only public clients may omit authentication.
+      // Set this option for each request: it applies to all clients, but only public clients may omit authentication.
       const isOpen = isPublic(body.client_id)
       const requireClientAuthentication: Record<string, boolean> = isOpen
         ? { authorization_code: false, refresh_token: false }
@@ -116,7 +116,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
       return
     }
   } catch (error) {
-    // If the error was sent to the client with a redirect, the result already contains it.
+    // An error that the library sends to the client with a redirect is already in the result.
     if (!result.headers?.location && error instanceof OAuth2Server.OAuthError) {
       result.status = error.code
       result.body = { error: error.name, error_description: error.message }

@@ -1,4 +1,4 @@
-// oidc-provider for `npm run test:differential`: supports every case of the protocol. The user always consents.
+// oidc-provider for `npm run test:differential`, with every feature that the cases use. The user always consents.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

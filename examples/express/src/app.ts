@@ -16,7 +16,7 @@ interface Note {
   readonly created_at: string
 }
 
-// The integration consists of the lines that use imports from svc-oauth2server, here and in main.ts.
+// The integration consists of the lines in this file and main.ts that use imports from svc-oauth2server.
 
 /** Creates a page and a REST API under a prefix, with the embedded authorization server. */
 export const createApp = (server: AuthorizationServer, prefix = '/', app = express()): Express => {

@@ -13,7 +13,7 @@ interface Session {
   }
 }
 
-/** `jwt()` returns markup, so it is not escaped. */
+/** Renders the home page. `jwt()` returns trusted HTML, so `raw` inserts it without escaping. */
 export const homePage = ({ user, jwt, csrfToken, links }: Session) => html`<!doctype html>
 <html lang="en">
 <head>

@@ -17,7 +17,7 @@ import type { AuthorizationServer, Auth as Caller } from 'svc-oauth2server'
 import * as oauth2 from 'svc-oauth2server/nest'
 import { setViews } from './views.ts'
 
-// The integration consists of the lines that use `oauth2` or other imports from svc-oauth2server, here and in main.ts.
+// The integration consists of the lines in this file and main.ts that use `oauth2`, or imports from svc-oauth2server.
 
 interface Note {
   readonly id: number

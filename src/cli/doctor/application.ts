@@ -82,7 +82,7 @@ export class Application {
 
   /**
    * Returns the URL of an authorization request. Pushes the request if the server supports it. If the server refuses
-   * the pushed request, returns a text instead.
+   * the pushed request, returns a text with the error.
    */
   async address({ params }: AuthorizationRequest): Promise<URL | string> {
     const address = new URL(endpointOf(this.#examination, 'authorization_endpoint') ?? '')
@@ -140,7 +140,7 @@ export class Application {
     return this.#again(await ask(), ask)
   }
 
-  // RFC 9449 §8
+  /** Repeats a request if the response contains a new DPoP nonce (RFC 9449 §8). */
   async #again(response: HttpResponse, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
     const nonce = response.headers.get('dpop-nonce')
     const isNew = nonce !== null && nonce !== this.#nonce
@@ -175,12 +175,12 @@ export class Application {
     }
   }
 
-  // RFC 9728 §2
+  /** Returns whether the server requires access tokens that are bound to a DPoP key (RFC 9728 §2). */
   #isBound(): boolean {
     return this.#examination.metadata.dpop_bound_access_tokens_required === true
   }
 
-  // RFC 9449 §4.2
+  /** Creates the header with the DPoP proof, if the server requires one (RFC 9449 §4.2). */
   async #proof(
     method: string,
     url: string,

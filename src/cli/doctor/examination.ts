@@ -13,8 +13,8 @@ export interface Examination {
 }
 
 /**
- * Returns the URL of an advertised endpoint, with the host replaced by the examined host. The check `addresses` reports
- * URLs on other hosts.
+ * Returns the URL of an endpoint in the metadata, on the examined host. If the metadata contains another host, the
+ * check `addresses` reports the host.
  */
 export const endpointOf = (
   { issuer, metadata }: Examination,
@@ -28,6 +28,6 @@ export const endpointOf = (
 
 const variables = new Map<string, string>(describeSettings().map(({ name, env }) => [name, env]))
 
-/** Returns the environment variable of a setting with the recommended value. */
+/** Returns a recommended setting in the form of an environment variable, such as `NAME=value`. */
 export const setting = (name: keyof Settings, value: string): string =>
   `${variables.get(name)}=${value}`

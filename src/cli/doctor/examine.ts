@@ -18,7 +18,7 @@ export interface ExamineOptions {
   readonly send: Send
   /** The server's records, if the examination may create a user and clients. */
   readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
-  /** Whether the records belong to the examined server, so that its settings are checked too. */
+  /** Whether the records and the settings belong to the examined server. If so, the settings are also checked. */
   readonly isOurs: boolean
   /** The resolved network address of the server, if known. */
   readonly reachedAt?: string | undefined
@@ -83,7 +83,7 @@ const withActors = async (
       return new Application(examination, { clientId, clientSecret, method, key })
     }
     const application = await registered(method)
-    // The rules for public and confidential clients differ, so use both if possible.
+    // Use a public and a confidential client if the server supports both, because the rules for them differ.
     const other = method === 'none' ? methods[1] : undefined
     const confidential = other && (await registered(other))
     const browser = new Browser(ask, issuer, account)

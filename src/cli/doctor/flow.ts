@@ -19,7 +19,7 @@ interface Tokens {
   readonly refresh: string
 }
 
-/** The error of an incomplete flow. The message says which step failed. */
+/** The error if a step of the flow fails. The message names the step. */
 class Stopped extends Error {}
 
 /** Runs the whole flow of a client: code with PKCE, refresh, revocation, and requests that must be refused. */
@@ -67,7 +67,7 @@ interface Scene extends Actors {
 }
 type Step = (scene: Scene) => Promise<Finding>
 
-/** Returns the target of the redirect that ends an authorization request, or a text with the reason for a failure. */
+/** Returns the URL of the redirect to the client, or a text that says why there was no redirect. */
 const outcomeOf = async (
   { application, browser }: Actors,
   request: AuthorizationRequest,

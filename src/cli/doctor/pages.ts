@@ -98,7 +98,7 @@ const errorPage = async (
   return target?.origin === new URL(issuer).origin ? await ask(target.href) : sent
 }
 
-// Only warn, because this header, which the application or the proxy adds, is not unsafe.
+// Only warn: the header reveals the software, but is not unsafe.
 const poweredBy = (responses: readonly (HttpResponse | undefined)[]): Finding => {
   const named = responses.flatMap((response) => response?.headers.get('x-powered-by') ?? [])
   return named.length === 0

@@ -5,7 +5,7 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 const interval = 60_000
 /** The minimum difference between the clocks of the machine and the database that is logged, in milliseconds. */
 const minLoggedDifference = 5_000
-/** The maximum difference in milliseconds. Beyond it, the node is not ready and does not sweep. */
+/** The maximum difference in milliseconds. If the clocks differ more, the node is not ready and does not sweep. */
 export const maxDifference = 30_000
 /** The jump of the machine's clock, in milliseconds, after which the difference is measured again. */
 const jump = 1_000
@@ -66,7 +66,7 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // After a jump, measure again: the machine may have been suspended, which stops the monotonic clock.
+    // Measure again if the machine clock jumped: while a machine is suspended, its monotonic clock stops.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -77,7 +77,8 @@ export class DatabaseClock implements ServerClock {
 
   #measureSoon(): void {
     if (this.#options.monotonic() - this.#measuredAt < jump) return
-    // Ignore the error, since operations report an outage of the store. Until then, use the monotonic clock.
+    // Ignore the error: the store operations of requests report the outage. The clock continues with the last
+    // difference.
     this.#measure().catch(() => undefined)
   }
 

@@ -8,7 +8,7 @@ const wait = 3_600_000
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** The time of the last scheduled run that was allowed, stored so that a restart does not lose it. */
+  /** The time of the last scheduled run of the sweeper. It is stored, so that it is known after a restart. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>
@@ -17,7 +17,7 @@ export interface MachineClockOptions extends TimeSources {
 
 /**
  * The clock of the machine, for databases without a clock. After a jump, or if the clock is far ahead at start-up,
- * nothing is removed for an hour, so that an operator can correct the clock.
+ * the sweeper removes nothing for an hour, so that an operator can correct the clock.
  */
 export class MachineClock implements ServerClock {
   readonly now: () => number
@@ -68,7 +68,7 @@ export class MachineClock implements ServerClock {
     const pause = this.#started.machine - (this.#lastSweep ?? this.#started.machine)
     if (pause > wait && monotonic - this.#started.monotonic < wait)
       throw new ClockInDoubt(
-        `By the clock of this machine, nothing was removed for ${inSeconds(pause)} before the start. If the clock is wrong, set it. Expired rows are removed from one hour after the start.`,
+        `According to the clock of this machine, the sweeper did not run in the ${inSeconds(pause)} before the start. If the clock is wrong, correct it. One hour after the start, the sweeper removes expired rows again.`,
       )
     if (machine - (this.#lastSweep ?? 0) < writeInterval) return
     await lastSweep.write(machine)

@@ -10,7 +10,7 @@ export interface Database {
   readonly store: StoreOpener
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
-  /** Whether other machines may use the database, which could not read a secret key file of this machine. */
+  /** Whether other machines may use the database. A secret key file on this machine is then not sufficient. */
   readonly isShared: boolean
 }
 

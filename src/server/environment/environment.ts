@@ -138,7 +138,8 @@ const cannotListen = (error: NodeJS.ErrnoException, port: number, host: string):
 const gracePeriod = 10_000
 
 /**
- * Milliseconds after a signal within which a keep-alive connection may send a request, and gets `Connection: close`.
+ * Milliseconds after a signal within which a client may send one more request on a keep-alive connection. The response
+ * contains `Connection: close`.
  */
 const keepAlivePeriod = 1_000
 
@@ -181,11 +182,12 @@ export const closeOnSignal = (
   process.once('SIGINT', stop)
 }
 
-// `close` of the HTTP server closes idle connections immediately, so a request that a client is just sending is lost.
+// Stops listening without `Server.close` of node:http. That method also closes idle connections, on which a client may
+// be sending a request at this moment.
 const stopListening = (server: Server): Promise<void> =>
   new Promise((resolve) => Listener.prototype.close.call(server, () => resolve()))
 
-// Otherwise, idle keep-alive connections would delay the shutdown for seconds.
+// Adds `Connection: close`, because an idle keep-alive connection would delay the shutdown for seconds.
 const endConnection = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }

@@ -13,7 +13,7 @@ const usersPerRun = 200
 const usersPerBatch = 20
 /** The number of missing users that a run accepts even if it checks only a few users. */
 const alwaysToleratedMissing = 10
-/** The maximum share of missing users. */
+/** The maximum share of missing users among the checked users. Above it, the run removes nothing. */
 const maxMissingShare = 0.1
 
 export interface MissingUsersOptions {
@@ -76,7 +76,7 @@ export class MissingUsers {
   }
 
   /**
-   * Looks up a batch of users, and deletes the notes on missing users who are found again.
+   * Looks up a batch of users, and deletes the recorded misses of users who are found again.
    * @returns whether the run continues
    */
   async #checkSome(checked: Checked): Promise<boolean> {
@@ -84,7 +84,7 @@ export class MissingUsers {
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // Continue with the first user, because the share of missing users among only the last few would be meaningless.
+    // After the last user, continue with the first one: a share of missing users among a few users means nothing.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))
@@ -106,7 +106,7 @@ export class MissingUsers {
     if (noted.length > 0) await sweeperNotes.delete('missing user', noted)
   }
 
-  /** Notes users who are missing for the first time. @returns up to `max` users who are still missing after a day */
+  /** Records the first miss of each missing user. @returns up to `max` users who are still missing after a day */
   async #findVanished({ missing }: Checked, now: number, max: number): Promise<MissingUser[]> {
     const { users, keyType, store } = this.#options
     const { sweeperNotes } = store

@@ -6,11 +6,11 @@ import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 
-/** The maximum number of rows that a deletion removes before it returns. All others are removed in the background. */
+/** The maximum number of rows that a deletion removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
- * Milliseconds for which a removal remains listed after it is complete. A request that found the client or user before
- * the deletion may still insert a row, which the sweeper then removes.
+ * Milliseconds after a deletion for which the sweeper still looks for rows of the client or user. A request that began
+ * before the deletion may insert a row after the deletion.
  */
 const listedFor = 60_000
 /** The maximum number of removals that one query lists. */
@@ -36,7 +36,8 @@ export class Removals {
   }
 
   /**
-   * Removes a few rows before it returns, and the others in the background. Call this after the commit of a deletion.
+   * Removes a few rows of a deleted client or user before it returns, and the others in the background. Call this after
+   * the deletion is committed.
    */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
@@ -58,7 +59,10 @@ export class Removals {
       })
   }
 
-  /** Lists the rows of clients for removal that were deleted by a foreign key to the user table of the application. */
+  /**
+   * Finds clients that a foreign key to the user table of the application deleted, and schedules their rows for
+   * removal.
+   */
   orphans(): SweeperKind {
     const { store, clock } = this.#options
     return {
@@ -73,8 +77,8 @@ export class Removals {
   }
 
   /**
-   * Returns the sweeper kind that removes the rows of all listed deletions, including deletions by a process that was
-   * killed.
+   * Returns the sweeper kind that removes the rows of all deleted clients and users, even if the process that deleted
+   * them was killed.
    */
   kind(): SweeperKind {
     const { store, clock } = this.#options

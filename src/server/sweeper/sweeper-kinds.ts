@@ -20,7 +20,7 @@ export interface KindsOptions {
   readonly databaseTransients: Transients | undefined
   readonly settings: Settings
   readonly signingKeys: { deleteRetired(): Promise<number> }
-  /** Covers the audit log with checkpoints, and removes its expired events. */
+  /** Writes checkpoints of the audit log, and removes expired events. */
   readonly auditChain: { coverage(now: number): SweeperKind; retention(): SweeperKind }
   /** Removes the rows of users whom the application deleted without a foreign key. */
   readonly missingUsers: { kind(now: number): SweeperKind } | undefined

@@ -12,7 +12,7 @@ const maxPause = 500
 const pauseFactor = 4
 /** The relative pause for a run that is behind. */
 const shortPauseFactor = 1
-/** Milliseconds after which a run counts as behind, because it may not keep up with the rows that expire. */
+/** Milliseconds after which a run counts as behind: rows may expire faster than the run removes them. */
 const behindAfter = 60_000
 
 /**
@@ -26,7 +26,7 @@ export class BatchSize {
     return this.#rows
   }
 
-  /** Adapts the size to the last batch: the rows that it removed, and its duration in milliseconds. */
+  /** Adapts the size to the number of rows that the last batch removed, and to the duration of the batch. */
   adapt(removed: number, milliseconds: number): void {
     if (milliseconds > maxBatchTime) this.#rows = Math.max(1, Math.floor(this.#rows / 2))
     // Double the size only if the doubled batch should still fit into the target time.

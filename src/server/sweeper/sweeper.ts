@@ -9,7 +9,7 @@ import { BatchSize, pauseAfter } from './sweeper-pace.ts'
 
 /** The key of the lease. Only the node that has the lease performs scheduled runs. */
 const leaseKey = 'sweeper'
-/** The duration of a lease relative to the interval, so that the lease expires before the next run. */
+/** The duration of a lease relative to the interval. It is below 1, so that the lease expires before the next run. */
 const leaseShare = 0.9
 
 export interface SweeperOptions {

@@ -20,7 +20,7 @@ const operationBoundaries = [
 const runBoundaries = [0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Every metric, as the code and the generated reference use it. Clients must not be able to choose the value of an
+ * Every metric. The reference is generated from this table. Clients must not be able to choose the value of an
  * attribute, because each value creates a time series.
  */
 export const instruments = {

@@ -33,7 +33,7 @@ export const logToStderr = (): LogSink =>
 
 const maxCauses = 5
 
-// The fields of a driver's error may contain the values of a statement. The stack never contains them.
+// Omit the fields of errors: an error of a database driver may contain parameter values of a statement there.
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value

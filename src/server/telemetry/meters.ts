@@ -4,7 +4,7 @@ import type { AttributesOf, Instrument } from './instruments.ts'
 /** The OpenTelemetry instrumentation scope of this package. */
 export const scopeName = 'svc-oauth2server'
 
-/** The receivers of measurements: the OpenTelemetry SDK of the application and `/metrics`, each if it is enabled. */
+/** The enabled receivers of measurements: the OpenTelemetry SDK of the application, `/metrics`, or both. */
 export type Meters = readonly Meter[]
 
 /** Returns the active meters. @param own the meter of `/metrics`, if it is enabled */

@@ -1,8 +1,8 @@
 import type { LogSink } from '../../model/log.ts'
 
 /**
- * Wraps a log function of the application, which may throw or reject. After a failure, only the entry is lost, and the
- * request or the background work continues. The first failure emits a process warning.
+ * Wraps a log function of the application, so that its errors do not affect requests. An entry is lost if the function
+ * throws or rejects. The first failure emits a process warning.
  */
 export const safeSink = (sink: LogSink): LogSink => {
   let hasWarned = false

@@ -6,7 +6,7 @@ import { events } from './events.ts'
 import { type AttributesOf, instruments } from './instruments.ts'
 import { type Meters, observed, type Recorder, recorder, scopeName } from './meters.ts'
 
-/** The measurements of the server. Nothing is measured without a receiver. */
+/** Records measurements of the server, if OpenTelemetry or `/metrics` is enabled. */
 export interface Telemetry {
   readonly request: Recorder<typeof instruments.requestDuration>
   readonly event: Recorder<typeof instruments.events>
@@ -15,7 +15,7 @@ export interface Telemetry {
   readonly grant: <T>(type: string, run: () => Promise<T>) => Promise<T>
   /** Measures a run of the sweeper, which returns the number of removed rows. */
   readonly sweep: (run: () => Promise<number>) => Promise<number>
-  /** Measures every operation of a store; undefined without a receiver. */
+  /** Measures every operation of a store; undefined if measurements are disabled. */
   readonly aroundStore: AroundStore | undefined
   /** Observes the connections of a pool. @returns a function that stops the observation */
   readonly pool: (stats: () => PoolStats) => () => void

@@ -26,7 +26,7 @@ export const createTraces = (): Traces => {
     async request(source, run) {
       if (!isTraced()) return run(noSpan)
       const active = context.active()
-      // Without a span of the application, this is the root span of the request in this process.
+      // If the application has not started a span, this span is the root of the request in this process.
       const isRoot = trace.getSpan(active) === undefined
       const parent = isRoot ? remoteContext(active, source) : active
       const kind = isRoot ? SpanKind.SERVER : SpanKind.INTERNAL

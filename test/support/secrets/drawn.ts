@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 /**
- * Text that must not be written anywhere. For random bytes, the text joins all encodings that the server uses, so that
- * it contains the secret in each of them.
+ * Text that no log entry or error may contain. For random bytes, the text is the concatenation of all encodings that
+ * the server uses.
  */
 export interface Secret {
   readonly kind: 'random' | 'whole'
@@ -18,9 +18,8 @@ const asCharacters = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => (byte < 248 ? alphabet[byte % 62] : '')).join('')
 
 /**
- * Reports every random secret of this process, and every password and secret key that it receives. All of them pass
- * through node:crypto or the thread that hashes passwords. Values on disk, in the network and in source files are not
- * observed.
+ * Reports every random secret of this process, and every password and secret key that it receives. All of these secrets
+ * pass through node:crypto or the thread that hashes passwords.
  */
 export const watchSecrets = (saw: (secret: Secret) => void): void => {
   const { randomFillSync, randomBytes, argon2, hkdfSync } = crypto

@@ -11,12 +11,12 @@ const shapes = [
   /PRIVATE KEY-----/,
 ]
 /**
- * The index contains every eleventh block of eleven characters of a random text. Any 21 characters of the text contain
- * such a block, and a block is too long to match by chance.
+ * The length of the blocks into which a random text is divided. Any 21 characters of the text contain a whole block,
+ * and a block is too long to occur elsewhere by chance.
  */
 const block = 11
 const longRuns = /[\w-]{21,}/g
-/** The number of blocks to keep for the next test file, because random bytes are drawn in advance. */
+/** The number of blocks that remain for the next test file, because the server draws random bytes in advance. */
 const drawnAhead = 10_000
 // A client ID is random, but not a secret (RFC 6749 §2.2).
 const clientId = /"(?:clientId|client_id|oldClientId)":"([^"]+)"/g

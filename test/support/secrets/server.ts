@@ -1,4 +1,4 @@
-// The module `svc-oauth2server` in tests: the sources, with a secret detector on their log and their errors.
+// Replaces the module `svc-oauth2server` in tests. Searches the log and the errors of each server for secrets.
 
 import { createAuthorizationServer as create } from '../../../src/server/create-authorization-server.ts'
 import { logToStderr } from '../../../src/server/telemetry/log-to.ts'
@@ -22,7 +22,7 @@ export const createAuthorizationServer: typeof create = async (options) => {
   return server
 }
 
-/** Wraps the methods of an object, and observes their errors. */
+/** Wraps the methods of an object, and passes their errors to `failed`. */
 const tapErrors = (records: unknown, failed: (error: unknown) => never): void => {
   if (typeof records !== 'object' || records === null) return
   const prototype: object = Object.getPrototypeOf(records) ?? {}

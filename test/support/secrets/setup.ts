@@ -1,28 +1,28 @@
 import { afterAll } from 'vitest'
 import { readReports, secretNet } from './net.ts'
 
-// Runs before and after all tests of a file, and checks that no log entry or error contains a secret.
+// vitest loads this module before each test file. It checks that no log entry or error contains a secret.
 const net = secretNet()
 net.forgetInputs()
 
 const isRefusal = ({ status, headers }: Response): boolean =>
   status >= 400 && /json/.test(headers.get('content-type') ?? '')
-const keep = <T>(response: Response, body: T): T => {
+const addRefusal = <T>(response: Response, body: T): T => {
   if (isRefusal(response))
     net.addText(`the response ${response.status} of ${pathOf(response)}`, body)
   return body
 }
-// Test files share a process, so do not wrap a module twice.
+// Test files share a process, so check whether an earlier file has already wrapped the module.
 const watched = Symbol.for('svc-oauth2server responses are searched for secrets')
 if (!(watched in Response.prototype)) {
   const { json, text } = Response.prototype
   Object.assign(Response.prototype, {
     [watched]: true,
     async json(this: Response) {
-      return keep(this, await json.call(this))
+      return addRefusal(this, await json.call(this))
     },
     async text(this: Response) {
-      return keep(this, await text.call(this))
+      return addRefusal(this, await text.call(this))
     },
   })
 }

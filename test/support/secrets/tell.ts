@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { watchSecrets } from './drawn.ts'
 
-// Programs that a test starts load this module first.
+// Node loads this module first in programs that a test starts. The module reports their secrets in a file.
 const { TEST_SECRETS: file } = process.env
 if (file) watchSecrets((secret) => appendFileSync(file, `${JSON.stringify(secret)}\n`))

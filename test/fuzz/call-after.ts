@@ -1,8 +1,9 @@
-/** Milliseconds by which a timer may be late on a busy machine. */
+/** The permitted delay of a timer on a busy machine, in milliseconds. */
 const late = 5_000
 
 /**
- * Calls back after this number of milliseconds. If this process was paused meanwhile, the time starts again.
+ * Calls `act` after the given time. If the timer fires much too late, because this process was suspended, waits for the
+ * whole time again.
  * @returns a function that cancels the call
  */
 export const callAfter = (milliseconds: number, act: () => void): (() => void) => {

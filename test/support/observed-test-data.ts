@@ -1,4 +1,4 @@
-// The data of an observed server: a valid value for everything that a request can contain.
+// Creates test data: a valid value for every credential and identifier that a request can contain.
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { AuthorizationServer, User } from 'svc-oauth2server'
@@ -19,7 +19,7 @@ export interface Device {
   readonly userCode: string
 }
 
-/** A set of valid credentials and identifiers. Two sets share only the users. */
+/** Valid credentials and identifiers. Several sets of test data on one server share only the users. */
 export interface TestData {
   readonly issuer: string
   readonly redirectUri: string
@@ -36,11 +36,13 @@ export interface TestData {
   readonly challenge: string
   /** Authorization codes of the confidential client. */
   readonly codes: readonly string[]
-  /** Separate token pairs to use, refresh and revoke, so that no request invalidates the token of another. */
+  /**
+   * Token pairs of separate authorizations. A request that refreshes or revokes one pair does not affect the others.
+   */
   readonly pairs: readonly Pair[]
   readonly refreshable: readonly Pair[]
   readonly revocable: readonly Pair[]
-  /** The objects of the settings forms, which no other request uses. */
+  /** IDs of clients and tokens that only the settings forms change, so that other requests are not affected. */
   readonly clientIds: readonly string[]
   readonly tokenIds: readonly string[]
   readonly personal: readonly string[]
@@ -73,7 +75,7 @@ const userOf = async (
 export const field = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
 
-/** Sends requests to the server from a given IP address. */
+/** Sends requests with a given IP address in `X-Forwarded-For`. */
 export class Visitor {
   readonly #issuer: string
   readonly #headers: Record<string, string>
@@ -143,8 +145,8 @@ const times = async <T>(count: number, make: () => Promise<T>): Promise<readonly
 }
 
 /**
- * Creates a set. The steps run one after the other, so that a server with a seeded random source creates the same set
- * again.
+ * Creates test data. The steps run one after the other, so that a server with the same random seed always creates the
+ * same data.
  */
 export const createTestData = async (
   server: AuthorizationServer,
