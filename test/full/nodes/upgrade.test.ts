@@ -123,7 +123,7 @@ describe.skipIf(isLacking)('an upgrade of a large token table', () => {
     expect(traffic.samples.filter((sample) => !succeeded(sample))).toEqual([])
     expect(during.slowest).toBeLessThan(before.slowest + longestRequest)
     expect(traffic.samples.some(({ port }) => port === late.port)).toBe(true)
-    // The upgrade filled every row that existed before. Ignore rows that the previous version inserted later.
+    // Ignore rows that the previous version inserted after the upgrade began. All other rows are filled.
     const [unfilled] = await database.query(
       `select count(*) as missing from oauth2server_token where access_token_digest like 'copy %' and scopes_copy is null`,
     )
