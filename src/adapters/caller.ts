@@ -35,7 +35,8 @@ export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promi
 
 /**
  * Creates the framework-independent part of the REST extension. The REST extension refuses dot segments and forbidden
- * query characters, and authenticates the caller. The specification names this hook `verify_oauth_token_and_set_current_user`.
+ * query characters, and authenticates the caller. The specification names this hook
+ * `verify_oauth_token_and_set_current_user`.
  * @throws TypeError for a resource that the server does not protect
  */
 export const identifyAt = (
@@ -132,14 +133,15 @@ export const protectiveHeaders = {
   'referrer-policy': 'no-referrer',
 } as const
 
-// Scripts of every origin may read the challenge (RFC 9728 §5.1). The value `*` does not apply to requests with cookies.
+// Scripts of every origin may read the challenge (RFC 9728 §5.1). The value `*` does not apply to requests with
+// cookies.
 const readableHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
 }
 
 /**
- * Returns the headers of a refusal, with CORS headers that let scripts of other sites read the challenge and `Retry-After`.
+ * Returns the headers of a refusal. CORS headers let scripts of other sites read the challenge and `Retry-After`.
  * @param isSet returns whether the application has already set a header, which must not be replaced
  */
 export const refusalHeaders = (

@@ -135,7 +135,10 @@ export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHa
 /** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
 export const authOf = (context: Context): Auth => mustBeIdentified(callers.get(context)).result.auth
 
-/** Returns the signed-in user, `jwt()` and `jwtToken()` for a page. @throws Error if `page(server)` did not run before */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if `page(server)` did not run before
+ */
 export const pageOf = (context: Context): PageSession => mustBePage(pages.get(context))
 
 /** Prepares `pageOf(c)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */

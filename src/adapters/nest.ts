@@ -222,7 +222,10 @@ export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDeco
 
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
-/** Returns the signed-in user, `jwt()` and `jwtToken()` for a page. @throws Error if the method has no `@Page()` decorator */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if the method has no `@Page()` decorator
+ */
 export const pageOf = (request: HttpRequest): PageSession => {
   const session = pages.get(rawRequest(request))
   if (!session) throw new Error('The method has no @Page() decorator.')

@@ -2,7 +2,9 @@
 export interface Requester {
   /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string
-  /** Whether the requester uses a known browser. While jobs of both types wait, the queue alternates between the types. */
+  /**
+   * Whether the requester uses a known browser. While jobs of both types wait, the queue alternates between the types.
+   */
   readonly isKnown: boolean
 }
 
