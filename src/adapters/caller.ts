@@ -34,8 +34,9 @@ export interface SentCredentials extends PresentedCredentials {
 export type Identify = (credentials: SentCredentials, ahead: LookAhead) => Promise<Caller>
 
 /**
- * Creates the REST extension for any framework, which refuses dot segments and forbidden query characters, and
- * authenticates the caller. The specification names this hook `verify_oauth_token_and_set_current_user`.
+ * Creates the framework-independent part of the REST extension. The REST extension refuses dot segments and forbidden
+ * query characters, and authenticates the caller. The specification names this hook
+ * `verify_oauth_token_and_set_current_user`.
  * @throws TypeError for a resource that the server does not protect
  */
 export const identifyAt = (
@@ -124,22 +125,23 @@ export const mustBePage = (session: PageSession | undefined): PageSession => {
 }
 
 /**
- * The headers of every response of the REST application. The URL may contain a token, so caches must not store the
- * response, and browsers must not send the URL to other sites (RFC 6750 §5.3).
+ * The headers of every response of the REST application. The URL of a request may contain an access token, so caches
+ * must not store the response, and browsers must not send the URL to other sites (RFC 6750 §5.3).
  */
 export const protectiveHeaders = {
   'cache-control': 'private, no-store',
   'referrer-policy': 'no-referrer',
 } as const
 
-// Scripts of every origin may read the challenge (RFC 9728 §5.1). `*` excludes requests with cookies.
+// Scripts of every origin may read the challenge (RFC 9728 §5.1). The value `*` does not apply to requests with
+// cookies.
 const readableHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'WWW-Authenticate, DPoP-Nonce, Retry-After',
 }
 
 /**
- * Returns the headers of a refusal. With them, scripts of other sites can read the challenge and `Retry-After`.
+ * Returns the headers of a refusal. CORS headers let scripts of other sites read the challenge and `Retry-After`.
  * @param isSet returns whether the application has already set a header, which must not be replaced
  */
 export const refusalHeaders = (

@@ -5,8 +5,8 @@ import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
 import { restStep } from './node-rest.ts'
 
-// Express extends Node's requests and responses, so this adapter adds only types and `locals`. It does
-// not extend the type of every request: the declaration could contradict one of another package, and would also apply to
+// Express extends Node's requests and responses, so this adapter adds only types and `locals`. Do not extend the type
+// of every request: the declaration could conflict with the declaration of another package, and would also apply to
 // requests for which `rest(server)` did not run.
 
 /** The general extension: handles requests to endpoints and pages of the server, and passes on all other requests. */
@@ -40,7 +40,10 @@ const handlersOf = ({ method, route }: Routed): readonly unknown[] => {
 /** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
 export const authOf: typeof node.authOf = node.authOf
 
-/** Returns the page session. @throws Error if `page(server)` did not run before */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if `page(server)` did not run before
+ */
 export const pageOf: typeof node.pageOf = node.pageOf
 
 /** Returns the signed-in user of a page, or null. */

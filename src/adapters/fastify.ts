@@ -25,8 +25,8 @@ import {
 } from './caller.ts'
 import { credentialsOf, respond } from './node-http.ts'
 
-// Do not extend the type of every request: the declaration could contradict one of another plugin, and would also apply
-// to requests for which `rest(server)` did not run.
+// Do not extend the type of every request: the declaration could conflict with the declaration of another plugin, and
+// would also apply to requests for which `rest(server)` did not run.
 const callers = new WeakMap<FastifyRequest, Caller>()
 const pages = new WeakMap<FastifyRequest, PageSession>()
 
@@ -115,10 +115,15 @@ export const requireAnyOauthScope = (...scopes: readonly string[]): Hook =>
 export const authOf = (request: FastifyRequest): Auth =>
   mustBeIdentified(callers.get(request)).result.auth
 
-/** Returns the page session. @throws Error if `page(server)` did not run before */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if `page(server)` did not run before
+ */
 export const pageOf = (request: FastifyRequest): PageSession => mustBePage(pages.get(request))
 
-/** Prepares `pageOf(request)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */
+/**
+ * Prepares `pageOf(request)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`.
+ */
 export const page = (server: AuthorizationServer): Hook => {
   return async (request, reply) => {
     try {

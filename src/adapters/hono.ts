@@ -21,7 +21,8 @@ import {
 import { credentialsOf } from './fetch.ts'
 
 // Use the context as the key, because middleware may replace the request. Do not extend the type of every context: the
-// declaration could contradict one of another package, and would also apply where `rest(server)` did not run.
+// declaration could conflict with the declaration of another package, and would also apply to requests for which
+// `rest(server)` did not run.
 const callers = new WeakMap<Context, Caller>()
 const pages = new WeakMap<Context, PageSession>()
 
@@ -39,7 +40,7 @@ interface NodeBindings {
   }
 }
 
-// Returns the target as the client sent it. Runtimes other than Node provide only the parsed URL.
+// Returns the request target as the client sent it. Runtimes other than Node provide only the parsed URL.
 const targetOf = ({ env, req }: Context): string => {
   const { originalUrl, url } = (env as NodeBindings | undefined)?.incoming ?? {}
   return originalUrl ?? url ?? req.url
@@ -71,7 +72,8 @@ export const mount = (
   }
 }
 
-// Restores a body that was read. Hono caches the text of the body, but after `formData()` only the parsed form.
+// Restores a body that middleware has read. Hono caches the text of the body, except after `formData()`: that method
+// caches only the parsed form.
 const unread = async ({ req }: Context): Promise<Request> => {
   const { raw, method, bodyCache } = req
   if (!raw.bodyUsed) return raw
@@ -133,7 +135,10 @@ export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHa
 /** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */
 export const authOf = (context: Context): Auth => mustBeIdentified(callers.get(context)).result.auth
 
-/** Returns the page session. @throws Error if `page(server)` did not run before */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if `page(server)` did not run before
+ */
 export const pageOf = (context: Context): PageSession => mustBePage(pages.get(context))
 
 /** Prepares `pageOf(c)` for templates of the application's pages: the signed-in user, `jwt()` and `jwtToken()`. */

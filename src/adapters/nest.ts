@@ -39,7 +39,7 @@ import { credentialsOf } from './node-http.ts'
 /** The general extension for `app.use(mount(server))`, on both platforms of Nest. */
 export const mount: typeof node.mount = node.mount
 
-/** The injection token of the server, with which guards do not need decorator metadata. */
+/** The injection token of the server. Guards use this token, so that they work without decorator metadata. */
 export const AUTHORIZATION_SERVER: unique symbol = Symbol('svc-oauth2server')
 
 /** Provides the server to all guards. */
@@ -111,7 +111,7 @@ const places = (context: ExecutionContext): readonly object[] => {
 }
 
 /** Creates a decorator that calls `note` with the decorated class or method. */
-const standingAt =
+const decoratorCalling =
   (note: (place: object) => void): ClassDecorator & MethodDecorator =>
   (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void =>
     note(descriptor?.value ?? target)
@@ -163,7 +163,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
 const guardedBy = (rule: Guard): ClassDecorator & MethodDecorator =>
   applyDecorators(
     UseGuards(guard(rule)),
-    standingAt((place) => asking(place, rule.scopes)),
+    decoratorCalling((place) => asking(place, rule.scopes)),
   )
 
 /** Requires an authenticated caller: a session with its JWT, a personal token or an OAuth token. */
@@ -183,7 +183,8 @@ export const RequireAnyOauthScope = (
   ...scopes: readonly string[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))
 
-// Creates a guard that only validates the resource, because Nest creates guards when the application starts.
+// Creates a guard whose constructor validates the resource. Nest creates guards when the application starts, so an
+// unknown resource prevents the start.
 const knownResource = (resource: string): Type<CanActivate> => {
   class ResourceGuard implements CanActivate {
     constructor(server: AuthorizationServer) {
@@ -210,7 +211,7 @@ export const Resource = (
 ): ClassDecorator & MethodDecorator =>
   applyDecorators(
     UseGuards(knownResource(resource)),
-    standingAt((place) => resources.set(place, { ...options, resource })),
+    decoratorCalling((place) => resources.set(place, { ...options, resource })),
   )
 
 /** Injects the authenticated caller as a parameter of a guarded method. */
@@ -221,7 +222,10 @@ export const Auth: (...parts: unknown[]) => ParameterDecorator = createParamDeco
 
 const pages = new WeakMap<IncomingMessage, PageSession>()
 
-/** Returns the page session. @throws Error if the method has no `@Page()` decorator */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if the method has no `@Page()` decorator
+ */
 export const pageOf = (request: HttpRequest): PageSession => {
   const session = pages.get(rawRequest(request))
   if (!session) throw new Error('The method has no @Page() decorator.')

@@ -5,11 +5,11 @@ import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { SentCredentials } from './caller.ts'
 import { allHeaders, hadBody, NodeSource, rawHeader } from './node-source.ts'
 
-/** Returns the target as the client sent it. Routers store it in `originalUrl` when they rewrite `url`. */
+/** Returns the request target as the client sent it. Routers store it in `originalUrl` when they rewrite `url`. */
 export const sentTarget = (request: IncomingMessage & { readonly originalUrl?: string }): string =>
   request.originalUrl ?? request.url ?? '/'
 
-/** Returns the target without a host, because a sender can choose the host of an absolute target. */
+/** Returns the request target without a host, because a sender can choose the host of an absolute target. */
 export const targetOf = (request: IncomingMessage): string =>
   sentTarget(request).replace(origin, '') || '/'
 
@@ -42,8 +42,8 @@ export const credentialsOf = (
 export const pathOf = (target: string): string => target.replace(origin, '').replace(/[?#].*$/s, '')
 
 /**
- * Creates a handler for Node requests, which calls `direct` if possible and otherwise `fetch`. A body parser may
- * already have read the body.
+ * Creates a handler that passes Node requests to `server.direct` if possible, and otherwise to `server.fetch`. Restores
+ * the body if a body parser has already read the body.
  */
 export const respond = (
   server: Pick<AuthorizationServer, 'fetch' | 'direct'>,
@@ -113,8 +113,8 @@ const restoreBody = (request: Drained): void => {
     )
 }
 
-// Restores the text of a form from the result of a body parser. Repeats the name of a list, which the sender repeated
-// or wrote with brackets, so that the protocol refuses the parameter.
+// Restores the text of a form from the result of a body parser. If a value is a list, the
+// sender repeated the parameter or wrote brackets. Repeat the parameter, so that the protocol refuses the parameter.
 const formOf = (body: object): string => {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(body)) {

@@ -17,7 +17,8 @@ export type Middleware = (
   next: (error?: unknown) => void,
 ) => void
 
-// Store these values on the request, because weak maps would cause a quarter of the garbage of a bearer check.
+// Store these values on the request instead of in weak maps. Weak maps would cause a quarter of the garbage that a
+// check of an access token leaves.
 const found = Symbol('svc-oauth2server caller')
 const entered = Symbol('svc-oauth2server scopes')
 
@@ -56,7 +57,7 @@ export const restStep = (
   }
 }
 
-/** Sends the response for a refusal. Passes on any other error. */
+/** Sends the response for a refusal. Passes any other error to `next`. */
 export const refuse = (
   error: unknown,
   server: AuthorizationServer,

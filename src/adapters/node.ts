@@ -72,15 +72,19 @@ export const page = (server: AuthorizationServer): Middleware => {
 export const authOf = (request: IncomingMessage): Auth =>
   mustBeIdentified(callerOf(request)).result.auth
 
-/** Returns the page session. @throws Error if `page(server)` did not run before */
+/**
+ * Returns the signed-in user, `jwt()` and `jwtToken()` for a page.
+ * @throws Error if `page(server)` did not run before
+ */
 export const pageOf = (request: IncomingMessage): PageSession => mustBePage(pages.get(request))
 
 /** Returns the signed-in user of a page, or null. */
 export const signedInUser = (request: IncomingMessage): UserProxy | null => pageOf(request).user
 
 /**
- * Combines several steps into one, for `node:http` without a framework. Without `next`, the chain responds with 404 if
- * no step handled the request, and with 500 after an error. The challenges of its guards list the scopes of all guards.
+ * Combines several middleware functions into one, for `node:http` without a framework. Without `next`, the chain
+ * responds with 404 if no middleware handled the request, and with 500 after an error. Each challenge lists the scopes
+ * of all guards of the chain.
  */
 export const chain = (
   ...steps: readonly Middleware[]

@@ -25,7 +25,10 @@ export type SecretKind =
   | 'leaked_credential'
   | OwnKind
 
-/** A type of an extension: the name of the extension, a slash, and a name. Built-in types do not contain a slash. */
+/**
+ * A secret type that an extension defines: the name of the extension, a slash, and a name. Built-in types do not
+ * contain a slash.
+ */
 export type OwnKind = `${string}/${string}`
 
 /**

@@ -11,7 +11,7 @@ export interface ProvenRequest {
   readonly now: number
   /** The accepted JWS algorithms, which must be asymmetric. */
   readonly algorithms: readonly string[]
-  /** The access token to which the proof must be bound, at a protected resource. */
+  /** The access token to which the proof must be bound. Set only for requests to a protected resource. */
   readonly accessToken?: string
 }
 

@@ -6,7 +6,7 @@ export type RandomSource = (bytes: number) => Uint8Array
 const pool = new Uint8Array(4096)
 let used = pool.length
 
-/** Returns random bytes of the operating system. A pool saves system calls, which take longer than the random bytes. */
+/** Returns random bytes of the operating system. A pool saves system calls, which are slow. */
 export const systemRandom: RandomSource = (bytes) => {
   if (bytes > pool.length) return randomBytes(bytes)
   if (used + bytes > pool.length) {

@@ -68,8 +68,8 @@ class DayKeys {
 
   /** @param day days since the epoch, modulo 2^16 */
   of(day: number): KeyObject {
-    const kept = this.#keys.get(day)
-    if (kept) return kept
+    const cached = this.#keys.get(day)
+    if (cached) return cached
     // Bound the cache, because an attacker with write access to the database can insert seals of any day.
     if (this.#keys.size >= maxDays) this.#keys.clear()
     const bytes = hkdfSync('sha256', this.#base, 'svc-oauth2server', `day ${day}`, 32)
@@ -110,7 +110,7 @@ export class KeyRing {
 
   /**
    * @param secrets the current secret key, followed by earlier secret keys; each has at least 32 UTF-8 bytes
-   * @param clock selects the key of the day. Sealed values contain their day, so a wrong clock does not matter.
+   * @param clock selects the key of the day. Sealed values contain their day, so `open` does not read the clock.
    */
   constructor(secrets: readonly [string, ...string[]], clock: () => number = Date.now) {
     this.#clock = clock

@@ -37,7 +37,7 @@ const folderOf = (path: string, root: string): string | undefined => {
 export const withAndWithoutSlash = (path: string): readonly string[] =>
   path.endsWith('/') && path.length > 1 ? [path, path.slice(0, -1)] : [path]
 
-/** Joins path and query, and removes an access token from the query, so that no other URL contains the token. */
+/** Joins the path and the query, and removes `access_token` from the query. */
 export const addressWith = (path: string, query: string): string => {
   const kept = query.split('&').filter((pair) => !new URLSearchParams(pair).has('access_token'))
   return kept.join('') === '' ? path : `${path}?${kept.join('&')}`

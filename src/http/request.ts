@@ -86,7 +86,7 @@ export class HttpRequest {
   }
 
   /**
-   * Returns the decoded value of a path parameter.
+   * Returns the percent-decoded value of a path parameter.
    * @throws TypeError if the endpoint's path has no parameter of this name
    */
   param(name: string): string {

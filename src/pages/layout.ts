@@ -45,6 +45,6 @@ ${navigation && frame.user && links.logout !== null ? logout(frame, links.logout
 `
 }
 
-// Place this form after the content, so that the first form of a page is its main one.
+// Place this form after the content, so that the main form is the first form of the page.
 const logout = (frame: Frame, action: string): Html =>
   html`<form method="post" action="${action}" id="logout" hidden>${csrf(frame)}</form>`

@@ -11,7 +11,7 @@ export interface Argon2Parameters {
   readonly tagLength: number
 }
 
-/** The error if this runtime can't hash passwords. */
+/** The error for a runtime that cannot compute argon2id. */
 export class Argon2Missing extends Error {
   override readonly name = 'Argon2Missing'
 

@@ -2,7 +2,9 @@
 export interface Requester {
   /** The queue of the requester: one for each network, and one for each user with a known browser. */
   readonly lane: string
-  /** Whether the requester uses a known browser. While both types of requesters wait, they alternate. */
+  /**
+   * Whether the requester uses a known browser. While jobs of both types wait, the queue alternates between the types.
+   */
   readonly isKnown: boolean
 }
 
@@ -12,7 +14,7 @@ export const application: Requester = { lane: 'application', isKnown: true }
 export interface FairQueueOptions {
   /** The maximum number of concurrent jobs. */
   readonly maxRunning: number
-  /** The maximum number of waiting jobs of known requesters, and also of unknown requesters. */
+  /** The maximum number of waiting jobs, separately for known and for unknown requesters. */
   readonly maxWaiting: number
   /** Creates the error for a job that the queue refuses or removes. */
   readonly full: () => Error
@@ -30,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Runs a limited number of concurrent jobs, and serves the lanes in rotation, so that a lane with many jobs does not
- * block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane.
+ * Runs a limited number of concurrent jobs. The queue starts one job of each lane in turn, so that a lane with many
+ * jobs does not block the other lanes. If the queue is full, a new job replaces the latest job of the longest lane.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions

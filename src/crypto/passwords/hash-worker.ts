@@ -6,7 +6,10 @@ import type { HashJob, HashResponse } from './hash-job.ts'
 
 // The worker thread, which computes one hash at a time.
 
-/** Lowers the priority of this thread below the thread that processes requests. Only Linux supports this. */
+/**
+ * Lowers the priority of this thread below the priority of the thread that processes requests. Only Linux supports
+ * priorities of threads.
+ */
 const yieldToRequests = (): void => {
   try {
     const [thread = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? []

@@ -27,7 +27,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly response: Promise<OutboundResponse>
-  /** Resolves after the response and the look-up have ended. The look-up may continue after the response timed out. */
+  /** Resolves after both the exchange and the look-up have ended. The look-up may continue after a timeout. */
   readonly ended: Promise<unknown>
 }
 

@@ -24,7 +24,7 @@ const maxLifetime = 86_400_000
  * the document several times.
  */
 const minLifetime = 60_000
-/** The milliseconds for which a failed request is not repeated. */
+/** The time in milliseconds after a failed request during which the request is not repeated. */
 const retryDelay = 3_000
 
 /** A cached document. */

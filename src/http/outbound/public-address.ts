@@ -5,8 +5,8 @@ import ipaddr from 'ipaddr.js'
 const globalUnicast = ipaddr.parseCIDR('2000::/3')
 
 /**
- * Returns whether an address is on the public Internet. Private, local and reserved addresses are not, and neither are
- * IPv6 blocks that embed IPv4 addresses, such as NAT64, 6to4 and Teredo. RFC 6890.
+ * Returns whether an address is on the public Internet. Returns false for private, local and reserved addresses
+ * (RFC 6890), and for IPv6 blocks that embed IPv4 addresses, such as NAT64, 6to4 and Teredo.
  */
 export const isPublic = (text: string): boolean => {
   if (isIP(text) === 0 || text.includes('%')) return false

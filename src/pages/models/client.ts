@@ -20,7 +20,7 @@ export interface NewClientView {
   /** The URL for going back without registering. */
   readonly back: string
   readonly values: ClientFormValues
-  /** The scopes that can be chosen, without internal ones. */
+  /** The scopes that the user can choose, without internal scopes. */
   readonly scopes: readonly Scope[]
   readonly problem: FormProblem | undefined
 }

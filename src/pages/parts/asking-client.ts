@@ -24,8 +24,8 @@ export interface AskingClient {
 }
 
 /**
- * Renders the requesting client and whether it is verified. Statements of the client are visually separated from those
- * of the server.
+ * Renders the requesting client and whether it is verified. Statements of the client are visually separated from
+ * statements of the server.
  */
 export const whoAsks = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts

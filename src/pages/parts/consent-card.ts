@@ -66,7 +66,7 @@ ${facts([[consent.user, html`<bdi>${view.user}</bdi>`]])}
   )
 }
 
-/** Renders the requested scopes, with a checkbox for each optional one. */
+/** Renders the requested scopes, with a checkbox for each optional scope. */
 const askedScopes = (view: AskedConsent, frame: Frame): readonly Html[] =>
   byGroup(view.scopes, frame).map(
     ([heading, members]) => html`<section class="group">

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts'
 export interface FormProblem {
   /** The sentence above the form. */
   readonly sentence: string
-  /** The name of the field with the problem; undefined if it concerns the whole form. */
+  /** The name of the field with the problem; undefined if the problem concerns the whole form. */
   readonly field?: string | undefined
   /** The line number in a field with one entry per line, counted from 1. */
   readonly line?: number | undefined
@@ -50,7 +50,7 @@ export const problemOf = (control: Control, sentence: Html | string = ''): Html 
     ? html`<p class="wrong" id="${control.name}-problem">${sentence || control.problem?.sentence}</p>`
     : html``
 
-/** Renders a field below its label. `attributes` are those of the `input` element. */
+/** Renders a field below its label. `attributes` are the attributes of the `input` element. */
 export const textField = (
   control: Control & {
     readonly label: Html | string

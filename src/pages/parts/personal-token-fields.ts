@@ -32,7 +32,7 @@ export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Htm
     problem,
   })
 
-/** Renders the field for the expiry of a new token. It is required if the application limits the lifetime. */
+/** Renders the field for the expiry of a new token. The field is required if the application limits the lifetime. */
 export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   const { firstDay, lastDay, values, problem } = view
