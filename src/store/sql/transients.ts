@@ -93,7 +93,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_transient')
       .where('key', 'in', expired)
-      // Check again: a new value may have replaced the expired one.
+      // Check the expiry again, because a new value may have replaced the expired value.
       .where('expires_at', '<=', now)
       .executeTakeFirst()
     return Number(numDeletedRows)

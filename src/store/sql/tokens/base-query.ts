@@ -25,5 +25,5 @@ export const liveTokens = (handle: Handle) =>
 
 export type LiveTokens = ReturnType<typeof liveTokens>
 
-// With the column itself, PostgreSQL would know that it is not null, and might scan the whole index of such rows.
+// With the plain column, PostgreSQL would infer `is not null`, and might scan the whole partial index.
 export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`
