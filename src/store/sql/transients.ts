@@ -1,7 +1,7 @@
 import type { Transients } from '../contract/transients.ts'
 import { type Handle, unindexed } from './handle.ts'
 
-/** Stores short-lived values in the database, so that they need no other system and survive a restart. */
+/** Stores short-lived values in the database, so that no other system is required and a restart loses no values. */
 export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
   async put(key, value, expiresAt, now) {
     const row = await write
