@@ -36,12 +36,12 @@ export class Administration {
     return new Clients(this.#context).search(text, cursor)
   }
 
-  /** Lists all tokens, or the tokens for the e-mail address of a user, a client ID or a token ID. */
+  /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   async tokens(text: string, cursor: Cursor): Promise<Page<TokenWithNames>> {
     const { store, hostUsers } = this.#context
     const { items, next } = await store.tokens.search(text, cursor)
     if (!hostUsers) return { items, next }
-    // The store cannot read the users of the application, so look each of them up once.
+    // The store cannot read the users of the application, so look up each user once.
     const ids = new Set(items.flatMap(({ fields }) => fields.userId ?? []))
     const emails = new Map<UserId, string | null>()
     for (const id of ids) emails.set(id, (await hostUsers.find(id))?.email ?? null)

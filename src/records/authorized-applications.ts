@@ -18,7 +18,7 @@ export interface Device {
   readonly userAgent: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null: never. */
+  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null if they never expire. */
   readonly ends: number | null
   readonly lastUse: TokenUse | null
 }
@@ -32,7 +32,7 @@ export interface AuthorizedApplication {
   readonly grantedAt: number | null
   /** The devices, latest first. */
   readonly devices: readonly Device[]
-  /** The number of all devices, including those not listed, counted up to `countLimit`. */
+  /** The number of devices, which may exceed the number of listed devices. Counted up to `countLimit`. */
   readonly deviceCount: number
 }
 

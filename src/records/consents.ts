@@ -22,8 +22,8 @@ export class Consents {
   }
 
   /**
-   * Stores that the user grants the client these scopes, in addition to earlier ones, and which optional scopes the
-   * user refused.
+   * Stores that the user grants the client these scopes, in addition to earlier scopes. Also stores the optional scopes
+   * that the user refused.
    */
   async grant(
     userId: UserId,
@@ -57,7 +57,7 @@ export class Consents {
         grantedAt: clock(),
       }
       const row = { consent, seal: keys.sealRow(consentClaims(consent)) }
-      // No row was locked, so a concurrent request may have inserted one.
+      // The look-up found no row to lock, so a concurrent request may have inserted a consent.
       if (!found) return (await tx.consents.insert(row)) ? record(tx, consent) : undefined
       await tx.consents.put(row)
       return record(tx, consent)

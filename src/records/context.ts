@@ -25,7 +25,7 @@ import type { Turns } from './turns.ts'
  */
 export type MintAccessToken = (fields: Omit<TokenFields, 'id'>, store: Store) => Promise<string>
 
-/** The parts of the server that records use. With the store of a transaction, records work inside it. */
+/** The parts of the server that records use. If `store` is the store of a transaction, records use that transaction. */
 export interface RecordsContext {
   readonly store: Store
   /** Queues transactions that lock the same row. */
@@ -37,7 +37,7 @@ export interface RecordsContext {
   readonly keys: KeyRing
   readonly intact: IntactState
   readonly passwords: PasswordHasher
-  /** Returns the default requester of a password hash. */
+  /** Returns the requester of a password hash if the caller passes none. */
   readonly requester: () => Requester
   readonly limits: Limits
   readonly clientContext: Omit<ClientContext, 'countUsers'>

@@ -15,7 +15,9 @@ export interface DeviceAuthorization extends CodeBinding {
   readonly expiresAt: number
 }
 
-/** The decision of a user, stored under a separate name, so that only the first of concurrent decisions is stored. */
+/**
+ * The decision of a user. A separate name for the decision ensures that only the first concurrent decision is stored.
+ */
 export interface DeviceDecision {
   readonly userId: UserId
   readonly allowed: boolean
@@ -74,7 +76,7 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     async find(deviceCode: string): Promise<DeviceAuthorization | undefined> {
-      // Names of other values of this kind are not device codes.
+      // Other values of this kind have names that do not match the syntax of a device code.
       return deviceCodeSyntax.test(deviceCode) ? requests.get(deviceCode) : undefined
     },
 
@@ -96,8 +98,9 @@ export const deviceAuthorizations = ({ transientValues, keys, clock, random }: D
     },
 
     /**
-     * Begins a decision. The first one is final.
-     * @returns false after a different decision; true also if the same decision was begun before and may be incomplete
+     * Begins a decision. The first decision is final.
+     * @returns false after a different decision. Returns true if the same decision was begun before, because it may be
+     * incomplete
      */
     async beginDecision(
       deviceCode: string,

@@ -14,9 +14,9 @@ import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Transients } from '../store/contract/transients.ts'
 
 export interface LimitsOptions {
-  /** Numbers that replace those of the table. */
+  /** Numbers that replace the numbers of the limit table. */
   readonly numbers?: LimitNumbers
-  /** Whether all limits of the table are disabled. */
+  /** Whether all limits of the limit table are disabled. */
   readonly isOff?: boolean
   readonly log?: LogSink
 }
@@ -42,7 +42,7 @@ interface Count {
   readonly isShared: boolean
 }
 
-/** The time until which this process refuses without a read, and the time at which the first place becomes free. */
+/** The time until which this process refuses without a read, and the time at which the first place expires. */
 interface Refused {
   readonly until: number
   readonly earliest: number
@@ -62,8 +62,8 @@ const oneSecond = 1_000
 
 /**
  * Enforces rate limits for all nodes together. While the shared counters are unavailable, each node counts separately.
- * A limit is an entry of the table or an object. It applies to the network of an IP address, to a target such as an
- * account or a client, or to both.
+ * A limit is the name of an entry of the limit table, or an object. It applies to the network of an IP address, to a
+ * target such as an account or a client, or to both.
  */
 export class Limits {
   readonly #transients: Transients
@@ -119,7 +119,7 @@ export class Limits {
 
   /**
    * Counts a failure. After too many failures, `check` refuses the next attempt. For a large limit, each node may allow
-   * up to a twentieth more.
+   * up to a twentieth of the limit in addition.
    */
   async countFailure(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
     if (this.#isOff(limit, address, target)) return
@@ -140,7 +140,8 @@ export class Limits {
    * Begins an attempt. Limits the number of concurrent attempts in this process to the number of failures that the
    * limit allows.
    * @returns a function that ends the attempt
-   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or the attempts in progress alone could reach it
+   * @throws OAuthError 429 with `Retry-After` if the limit is reached, or if the attempts in progress alone could reach
+   * the limit
    */
   begin(limit: LimitName, address: string): () => void {
     if (this.#isOff(limit, address, '')) return () => undefined
@@ -168,7 +169,7 @@ export class Limits {
 
   /**
    * Takes a place of a limit before an attempt is checked. A failed attempt occupies its place for the seconds of the
-   * limit; a successful attempt releases it. Successful attempts do not release the places of failed ones.
+   * limit; a successful attempt releases it. A successful attempt does not release the places of failed attempts.
    * @returns a function that releases the place
    * @throws OAuthError 429 with `Retry-After` if all places are taken
    */
@@ -176,14 +177,14 @@ export class Limits {
     return this.attemptAll([{ limit, address, target }])
   }
 
-  /** Takes a place of each of several limits, or no place if one limit is reached. */
+  /** Takes one place of each limit, or no place if one of the limits is reached. */
   async attemptAll(tries: readonly Try[]): Promise<() => Promise<void>> {
     const counters = tries
       .filter(({ limit, address, target = '' }) => !this.#isOff(limit, address, target))
       .map(({ limit, address, target = '' }) => this.#counter(limit, address, target))
     if (counters.length === 0) return async () => undefined
     this.#refuseIfFull(counters)
-    // More concurrent attempts than places would only compete for the places.
+    // Limit the concurrent attempts to the number of places, because further attempts would only compete for places.
     const leave = this.#enter(counters)
     const giveBack = await this.#takePlaces(counters)
       .catch(ifStoreUnavailable(() => this.#takeLocalPlaces(counters)))
@@ -350,7 +351,7 @@ export class Limits {
     if (isFirst) this.#report(counter)
   }
 
-  // Places are read repeatedly, because one may become free at any time, but the limit is reported only once.
+  // Places are read repeatedly, because a place may become free at any time. Report the limit only once.
   #reportOnce(counter: Counter, until: number): void {
     if ((this.#reported.get(counter.key) ?? 0) > this.#clock()) return
     this.#reported.set(counter.key, until)

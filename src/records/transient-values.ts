@@ -6,8 +6,8 @@ import { type RecordsContext, retryOnCollision } from './context.ts'
 const replayMargin = 300_000
 
 /**
- * Stores short-lived values under random names. The store contains only the digest of a name and a sealed value, so
- * values that were written without the key are ignored.
+ * Stores short-lived values under names. The store contains only the digest of a name and the sealed value, so values
+ * that were written without the secret key are ignored.
  */
 export class TransientValues<T> {
   readonly #kind: SecretKind
@@ -42,7 +42,7 @@ export class TransientValues<T> {
     return this.claim(name, value, Math.ceil(expiresAt) + replayMargin)
   }
 
-  /** Stores a value under the caller's name, and replaces a former one. */
+  /** Stores a value under the caller's name, and replaces a former value. */
   async set(name: string, value: T, expiresAt: number): Promise<void> {
     const { transients, clock } = this.#context
     const sealed = this.#sealed(name, value, expiresAt)

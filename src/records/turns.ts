@@ -5,8 +5,8 @@ import type { Store } from '../store/store.ts'
 const patience = 5_000
 
 /**
- * The pause between transactions of the same queue, in milliseconds. Node accepts one connection per turn of the event
- * loop, so that a long queue without pauses would delay all new connections.
+ * The pause between transactions of the same queue, in milliseconds. Node.js accepts one connection per iteration of
+ * the event loop, so a long queue without pauses would delay all new connections.
  */
 const pause = 2
 /** The number of transactions between two pauses. */
@@ -31,8 +31,8 @@ export class Turns {
   }
 
   /**
-   * Runs a transaction in the queue of a row. Inside another transaction, it runs immediately, because that transaction
-   * already holds a connection.
+   * Runs a transaction in the queue of a row. If `store` already belongs to a transaction, the work runs immediately,
+   * because that transaction already holds a connection.
    * @param row the row that the transaction locks first
    * @throws StoreUnavailable if the wait takes too long
    */

@@ -53,7 +53,7 @@ const collecting = (tx: Store, events: AuditEvent[], isKept: IsKept | undefined)
   },
 })
 
-// A decorated store has a Proxy here, whose operations cannot be copied with a spread.
+// In a decorated store, `audit` is a Proxy, so a spread would not copy its operations.
 const auditOperations = ({ audit }: Store): Store['audit'] => ({
   add: (event) => audit.add(event),
   addMany: (events) => audit.addMany(events),

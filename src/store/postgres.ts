@@ -74,10 +74,10 @@ export const postgres = (
       ...(prepare && planned(url)),
       statement_timeout: statementTimeout,
       lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // Later than the server's own timeout, so that this limit only applies if the connection is lost.
+      // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
       query_timeout: statementTimeout + margin,
-      // Earlier than the statement timeout, so that the locks of a disconnected node are released in time for waiting
-      // statements.
+      // This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected
+      // node before the statements that wait for these locks time out.
       idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
     })
     const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })
@@ -103,13 +103,13 @@ export const postgres = (
           if (!hasReported) options?.onWait?.()
           hasReported = true
         }
-        // Building an index takes longer than a request may, and so does waiting for another node that migrates.
+        // A migration may build an index or wait for another node, which takes longer than the timeouts of requests.
         const migrationStore = storeOn(
           connect({
             max: 1,
             lock_timeout: tableLockTimeout,
             idle_in_transaction_session_timeout: idleTimeout,
-            // Statements have no timeout here, so only keepalives detect a lost connection.
+            // The statements of a migration have no timeout, so only keepalives detect a lost connection.
             keepAliveInitialDelayMillis: idleTimeout,
           }),
           { adapter: new MigrationAdapter(onWait) },
@@ -146,7 +146,7 @@ const planSettings = [
   .map((setting) => `-c ${setting}=off`)
   .join(' ')
 
-// The options of the address would replace these settings, so put both into the address.
+// If the address contains `options`, the driver would ignore `planSettings`, so add the settings to the address.
 const planned = (url: string): PoolConfig => {
   const address = URL.canParse(url) ? new URL(url) : undefined
   const urlOptions = address?.searchParams.get('options')

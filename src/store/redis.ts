@@ -71,7 +71,7 @@ export const redis = (
             onError(error)
             connection.renew(commands)
           }
-          // Without a cause, because an error of the driver may contain the password.
+          // Omit the cause, because an error of the driver may contain the password.
           throw new StoreUnavailable(`Redis at ${description} cannot be used: ${why(error)}.`)
         }
       }
@@ -100,21 +100,21 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ErrorReply &&
   !/^(?:LOADING|BUSY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/.test(error.message)
 
-/** Whether the error only says that there is no connection; an earlier error contains the reason. */
+/** Whether the error only reports a missing connection. The reason is in an earlier error. */
 const isConsequence = (error: unknown): boolean =>
   [ClientClosedError, ClientOfflineError, DisconnectsClientError, RootNodesUnavailableError].some(
     (kind) => error instanceof kind,
   )
 
-/** Whether another Redis became the primary. Connecting again resolves the host name to the new one. */
+/** Whether another Redis became the primary. Connecting again resolves the host name to the new primary. */
 const isDemoted = (error: unknown): error is Error =>
   error instanceof Error && /^(?:READONLY|MASTERDOWN)\b/.test(error.message)
 
 const reasonOf = (error: unknown, password: string | undefined): string => {
-  // After attempts by IPv6 and IPv4, the first reason is sufficient.
+  // The driver tries IPv6 and IPv4. The error of the first attempt is sufficient.
   const [one = error] = error instanceof AggregateError ? error.errors : []
   const text = one instanceof Error ? one.message || one.name : 'there is no connection'
-  // An old Redis repeats the command that it did not understand, which may contain the password.
+  // An old Redis repeats an unknown command in its error message, and the command may contain the password.
   return (password === undefined ? text : text.replaceAll(password, '…')).replace(/\.$/, '')
 }
 

@@ -40,12 +40,12 @@ export const sqlite = (
       new Kysely<Tables>({ dialect: new SqliteDialect(database) })
     const writer = await connect()
     const write = over(writer)
-    // A second connection, so that reads do not wait for writes. A database in memory has a single connection.
+    // Reads use a second connection, so that they do not wait for writes. A database in memory has a single connection.
     const reader = inMemory ? writer : await connect()
     const read = inMemory ? write : over(reader)
     const purge = inMemory ? write : over(new SqliteThread(path, synchronous))
     const hot = inMemory ? undefined : sqliteHotPaths({ reader, writer, write, batch })
-    // SQLite would give the type `uuid` numeric affinity, and convert some identifiers to numbers.
+    // A column of type `uuid` has numeric affinity in SQLite, which would convert some identifiers to numbers.
     const userKey = keyType === 'uuid' ? 'text' : keyType
     const types = { id: 'integer', userKey } as const
     // Only one transaction writes at a time, so other transactions cannot change the rows that it has read.

@@ -15,7 +15,7 @@ export interface MigrationResult {
   readonly direction: 'up' | 'down'
 }
 
-/** All stored data. An operation runs on its own, or in the transaction whose store it belongs to. */
+/** All stored data. Operations of the store that `transaction` passes to its callback run in that transaction. */
 export interface Store {
   readonly clients: ClientStore
   readonly tokens: TokenStore
@@ -49,12 +49,15 @@ export interface PoolStats {
 export interface OpenStore extends Store {
   /**
    * Migrates the schema to the latest migration, or to a named one.
-   * @throws NewerSchema for a database of a newer version that this version can use; StoreUnusable otherwise
+   * @throws NewerSchema if a newer version has migrated the database and this version can use it
+   * @throws StoreUnusable if this version cannot use the database
    */
   migrate(options?: {
     readonly to?: string
     readonly dryRun?: boolean
-    /** Called once if the migration waits for the migration of another node, or for transactions that use the tables. */
+    /**
+     * Called once if the migration waits for the migration of another node, or for transactions that use the tables.
+     */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
   /** @throws StoreUnavailable if the store does not respond, or does not accept writes */
@@ -66,7 +69,7 @@ export interface OpenStore extends Store {
   close(): Promise<void>
 }
 
-/** Opens a store: the result of `sqlite(path)` or `postgres(url)`. */
+/** Opens a store. `sqlite(path)` and `postgres(url)` return an opener. */
 export interface StoreOpener {
   readonly description: string
   /** @throws StoreUnusable if the store cannot be opened */

@@ -8,7 +8,7 @@ const usualDelay = 100
 /** Milliseconds for reading responses that arrived while the event loop was blocked. */
 const grace = 500
 
-/** Returns whether a timer for `due` fires so late that the event loop must have been blocked. */
+/** Returns whether `due` passed so long ago that the event loop must have been blocked. */
 const isLate = (due: number): boolean => performance.now() - due > usualDelay
 
 /**
@@ -35,7 +35,7 @@ export const withTimeout = async <T>(limit: number, response: Promise<T>): Promi
   }
 }
 
-/** Repeats a failed attempt once if it took much longer than its limit, because the event loop was blocked. */
+/** Repeats a failed attempt once if the event loop was blocked, so that the attempt took much longer than its limit. */
 export const retryAfterStall = async <T>(limit: number, attempt: () => Promise<T>): Promise<T> => {
   const due = performance.now() + limit
   try {

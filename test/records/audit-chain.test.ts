@@ -41,7 +41,7 @@ interface Database {
   readonly name: string
 }
 
-/** An empty database, or a copy of a database that no server has open. */
+/** Creates an empty database, or copies a database that no server has open. */
 const newDatabase = {
   async sqlite(template?: string): Promise<Database> {
     const folder = await databaseFolder()
@@ -150,7 +150,9 @@ describe.each(['sqlite', 'postgres'] as const)(
       for (const remove of removals) await remove()
     })
 
-    /** Rows 1–2, 3–4 and 5–6 under the checkpoints 1, 2 and 3. */
+    /**
+     * Creates the rows 1 to 6. Checkpoint 1 covers the rows 1–2, checkpoint 2 the rows 3–4, checkpoint 3 the rows 5–6.
+     */
     const sixRows = async () => {
       const at = siteOn(await newDatabase[kind](template.name))
       at.advance(180)
@@ -169,7 +171,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       return { ...at, server, restore }
     }
 
-    test('reports what was checked', async () => {
+    test('reports the checked rows and checkpoints, and the rows after the last checkpoint', async () => {
       const { server } = await sixRows()
       await write(server, 1)
       const { head, ...checked } = await verify(server)
@@ -371,7 +373,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server)).found).toContain('row_removed 8')
     })
 
-    test('deletes forged rows at the same age as other rows [T825]', async () => {
+    test('deletes forged rows after the same time as other rows [T825]', async () => {
       const at = siteOn(await newDatabase[kind]())
       const server = await at.open({ auditExpiresIn: 600 })
       await write(server, 1)
@@ -448,7 +450,7 @@ describe.each(['sqlite', 'postgres'] as const)(
       expect((await verify(server, '1:'.padEnd(45, 'x'))).found).toEqual(['head_expired 1'])
     })
 
-    test('the sweep stops when every event has expired', async () => {
+    test('the sweeper stops when every event has expired', async () => {
       const { server, open, read, advance } = await sixRows()
       const sweeping = await open({ auditExpiresIn: 121 })
       advance(10_000)
@@ -499,7 +501,7 @@ describe.each(['sqlite', 'postgres'] as const)(
   },
 )
 
-test('waits for a transaction that got a lower ID and commits later', async () => {
+test('waits for a transaction with a lower ID that commits later', async () => {
   const { open } = siteOn(await newDatabase.postgres())
   const [one, other] = [await open(), await open()]
   const { promise: hasWritten, resolve: wrote } = Promise.withResolvers<void>()

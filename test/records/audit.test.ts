@@ -98,7 +98,7 @@ const tokensOf = async (client: TestClient) => {
   return { code, ...body }
 }
 
-/** Returns the fields of an event that users cause on the pages of their account. */
+/** Returns the fields of an event that a user causes on the pages of the account. */
 const own = ({ user }: Person): Row => ({
   actor: 'user',
   actor_id: user.id,
@@ -390,7 +390,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const secretKeys = ['another secret key, of more than 32 bytes', secretKey]
     await using beside = await startServer({ beside: app, secretKeys })
     const { resealed } = await beside.server.rotateSecretKeys()
-    // Start with the original keys again: the other servers do not have the new one.
+    // Restore the original keys, because the other servers do not have the new key.
     const former = [secretKey, ...secretKeys]
     await using back = await startServer({ beside: app, secretKeys: former })
     await back.server.rotateSecretKeys()
@@ -498,7 +498,7 @@ describe('records a self-registered client as its own actor', () => {
 })
 
 describe('failed logins', () => {
-  test('do not record an unknown e-mail address, because people type passwords into that field', async () => {
+  test('do not record an unknown e-mail address, because people may type a password into the field', async () => {
     const typed = secret('hunter2.is.my@password.example')
     const before = (await read('login.failed')).length
     const agent = new UserAgent({ 'user-agent': browser })
@@ -522,7 +522,7 @@ describe('failed logins', () => {
     )
   })
 
-  test('record the first immediately and the others of that hour as one event, with a warning if there are many [T596]', async () => {
+  test('record the first failure immediately and further failures of that hour as one event, with a warning after many [T596]', async () => {
     const [heard, log] = [[] as AuditEvent[], [] as LogEntry[]]
     const failed = new FailedLogins(
       (event) => heard.push(event),
@@ -669,7 +669,7 @@ describe('hooks', () => {
     expect(() => app.server.on('constructor' as never, () => undefined)).toThrow(TypeError)
   })
 
-  test('run twice if registered twice, and are removed separately', async () => {
+  test('run twice if they are registered twice, and are removed separately', async () => {
     let heard = 0
     const count = () => {
       heard += 1
@@ -685,7 +685,7 @@ describe('hooks', () => {
   })
 })
 
-describe('routine events of programs', () => {
+describe('routine events of clients', () => {
   const counted = async (options: { readonly auditRoutine?: boolean } = {}) => {
     const asked: string[] = []
     const server = await startServer({
@@ -732,7 +732,7 @@ describe('routine events of programs', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('are counted in the log while the store is unavailable', async () => {
+  test('are lost while the store is unavailable, and the log contains their number', async () => {
     let isAway = false
     await using server = await startServer({
       async aroundStore({ name }, run) {
@@ -753,7 +753,7 @@ describe('routine events of programs', () => {
   })
 })
 
-test('do not lose later events if the log fails', async () => {
+test('a failing log does not prevent the queue from writing later events', async () => {
   let isAway = true
   const { audit } = app.server.store
   const store = {
@@ -776,7 +776,7 @@ test('do not lose later events if the log fails', async () => {
   expect(items).toHaveLength(1)
 })
 
-test('are written after a failed write when the store is available again, without delaying the shutdown', async () => {
+test('the queue writes waiting events after the store is available again, and close() attempts only one batch', async () => {
   const tries: number[] = []
   let isAway = true
   const { audit } = app.server.store
@@ -845,7 +845,7 @@ describe('actingAs', () => {
 })
 
 describe('retention', () => {
-  test('removes events older than auditExpiresIn in small batches, and nothing else', async () => {
+  test('removes only events older than auditExpiresIn, in small batches', async () => {
     const removed: unknown[] = []
     await using server = await startServer({
       auditExpiresIn: 60,

@@ -35,7 +35,7 @@ const recorded = ({
 }
 
 describe('batches', () => {
-  test('runs the items of one turn together, and returns to each its own result', async () => {
+  test('runs the items of one event loop iteration in one batch, and returns the result of each item to its caller', async () => {
     const { add, runs, end } = recorded()
     const responses = [add(1), add(2), add(3)]
     expect(runs).toEqual([])
@@ -45,7 +45,7 @@ describe('batches', () => {
     expect(await Promise.all(responses)).toEqual([10, 20, 30])
   })
 
-  test('runs a single item at the end of its turn, without waiting for more', async () => {
+  test('runs a single item at the end of the event loop iteration, without waiting for further items', async () => {
     const { add, runs, end } = recorded()
     const response = add(1)
     await turn()
@@ -84,7 +84,7 @@ describe('batches', () => {
     expect(await Promise.all(responses)).toEqual([10, 20, 30, 40, 50])
   })
 
-  test('runs items one by one after one item failed the batch, and rejects only that item', async () => {
+  test('runs items one by one after one item made the batch fail, and rejects only that item', async () => {
     const fails = (items: readonly number[]) => (items.includes(2) ? new Error('two') : undefined)
     const { add, runs, end } = recorded({ fails })
     const responses = Promise.allSettled([add(1), add(2), add(3)])
@@ -141,7 +141,7 @@ describe('batches', () => {
     expect(await response).toBe(20)
   })
 
-  test('looks up the same key once per turn, and never returns a result from before the call', async () => {
+  test('looks up the same key once per event loop iteration, and never returns a result from before the call', async () => {
     const runs: (readonly string[])[] = []
     let version = 0
     const find = batchedLookup(

@@ -31,14 +31,14 @@ import { sealedContract } from './sealed-contract.ts'
 import { todaysClientsContract } from './todays-clients-contract.ts'
 import { transientsContract } from './transients-contract.ts'
 
-/** A database on which stores can be opened, and the function that deletes it. */
+/** An opener of stores on one database, and the function that deletes the database. */
 export interface Backend {
   readonly opener: StoreOpener
   cleanUp(): Promise<void>
 }
 
 export interface ContractOptions {
-  /** Whether a second opener sees the same data, like another process. */
+  /** Whether two stores of the opener contain the same data, like the stores of two processes. */
   readonly isShared: boolean
 }
 
@@ -48,7 +48,7 @@ export const storeContract = (
   create: () => Promise<Backend>,
   { isShared }: ContractOptions,
 ): void => {
-  /** The stores of two nodes for the tests of a block; the same store twice if the data is not shared. */
+  /** Opens the stores of two nodes for the tests of a block. Returns the same store twice if the data is not shared. */
   const useStores = (): (() => { readonly store: OpenStore; readonly other: OpenStore }) => {
     let backend: Backend
     let store: OpenStore
@@ -73,14 +73,14 @@ export const storeContract = (
   describe(`store contract: ${name}`, () => {
     const stores = useStores()
     let store: OpenStore
-    /** Another node. */
+    /** The store of another node. */
     let other: OpenStore
     beforeAll(() => {
       ;({ store, other } = stores())
     })
     const alternating = (index: number) => (index % 2 === 0 ? store : other)
 
-    test('a migrated store has nothing left to migrate, on any node', async () => {
+    test('a migrated store has no pending migrations on either node', async () => {
       expect(await store.migrate()).toEqual([])
       expect(await other.migrate({ dryRun: true })).toEqual([])
     })
@@ -117,14 +117,14 @@ export const storeContract = (
         expect(await store.users.findByEmail(row.email)).toBeUndefined()
       })
 
-      test('a missing user is not changed', async () => {
+      test('update(), setPassword() and delete() return false for a missing user', async () => {
         const marks = { id: 999_999, active: true, isAdmin: true, seal: '' }
         expect(await store.users.update(marks)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
         expect(await store.users.delete(999_999, 1)).toBe(false)
       })
 
-      test('of concurrent inserts with one e-mail address, exactly one succeeds', async () => {
+      test('exactly one of several concurrent inserts with the same e-mail address succeeds', async () => {
         const row = userRow()
         const ids = await runConcurrently(20, (index) =>
           alternating(index)
@@ -175,7 +175,7 @@ export const storeContract = (
         expect(await store.clients.find('nope')).toBeUndefined()
       })
 
-      test('an impossible ID finds nothing, and does not affect concurrent look-ups', async () => {
+      test('a look-up by an impossible ID returns undefined, and does not affect concurrent look-ups', async () => {
         const ids = await runConcurrently(20, () => aClient(store))
         const asked = ids.flatMap((id) => [id, `${id}\0`])
         const found = await Promise.all(asked.map((id) => store.clients.find(id)))
@@ -184,7 +184,7 @@ export const storeContract = (
         )
       })
 
-      test('owner and limits are null if they are not set', async () => {
+      test('the owner and the limits of a client are null if they are not set', async () => {
         const row = clientRow()
         await store.clients.insert(row)
         expect(await other.clients.find(row.fields.clientId)).toEqual({ ...row, owner: null })
@@ -205,7 +205,7 @@ export const storeContract = (
         ).toHaveLength(1)
       })
 
-      test('every field is replaced, also the ID; dependent rows follow', async () => {
+      test('update() replaces every field including the ID, and dependent rows refer to the new ID', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store)
         const { id, authorizationId } = await aPair(store, clientId)
@@ -249,7 +249,7 @@ export const storeContract = (
         ).toBe(false)
         expect(await other.clients.find(mine.fields.clientId)).toMatchObject(mine)
         expect(await other.clients.find(clientId)).toMatchObject(theirs)
-        // Its own ID and secret are no conflict.
+        // Updating a client to its own ID and secret is no collision.
         expect(await store.clients.update(mine.fields.clientId, mine, 1)).toBe(true)
       })
 
@@ -270,7 +270,7 @@ export const storeContract = (
         const removed: number[] = []
         for (let rows = 1; rows > 0; removed.push(rows))
           rows = await store.removals.removeSome(removal, 10)
-        // The token, its rotated refresh token, the authorization, the consent.
+        // The calls delete the token, its rotated refresh token, the authorization and the consent.
         expect(removed).toEqual([1, 1, 1, 1, 0])
         expect(await other.tokens.findRotated(rotated.digest)).toBeUndefined()
         await store.removals.delete({ ...removal, at: 1 })
@@ -368,13 +368,13 @@ export const storeContract = (
           fields: { id },
         })
         expect(await store.tokens.ofClient(clientId)).toHaveLength(1)
-        // Any number of rows may have no refresh token.
+        // Several rows may have no refresh token.
         expect(
           successes(await runConcurrently(3, () => store.tokens.insert(tokenRow({ clientId })))),
         ).toHaveLength(3)
       })
 
-      test('ids grow and are never reused', async () => {
+      test('a new token gets a greater ID than a deleted token', async () => {
         const clientId = await aClient(store)
         const first = Number(await store.tokens.insert(tokenRow({ clientId })))
         expect(await store.tokens.delete(first)).toBe(true)
@@ -382,7 +382,7 @@ export const storeContract = (
         expect(Number(await other.tokens.insert(tokenRow({ clientId })))).toBeGreaterThan(first)
       })
 
-      test('of 50 concurrent rotations of one refresh token, exactly one wins', async () => {
+      test('exactly one of 50 concurrent rotations of the same refresh token succeeds', async () => {
         const clientId = await aClient(store)
         const pair = await aPair(store, clientId)
         const { id, row, refreshDigest } = pair
@@ -406,7 +406,7 @@ export const storeContract = (
         expect(await other.tokens.findRotated(refreshDigest)).toMatchObject({ rotatedAt: 5 })
       })
 
-      test('of concurrent inserts, only the invalid one fails', async () => {
+      test('only the invalid inserts among concurrent inserts fail', async () => {
         const clientId = await aClient(store)
         const taken = tokenRow({ clientId })
         await store.tokens.insert(taken)
@@ -424,12 +424,12 @@ export const storeContract = (
         expect(await other.tokens.ofClient(clientId)).toHaveLength(39)
       })
 
-      test('of concurrent rotations, only the invalid one fails', async () => {
+      test('only the invalid rotations among concurrent rotations fail', async () => {
         const clientId = await aClient(store)
         const pairs = await runConcurrently(20, () => aPair(store, clientId))
         const rotations = pairs.map((pair) => rotationOf(pair))
         const [first, second] = pairs
-        if (!first || !second) throw new Error('There are twenty.')
+        if (!first || !second) throw new Error('The test created fewer than two pairs.')
         const { accessDigest } = (await aPair(store, clientId)).row
         rotations[1] = rotationOf(
           second,
@@ -457,7 +457,7 @@ export const storeContract = (
         expect(await store.tokens.findRotated(pair.refreshDigest)).toBeUndefined()
       })
 
-      test('look-ups after a change return the new state, however often the row was read before', async () => {
+      test('look-ups after a change return the new state, even if the row was read before', async () => {
         const clientId = await aClient(store)
         const { id, row } = await aPair(store, clientId)
         const find = () => store.tokens.findByAccess(row.accessDigest)
@@ -467,7 +467,7 @@ export const storeContract = (
         await other.tokens.rewrite(id, { ...row, fields: { ...row.fields, scopes } })
         expect((await find())?.fields.scopes).toEqual(scopes)
         const client = await other.clients.find(clientId)
-        if (!client) throw new Error('It is there.')
+        if (!client) throw new Error('The client was not found.')
         const fields = { ...client.fields, isDisabled: true }
         await other.clients.update(clientId, { ...client, fields }, 1)
         expect((await find())?.client.isDisabled).toBe(true)
@@ -476,7 +476,7 @@ export const storeContract = (
         expect(await find()).toBeUndefined()
       })
 
-      test('rotating to existing values, including its own, throws UniqueViolation and changes nothing', async () => {
+      test('rotating a token to existing values, including its own values, throws UniqueViolation and changes nothing', async () => {
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
@@ -505,7 +505,7 @@ export const storeContract = (
         expect(await store.tokens.findRotated(rotated.digest)).toEqual(rotated)
       })
 
-      test('are found by id, authorization, client, and as personal tokens by name', async () => {
+      test('are found by ID, authorization and client, and personal tokens are found by name', async () => {
         const userId = await aUser(store)
         const clientId = await aClient(store, { name: 'Laptop', isPersonal: true })
         const { id, authorizationId, row } = await aPair(store, clientId)
@@ -525,7 +525,7 @@ export const storeContract = (
         expect(await other.tokens.personalNamed(userId, 'laptop')).toEqual([])
       })
 
-      test('tokens that can neither be used nor refreshed are deleted up to the limit; those without expiry never', async () => {
+      test('deleteExpired() deletes expired tokens that cannot be refreshed, up to the limit, and no token without expiry', async () => {
         const clientId = await aClient(store)
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const insert = (fields: object) => store.tokens.insert(tokenRow({ clientId, ...fields }))
@@ -551,7 +551,7 @@ export const storeContract = (
         )
       })
 
-      test('an expired personal token is deleted with its client, unless the client has a live one', async () => {
+      test('an expired personal token is deleted with its client, unless the client has an unexpired token', async () => {
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const insert = async (...ends: (number | null)[]) => {
           const clientId = await aClient(store, { isPersonal: true })
@@ -571,7 +571,7 @@ export const storeContract = (
     })
 
     describe('authorizations', () => {
-      test('of 50 concurrent redemptions of one code, exactly one returns the ID', async () => {
+      test('exactly one of 50 concurrent redemptions of the same code returns the ID', async () => {
         const clientId = await aClient(store)
         const codeDigest = digest('authorization_code')
         const ids = await runConcurrently(50, (index) =>
@@ -586,7 +586,7 @@ export const storeContract = (
         )
       })
 
-      test('any number may be without a code', async () => {
+      test('several authorizations without a code can be inserted', async () => {
         const clientId = await aClient(store)
         const ids = await runConcurrently(5, () =>
           store.authorizations.insertOnce(authorizationRow({ clientId })),
@@ -618,7 +618,7 @@ export const storeContract = (
         expect(await other.authorizations.findByCode(digest())).toBeUndefined()
       })
 
-      test('are extended by a rotation, never shortened', async () => {
+      test('a rotation extends the expiry of the authorization, but never shortens it', async () => {
         const clientId = await aClient(store)
         const one = await aPair(store, clientId)
         const end = async () => (await other.authorizations.find(one.authorizationId))?.expiresAt
@@ -630,7 +630,7 @@ export const storeContract = (
         expect(await end()).toBe(2_000)
       })
 
-      test('are revoked once, with all their tokens; the row stays as a tombstone', async () => {
+      test('exactly one of several revocations succeeds; it deletes the tokens, and the row remains as a tombstone', async () => {
         const clientId = await aClient(store)
         const mine = await aPair(store, clientId)
         const theirs = await aPair(store, clientId)
@@ -648,7 +648,7 @@ export const storeContract = (
         expect(await store.authorizations.revoke(999_999, 7)).toBe(false)
       })
 
-      test('tombstones older than a time, and all but the latest rotations of others, are deleted up to the limit', async () => {
+      test('deleteRotated() deletes tombstones before a time and tombstones beyond the latest ones, up to the limit', async () => {
         const clientId = await aClient(store)
         const [id, another] = [
           await anAuthorization(store, { clientId }),
@@ -679,7 +679,7 @@ export const storeContract = (
         expect(await other.tokens.findRotated(elsewhere)).toBeDefined()
       })
 
-      test('the oldest tokens that a client got for itself are deleted, and no others', async () => {
+      test('deleteOldestOwn() deletes only the oldest tokens that a client received for itself', async () => {
         const [userId, clientId] = [await aUser(store), await aClient(store)]
         const insert = async (fields: Partial<NewToken['fields']> = {}) =>
           Number(await store.tokens.insert(tokenRow({ clientId, ...fields })))
@@ -700,7 +700,7 @@ export const storeContract = (
           const deleted = (keep: number, limit: number) =>
             store.tokens.deleteOldestOwn(of, { keep, limit })
           expect(await deleted(5, 10)).toBe(0)
-          // Tokens that were narrowed from it are deleted first.
+          // The tokens that were exchanged from the oldest token are deleted before it.
           expect(await deleted(4, 1)).toBe(1)
           expect(await left()).toEqual([first, authorized, second, last])
           expect(await deleted(1, 1)).toBe(1)
@@ -711,7 +711,7 @@ export const storeContract = (
         }
       })
 
-      test('the oldest tokens that were narrowed from one are deleted, and no others', async () => {
+      test('deleteOldestChildren() deletes only the oldest tokens that were exchanged from the given token', async () => {
         const clientId = await aClient(store)
         const insert = async (parentId: number | null) =>
           Number(await store.tokens.insert(tokenRow({ clientId, parentId })))
@@ -729,7 +729,7 @@ export const storeContract = (
           expect(await other.tokens.find(id)).toBeDefined()
       })
 
-      test('ended ones are deleted with their tombstones up to the limit; live ones keep theirs', async () => {
+      test('deleteExpired() deletes expired authorizations and their tombstones up to the limit, and no others', async () => {
         const clientId = await aClient(store)
         while ((await store.authorizations.deleteExpired(1_000_000, 100)) > 0);
         const make = async (expiresAt: number) => {
@@ -740,7 +740,7 @@ export const storeContract = (
         }
         const [live, one, two] = [await make(11), await make(10), await make(0)]
         expect(await store.authorizations.deleteExpired(10, 1)).toBe(1)
-        // The other tombstone, and both authorizations.
+        // The call deletes the remaining tombstone and both expired authorizations.
         expect(await store.authorizations.deleteExpired(10, 100)).toBe(3)
         expect(await store.authorizations.deleteExpired(10, 100)).toBe(0)
         for (const gone of [one, two]) {
@@ -752,7 +752,7 @@ export const storeContract = (
     })
 
     describe('consents', () => {
-      test('are unique per user and client: put inserts or replaces', async () => {
+      test('are unique per user and client: put() inserts or replaces the consent', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const clientId = await aClient(store)
         const first = consentRow({ userId, clientId })
@@ -795,7 +795,7 @@ export const storeContract = (
         expect((await store.sessions.find(row.id))?.session).toEqual(row)
       })
 
-      test('those of a user are deleted together, and with the user', async () => {
+      test('deleteOfUser() deletes all sessions of a user, and delete() of a user deletes the sessions too', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const kept = sessionRow({ userId: another })
         for (const row of [sessionRow({ userId }), sessionRow({ userId }), kept])
@@ -807,7 +807,7 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeUndefined()
       })
 
-      test('all but the latest of a user are deleted; those of other users stay', async () => {
+      test('deleteOldest() deletes the sessions of a user except for the latest, and no session of another user', async () => {
         const [userId, another] = [await aUser(store), await aUser(store)]
         const rows = [3, 1, 4, 2].map((createdAt) => sessionRow({ userId, createdAt }))
         const kept = sessionRow({ userId: another, createdAt: 0 })
@@ -824,7 +824,7 @@ export const storeContract = (
         expect(await other.sessions.find(kept.id)).toBeDefined()
       })
 
-      test('expired and idle ones are deleted up to the limit', async () => {
+      test('deleteExpired() deletes expired and idle sessions up to the limit', async () => {
         while ((await store.sessions.deleteExpired(1_000_000, 1_000_000, 100)) > 0);
         const userId = await aUser(store)
         const rows = [
@@ -848,7 +848,7 @@ export const storeContract = (
       await expect(store.transaction(attempt)).rejects.toThrow(ReferenceNotFound)
     })
 
-    // A request that found the client or user before the deletion inserts such rows.
+    // A request that found the client or user before the deletion may still insert rows.
     test('rows of a deleted client or user are never found', async () => {
       const userId = await aUser(store)
       const clientId = await aClient(store)
@@ -961,7 +961,7 @@ export const storeContract = (
         ])
       })
 
-      test('are savepoints inside a transaction, at any depth', async () => {
+      test('a transaction inside a transaction is a savepoint, at any depth', async () => {
         const [outer, failed, inner, deep] = [clientRow(), clientRow(), clientRow(), clientRow()]
         await store.transaction(async (tx) => {
           await tx.clients.insert(outer)
@@ -980,7 +980,7 @@ export const storeContract = (
         expect(found).toEqual([true, false, true, false])
       })
 
-      test('changes of nested ones are undone with the outer one', async () => {
+      test('rolling back a transaction also undoes the changes of nested transactions', async () => {
         const row = clientRow()
         await expect(
           store.transaction(async (tx) => {
@@ -991,7 +991,7 @@ export const storeContract = (
         expect(await exists(row.fields.clientId)).toBe(false)
       })
 
-      test('the next one works after one that failed', async () => {
+      test('a transaction succeeds after an earlier transaction failed', async () => {
         const clientId = await aClient(store)
         await expect(
           store.transaction((tx) =>
@@ -1022,7 +1022,7 @@ export const storeContract = (
         expect(new Set((await store.consents.find(userId, clientId))?.consent.scopes).size).toBe(40)
       })
 
-      test('single operations beside an open transaction are not part of it', async () => {
+      test('operations outside of an open transaction are not part of the transaction', async () => {
         const [inside, beside] = [clientRow(), clientRow()]
         let write: Promise<boolean> | undefined
         await expect(
@@ -1042,7 +1042,7 @@ export const storeContract = (
 
       // A store in memory has only one connection, so concurrent reads would wait.
       if (isShared) {
-        test('reads do not wait for an open transaction, on this node or another, and do not see it', async () => {
+        test('reads on any node do not wait for an open transaction, and do not see its changes', async () => {
           const row = clientRow()
           await store.transaction(async (tx) => {
             await tx.clients.insert(row)

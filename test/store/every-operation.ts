@@ -236,7 +236,7 @@ const others = async ({
 export const everyOperation = async (store: Store): Promise<void> => {
   const walks = [users, clients, tokens, authorizations, consents, sessions, transients]
   for (const walk of [...walks, signingKeys]) await walk(store)
-  // Creates a row to seal again.
+  // Create a row that `reseal` can write.
   const [userId, clientId] = [await aUser(store, { passwordHash: 'hash' }), await aClient(store)]
   await store.tokens.rotate(rotationOf(await aPair(store, clientId)))
   await aPair(store, clientId)

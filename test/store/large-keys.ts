@@ -2,14 +2,15 @@ import { type StoreOpener, table } from 'svc-oauth2server'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { expect } from 'vitest'
 
-// Other systems often issue keys this large; in JavaScript, 2^53 and 2^53 + 1 are the same number.
+// Keys of other systems may exceed 2^53. In JavaScript, 2^53 and 2^53 + 1 are the same number.
 const users = [
   { id: '9007199254740992', email: 'one@example.org' },
   { id: '9007199254740993', email: 'two@example.org' },
 ]
 
 /**
- * Creates a user table of an application in the empty database, and tests that users with large keys are not confused.
+ * Creates a user table of an application in the empty database, and tests that look-ups distinguish users with large
+ * keys.
  */
 export const largeKeys = async (
   store: StoreOpener,

@@ -18,10 +18,10 @@ import {
   tokenRow,
 } from './rows.ts'
 
-/** Times with ties, so that ordering by time is not sufficient. */
+/** Times of list items. Some are equal, so that the order must also depend on the ID. */
 const times = [5, 3, 9, 5, 5, 1, 9, 5, 2, 5, 3]
 
-/** The tests that every list of a store must pass. `other` is another node's view of the same data. */
+/** The tests that every list of a store must pass. `other` is the store of another node with the same data. */
 export const listsContract = (
   open: () => { readonly store: Store; readonly other: Store },
 ): void => {
@@ -32,7 +32,9 @@ export const listsContract = (
     const latestFirst = (made: readonly (readonly [at: number, id: string])[]) =>
       made.toSorted(([at, a], [other, b]) => other - at || (a < b ? 1 : -1)).map(([, name]) => name)
 
-    /** Each list, filled for its own user: how to read it, and the expected items in order. */
+    /**
+     * For each list: inserts items for a new user, and returns the function that reads the list and the expected items.
+     */
     const lists: Record<
       string,
       () => Promise<{
@@ -71,7 +73,7 @@ export const listsContract = (
           await store.consents.put(
             consentRow({ userId: another, clientId: await aClient(store, { createdAt }) }),
           )
-          // By consent, by an authorization, and by both: each once.
+          // The user authorizes clients by a consent, by an authorization, or by both. Each client is listed once.
           if (index % 3 !== 0)
             await store.consents.put(consentRow({ userId, clientId: authorized }))
           if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
@@ -131,7 +133,7 @@ export const listsContract = (
         return { read, names, expected }
       }
 
-      test('is sorted newest first with a stable order of ties; pages of any size lose and repeat nothing', async () => {
+      test('is sorted newest first with a stable order of equal times, and pages of any size contain each item once', async () => {
         const { read, names, expected } = await filled()
         expect(expected).toHaveLength(times.length)
         for (const limit of [1, 2, 3, times.length - 1, times.length, times.length + 1, 500])
@@ -156,7 +158,7 @@ export const listsContract = (
             expected.slice(0, 2),
           )
         }
-        // Later than every item, so it is before the first.
+        // The cursor is later than every item, so the list starts at the first item.
         const latest = await read({ after: `999999999999999.${'z'.repeat(255)}`, limit: 2 })
         expect(names(latest.items)).toEqual(expected.slice(0, 2))
       })
@@ -171,7 +173,7 @@ export const listsContract = (
         }
       })
 
-      test('new items do not shift the pages', async () => {
+      test('a new item does not shift the following pages', async () => {
         const { read, names, expected } = await filled()
         const first = await read({ after: null, limit: 4 })
         await lists[name]?.()
@@ -224,7 +226,7 @@ export const listsContract = (
           clientId,
         )
 
-      test('finds by a part of the name, of the ID or of the owner’s e-mail address, and by no other field', async () => {
+      test('finds clients by a part of the name, of the ID or of the owner’s e-mail address, and by no other field', async () => {
         const { store } = open()
         const [email, word] = [`${text()}@example.org`, text()]
         const userId = await aUser(store, { email })
@@ -264,7 +266,7 @@ export const listsContract = (
         )
       })
 
-      test('ignores case; a letter beyond ASCII is matched exactly', async () => {
+      test('ignores the case of ASCII letters, and matches other letters exactly', async () => {
         const { store } = open()
         const word = text()
         for (const [name, searches] of [
@@ -305,7 +307,7 @@ export const listsContract = (
       const found = async (searched: string) =>
         (await allPages((cursor) => open().other.tokens.search(searched, cursor), 100)).map(id)
 
-      test('finds by the ID of the token, the ID of the client or the e-mail address of the user, never by a part', async () => {
+      test('finds tokens by the whole ID of the token, ID of the client or e-mail address of the user', async () => {
         const { store } = open()
         const email = `${text()}@example.org`
         const userId = await aUser(store, { email })
@@ -332,7 +334,7 @@ export const listsContract = (
       })
     })
 
-    test('counts the users of several clients in one operation, with the same result as one by one', async () => {
+    test('countUsersOf() returns the same counts for several clients as countUsers() for each client', async () => {
       const { store, other } = open()
       const [none, one, two] = [await aClient(store), await aClient(store), await aClient(store)]
       for (const clientId of [one, two, two]) await store.tokens.insert(tokenRow({ clientId }))
@@ -349,7 +351,7 @@ export const listsContract = (
     })
 
     describe('clients.authorizedBy', () => {
-      test('lists clients with a live authorization or a consent, without personal clients', async () => {
+      test('lists clients with an active authorization or a consent, without clients of personal tokens', async () => {
         const { store, other } = open()
         const userId = await aUser(store)
         const listed = async (now: number) =>
@@ -407,7 +409,7 @@ export const listsContract = (
         expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
       })
 
-      test('writes many events in one call, or none of them', async () => {
+      test('addMany() writes all events or none', async () => {
         const { store, other } = open()
         const clientId = text()
         const many = Array.from({ length: 1_201 }, (_, at) => auditRow({ clientId, at }))

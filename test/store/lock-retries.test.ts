@@ -8,7 +8,7 @@ const lockTimeout = () =>
 
 const options = { poolSize: 4, limit: 60_000, connectTimeout: 60_000 }
 
-/** Work whose attempts the test settles. */
+/** Creates work whose attempts the test resolves or rejects. */
 const recorded = () => {
   const attempts: { readonly name: string; readonly end: (error?: unknown) => Promise<void> }[] = []
   const work = (name: string) => () =>
@@ -38,7 +38,7 @@ describe('retries after a lock timeout', () => {
     expect(attempts).toBe(4)
   })
 
-  test('rejects with any other error at once', async () => {
+  test('rejects with any other error immediately', async () => {
     const retries = new LockRetries(options)
     let attempts = 0
     const work = async () => {
@@ -49,7 +49,7 @@ describe('retries after a lock timeout', () => {
     expect(attempts).toBe(1)
   })
 
-  test('rejects with the lock timeout when the limit is over', async () => {
+  test('rejects with the error of the lock timeout after the limit', async () => {
     const retries = new LockRetries({ ...options, limit: 50 })
     const work = async () => {
       await turn()
@@ -58,7 +58,7 @@ describe('retries after a lock timeout', () => {
     await expect(retries.run(work)).rejects.toMatchObject({ cause: { code: '55P03' } })
   })
 
-  test('retries with at most half of the connections, and with the fewest attempts first', async () => {
+  test('retries with at most half of the connections, and prefers work with the fewest attempts', async () => {
     const retries = new LockRetries(options)
     const { attempts, work } = recorded()
     const responses = ['a', 'b', 'c'].map((name) => retries.again(work(name)))
@@ -66,7 +66,7 @@ describe('retries after a lock timeout', () => {
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b'])
     await attempts[0]?.end(lockTimeout())
     expect(attempts.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
-    // New work goes before work that has waited twice.
+    // New work is retried before work with two attempts.
     responses.push(retries.again(work('d')))
     await turn()
     await attempts[1]?.end()
@@ -78,7 +78,7 @@ describe('retries after a lock timeout', () => {
     expect(await Promise.all(responses)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('rejects work that gets no slot within the limit', async () => {
+  test('rejects work if no slot becomes free within the limit', async () => {
     const retries = new LockRetries({ ...options, poolSize: 1, limit: 30 })
     const { attempts, work } = recorded()
     const first = retries.again(work('a'))

@@ -19,7 +19,7 @@ export const managementContract = (
   open: () => { readonly store: Store; readonly other: Store },
 ): void => {
   describe('management', () => {
-    test('a client keeps its optional scopes, its marks and its previous secret', async () => {
+    test('a client is stored with its optional scopes, its marks by an administrator and its previous secret', async () => {
       const { store, other } = open()
       const row = clientRow({
         optionalScopes: ['a', 'b:c'],
@@ -79,7 +79,7 @@ export const managementContract = (
         const until = async (now: number) =>
           (await other.tokens.personal(one.id, now))?.previousExpires
         expect([await until(4), await until(19), await until(20)]).toEqual([20, 20, null])
-        // A previous value is a token, but not a managed one.
+        // A previous value is a token, but is not managed on the pages of the user.
         for (const former of [ended, living]) {
           expect(await other.tokens.personal(Number(former), 0)).toBeUndefined()
           expect((await other.tokens.find(Number(former)))?.successorId).toBe(one.id)
@@ -90,7 +90,7 @@ export const managementContract = (
         expect(await other.tokens.personal(999_999, 0)).toBeUndefined()
       })
 
-      test('previous values are deleted without the token, and only those of that token', async () => {
+      test('deletePrevious() deletes only the previous values of the given token, and not the token', async () => {
         const { store, other } = open()
         const [mine, theirs] = [await aPersonal(store), await aPersonal(store)]
         await aFormer(store, mine, 10)
@@ -104,7 +104,7 @@ export const managementContract = (
         await store.tokens.deletePrevious(999_999)
       })
 
-      test('every field of a token can be rewritten; ID and last use stay', async () => {
+      test('rewrite() replaces every field of a token except for the ID and the last use', async () => {
         const { store, other } = open()
         const one = await aPersonal(store)
         const bystander = await aPersonal(store)
@@ -125,7 +125,7 @@ export const managementContract = (
         expect(await other.tokens.find(one.id)).toBeUndefined()
       })
 
-      test('an expired previous value is swept; its client stays for the live token', async () => {
+      test('deleteExpired() deletes an expired previous value, but not its client while the token is valid', async () => {
         const { store, other } = open()
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const living = [await aPersonal(store), await aPersonal(store, { expires: 100 })]
@@ -138,12 +138,13 @@ export const managementContract = (
           expect(await other.tokens.ofClient(clientId)).toHaveLength(2)
       })
 
-      test('no client is left without its token, however many previous values expired', async () => {
+      test('deleteExpired() deletes the client of each expired token, regardless of the number of previous values', async () => {
         const { store, other } = open()
         while ((await store.tokens.deleteExpired(1_000_000, 100)) > 0);
         const living = await aPersonal(store)
         const ended: (typeof living)[] = []
-        // Previous values that expired before, with and after the token of their client, and one of a live token.
+        // The previous values expire before, with or after the token of their client. A valid token also has an expired
+        // one.
         for (const formers of [[], [2, 2, 2], [5], [], [4, 5, 5], []]) {
           await aFormer(store, living, 5)
           const one = await aPersonal(store, { expires: 5 })
@@ -163,7 +164,7 @@ export const managementContract = (
     })
 
     describe('the last use of tokens', () => {
-      test('is written for several at once, returned by every look-up, and never moves backwards', async () => {
+      test('is written for several tokens in one call, is returned by every look-up, and is never replaced by an earlier use', async () => {
         const { store, other } = open()
         const clientId = await aClient(store)
         const [one, two, never] = [
@@ -199,7 +200,7 @@ export const managementContract = (
         expect((await other.tokens.findByRefresh(one.refreshDigest))?.lastUse?.at).toBe(6)
         expect((await other.tokens.ofAuthorization(one.authorizationId))?.lastUse?.at).toBe(6)
         await store.tokens.touch(new Map())
-        // After a rotation it is still the same token.
+        // A rotation retains the last use, because the row remains the same.
         await store.tokens.rotate(rotationOf(one))
         expect((await lastUse(one.id))?.at).toBe(6)
       })
@@ -221,7 +222,7 @@ export const managementContract = (
         return { authorizationId, id: Number(await store.tokens.insert(row)), row }
       }
 
-      test('are listed by client: the live ones, latest first, up to a limit each, and the total number', async () => {
+      test('authorizedOf() lists the active authorizations of each client, latest first and up to a limit, with their number', async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const [many, one, none] = [await aClient(store), await aClient(store), await aClient(store)]
@@ -261,7 +262,7 @@ export const managementContract = (
         expect(before[0]?.count).toBe(6)
       })
 
-      test('a device is found by its token, if that belongs to an authorization', async () => {
+      test('authorized() finds a token only if the token belongs to an authorization', async () => {
         const { store, other } = open()
         const [userId, clientId] = [await aUser(store), await aClient(store)]
         const { id } = await aDevice(store, { clientId, userId }, { scopes: ['c'], userAgent: 'x' })
@@ -274,7 +275,7 @@ export const managementContract = (
         expect(await other.tokens.authorized(999_999, 0)).toBeUndefined()
       })
 
-      test('devices of a user are revoked together: for one client, or for all', async () => {
+      test('revokeOfUser() revokes the authorizations of a user for one client or for all clients', async () => {
         const { store, other } = open()
         const [userId, another] = [await aUser(store), await aUser(store)]
         const [first, second] = [await aClient(store), await aClient(store)]
@@ -284,7 +285,7 @@ export const managementContract = (
           await aDevice(store, { clientId: second, userId }),
           await aDevice(store, { clientId: first, userId: another }),
         ]
-        // Neither belongs to an authorization: the personal token and the machine's own.
+        // Neither the personal token nor the client's own token belongs to an authorization.
         const personal = Number(
           await store.tokens.insert(tokenRow({ clientId: first, userId, isPersonal: true })),
         )
@@ -309,7 +310,7 @@ export const managementContract = (
         expect(await store.authorizations.revokeOfUser(userId, '', 9, 10)).toBe(0)
       })
 
-      test('an authorization keeps the browser in which it was granted', async () => {
+      test('an authorization is stored with the browser in which the user granted it', async () => {
         const { store, other } = open()
         const clientId = await aClient(store)
         const id = await anAuthorization(store, { clientId, userAgent: 'Mozilla/5.0 (Größe)' })
@@ -317,7 +318,7 @@ export const managementContract = (
       })
     })
 
-    test('consents keep refused scopes; those of a user are found by client, and deleted together', async () => {
+    test('consents are stored with refused scopes, found by client, and deleted together for a user', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]
       const [one, two] = [await aClient(store), await aClient(store)]
@@ -338,7 +339,7 @@ export const managementContract = (
       expect(await other.consents.find(another, one)).toEqual(theirs)
     })
 
-    test('of concurrent inserts of a consent one succeeds, and none overwrites it', async () => {
+    test('exactly one of several concurrent inserts of a consent succeeds, and no other overwrites it', async () => {
       const { store, other } = open()
       const [userId, clientId] = [await aUser(store), await aClient(store)]
       const rows = Array.from({ length: 10 }, () => consentRow({ userId, clientId }))
@@ -350,7 +351,7 @@ export const managementContract = (
       expect(await other.consents.find(userId, clientId)).toEqual(winners[0])
     })
 
-    test('all sessions of a user but one are deleted', async () => {
+    test('deleteOfUser() deletes all sessions of a user except for the given session', async () => {
       const { store, other } = open()
       const [userId, another] = [await aUser(store), await aUser(store)]
       const [kept, theirs] = [sessionRow({ userId }), sessionRow({ userId: another })]
@@ -359,7 +360,7 @@ export const managementContract = (
       expect(await store.sessions.deleteOfUser(userId, kept.id)).toBe(2)
       expect(await other.sessions.find(kept.id)).toBeDefined()
       expect(await other.sessions.find(theirs.id)).toBeDefined()
-      // A session of another user keeps none of theirs.
+      // The ID of another user's session excludes no session of this user.
       expect(await store.sessions.deleteOfUser(userId, theirs.id)).toBe(1)
       expect(await other.sessions.find(theirs.id)).toBeDefined()
     })

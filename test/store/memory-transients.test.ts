@@ -4,7 +4,7 @@ import { memoryTransients } from '../../src/store/transients/memory-transients.t
 import { seededRandom } from '../support/seeded-random.ts'
 
 describe('transients in memory', () => {
-  test('removing expired values reads only a few entries, whatever their number', () => {
+  test('removing expired values reads only a few entries, regardless of the number of entries', () => {
     let reads = 0
     class Counted {
       position = 0
@@ -21,7 +21,7 @@ describe('transients in memory', () => {
     for (let n = 0; n < 100_000; n += 1) heap.add(new Counted((n * 7919) % 100_003))
     reads = 0
     for (let n = 0; n < 20; n += 1) if (heap.first) heap.remove(heap.first)
-    // At most 17 levels, with a few comparisons on each.
+    // The heap has at most 17 levels, with a few comparisons on each level.
     expect(reads).toBeLessThan(20 * 17 * 8)
   })
 

@@ -23,7 +23,7 @@ test('SQLite: fills a column in batches of 1,000 rows, and continues after an in
     with recursive copies(copy) as (select 1 union all select copy + 1 from copies where copy < 3500)
     select 1, 'bearer', '', 'copy ' || copy, 'notes:read', 0, 0, 0 from copies`,
   )
-  // Stops the upgrade at row 2,500, in the third batch.
+  // Make the migration fail at row 2,500, in the third batch.
   execute(
     path,
     `create trigger stop before update on oauth2server_token when new.id = 2500

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
 import type { Cursor, Page } from '../../src/store/contract/page.ts'
 
-/** Reads the whole list, page by page; `isFiltered` allows pages with rows left out. */
+/**
+ * Reads the whole list, page by page. With `isFiltered`, a page before the last may have fewer items than the limit.
+ */
 export const allPages = async <T>(
   read: (cursor: Cursor) => Promise<Page<T>>,
   limit: number,
@@ -20,7 +22,7 @@ export const allPages = async <T>(
   }
 }
 
-/** Cursors that no page returned: each starts at the beginning. */
+/** Invalid cursors. With each of them, a list starts at the beginning. */
 export const brokenCursors: readonly string[] = [
   '',
   ' ',

@@ -39,7 +39,7 @@ test('finds consents of users with uuid keys, page by page', {
       after = part.next
     } while (after)
     expect(found.size).toBe(10)
-    // The hosts manage passwords: there is neither a row nor a table for them.
+    // The application manages the passwords, so the store has no table of users.
     expect(await store.sealed.users.notUnder('new', null, 10)).toEqual({ rows: [], next: null })
   } finally {
     await store.close()

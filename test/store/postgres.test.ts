@@ -28,7 +28,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     { isShared: true },
   )
 
-  test('the sweep keeps a row that is revived while it waits for the lock', async () => {
+  test('the sweeper does not delete a row whose expiry is extended while the statement waits for the lock', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     const other = new Client({ connectionString: database.url })
@@ -66,7 +66,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('concurrent readers of a consent do not wait for each other, and a change waits for them', async () => {
+  test('transactions that read a consent do not wait for each other, and a change waits for these transactions', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     try {
@@ -125,7 +125,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('a user key beyond the safe integers matches no other user', async () => {
+  test('a user key above 2^53 matches no other user', async () => {
     const database = await makeDatabase()
     try {
       await largeKeys(postgres(database.url), (sql) => database.query(sql))
@@ -134,14 +134,15 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     }
   })
 
-  test('a process that was stopped inside a transaction gets an outage, and works again', async () => {
+  test('a process that was blocked inside a transaction gets StoreUnavailable, and can then use the database again', async () => {
     await using database = await ownDatabase()
     const store = await postgres(database.url, { statementTimeout: 600 }).open()
     try {
       await store.migrate()
       const stopped = store.transaction(async (tx) => {
         await tx.clients.find('nobody')
-        // Nothing is read while the process is stopped, so the message of the server answers the next statement.
+        // The process reads nothing while it is blocked, so the next statement receives the timeout error of the
+        // server.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
         await tx.clients.find('nobody')
       })
@@ -156,7 +157,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     await using database = await ownDatabase()
     const other = new Client({ connectionString: database.url })
     await other.connect()
-    // Like the query of Kysely.
+    // Acquire the same lock as the migration.
     await other.query('select pg_advisory_lock(3853314791062309107)')
     const log: LogEntry[] = []
     const server = await createAuthorizationServer({
@@ -175,7 +176,7 @@ describe.skipIf(await lacks('postgres'))('PostgreSQL', () => {
     ])
   })
 
-  test('a migrating node detects within half a minute that its connection is cut, also outside of a transaction', async () => {
+  test('a migrating node detects a cut connection within half a minute, also outside of a transaction', async () => {
     const adapter = new MigrationAdapter(() => undefined)
     await using database = await ownDatabase()
     const connections = pooledConnections({ connectionString: database.url })

@@ -20,32 +20,32 @@ interface Statement {
   readonly parameters: readonly unknown[]
 }
 
-/** The operations that may scan a table or a whole index, and why nobody waits for them. */
+/** The operations that may scan a table or a whole index, and why the scan is acceptable. */
 const allowed: Readonly<Record<string, string>> = {
   'clients.countUnused':
-    'along the index of those that registered themselves, for a registration, which are limited',
-  'tokens.search': 'without a text, along the primary key, and ends at the limit of its part',
-  'audit.rows': 'along its primary key, and ends at its limit',
-  'auditCheckpoints.latest': 'along its primary key, and ends at its limit',
-  'audit.latest': 'where nothing is looked for, along its index, and ends at its limit',
-  'audit.earliest': 'where nothing is looked for, along its index, and ends at its limit',
-  'userData.idsInUse': 'along an index, and ends at its limit; the sweeper, a batch a run',
-  secretKeys: 'a handful of rows, read at the start',
-  'sealed.tokens': 'along the primary key in parts, while keys are rotated',
-  'sealed.rotations': 'along the primary key in parts, while keys are rotated',
-  'sealed.clients': 'along the primary key in parts, while keys are rotated',
-  'sealed.consents': 'along the primary key in parts, while keys are rotated',
-  'sealed.sessions': 'along the primary key in parts, while keys are rotated',
-  'sealed.users': 'along the primary key in parts, while keys are rotated',
-  'sealed.auditCheckpoints': 'along the primary key in parts, while keys are rotated',
-  'sealed.signingKeys': 'along the primary key of a handful of rows, while keys are rotated',
-  'signingKeys.all': 'a handful of rows',
+    'reads the index of the clients that registered themselves, whose number is limited',
+  'tokens.search': 'reads the primary key up to the limit if no text is given',
+  'audit.rows': 'reads the primary key up to the limit',
+  'auditCheckpoints.latest': 'reads the primary key up to the limit',
+  'audit.latest': 'reads the index of the time up to the limit if no filter is set',
+  'audit.earliest': 'reads the index of the time up to the limit if no filter is set',
+  'userData.idsInUse': 'reads an index up to the limit; the sweeper reads one batch in each run',
+  secretKeys: 'reads a few rows at start-up',
+  'sealed.tokens': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.rotations': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.clients': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.consents': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.sessions': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.users': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.auditCheckpoints': 'reads the primary key in batches while secret keys are rotated',
+  'sealed.signingKeys': 'reads the few rows while secret keys are rotated',
+  'signingKeys.all': 'reads a few rows',
 }
 
 const isAllowed = ({ operation }: Statement): boolean =>
   operation in allowed || operation.replace(/\.[^.]+$/, '') in allowed
 
-/** Runs every operation, alone and in a transaction. @returns the distinct statements, and the operations called */
+/** Runs every operation, alone and in a transaction. @returns the distinct statements, and the called operations */
 const statementsOf = async (
   opener: StoreOpener,
   spy: (note: (sql: string, parameters: readonly unknown[]) => void) => { mockRestore(): void },
@@ -56,9 +56,9 @@ const statementsOf = async (
   const opened = await opener.open()
   await opened.migrate()
   const spied = spy((sql, parameters) => {
-    // Excludes statements of introspection and of the transaction itself.
+    // Exclude the statements of introspection, and statements such as `begin` and `commit`.
     if (!/^\s*(?:select|insert|update|delete|with)\b/i.test(sql) || operation === '') return
-    // Operations on key IDs are not visible to the test seam, and therefore not named by it.
+    // `aroundStore` does not wrap the operations on key IDs, so it does not report their names.
     const isOfKeys = sql.includes('oauth2server_secret_key')
     const name = isOfKeys ? 'secretKeys.ids' : operation
     statements.set(`${name} ${sql}`, { operation: name, sql, parameters })
@@ -134,7 +134,7 @@ describe('query plans: SQLite', () => {
       })
     })
     expect(scans.filter((scan) => !isAllowed(scan))).toEqual([])
-    // Without scans to allow, the list above would prove nothing.
+    // If no scan were detected, the previous assertion would prove nothing.
     expect(scans.map(({ operation }) => operation)).toContain('tokens.search')
   })
 
@@ -187,7 +187,7 @@ const isScan = (node: PlanNode): boolean => {
   return /^Index/.test(node['Node Type']) && node['Index Cond'] === undefined
 }
 
-/** Otherwise the time of the last vacuum or analyze would decide about the plans of so few rows. */
+/** Resets the statistics, so that the plans do not depend on the time of the last `vacuum` or `analyze`. */
 const asIfNeverAnalyzed = async (client: pg.Client): Promise<void> => {
   const { rows } = await client.query(`select oid, oid::regclass::text as name from pg_class
     where relkind = 'r' and relname like '${ours}%'`)
@@ -228,7 +228,7 @@ describe.skipIf(await lacks('postgres'))('query plans: PostgreSQL', () => {
     await client.connect()
 
     await asIfNeverAnalyzed(client)
-    // It scans only tables without a suitable index.
+    // With this setting, PostgreSQL scans only tables without a suitable index.
     await client.query('set enable_seqscan = off')
     const scans: Statement[] = []
     for (const statement of found.statements) {

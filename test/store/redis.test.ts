@@ -46,7 +46,7 @@ const operations = (transients: OpenTransients): readonly (() => Promise<unknown
   () => transients.ping(),
 ]
 
-/** Waits until it works again. @returns the duration in milliseconds */
+/** Waits until the store responds again. @returns the duration in milliseconds */
 const recovered = async (transients: OpenTransients): Promise<number> => {
   const started = performance.now()
   await vi.waitFor(() => transients.ping(), { timeout: 8_000, interval: 20 })
@@ -116,7 +116,7 @@ describe.skipIf(withoutRedis)('values in Redis', () => {
     expect(await own.command('DBSIZE')).toBe(0)
   })
 
-  test('are found by scripts that a restarted Redis does not know yet', async () => {
+  test('are found by scripts after Redis restarts without its cached scripts', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await own.command('SCRIPT', 'FLUSH')
@@ -160,7 +160,7 @@ describe.skipIf(withoutRedis)('access', () => {
     expect(error.message).toMatch(/NOPERM/)
   })
 
-  test('keeps the password out of errors in which Redis repeats it', async () => {
+  test('removes the password from errors in which Redis repeats the password', async () => {
     const echo = createServer((socket) => {
       socket.on('error', () => undefined)
       socket.on('data', () => {
@@ -196,7 +196,7 @@ describe.skipIf(withoutRedis)('access', () => {
     listener.close()
     const hello = await heard.promise
     expect(error).toBeInstanceOf(StoreUnavailable)
-    // A handshake record, with the name of the host in it.
+    // The first byte is the type of a TLS handshake record. The record contains the host name.
     expect(hello[0]).toBe(0x16)
     expect(hello.toString('latin1')).toContain('localhost')
     expect(hello.toString('latin1')).not.toContain(password)
@@ -210,7 +210,7 @@ describe('a Redis URL', () => {
     ['rediss://:secret@a.example:6380/', 'rediss://a.example:6380'],
     ['redis://u:secret@a:7000,b:7001', 'redis://a:7000,redis://b:7001'],
     ['redis://a:7000, redis://b:7001', 'redis://a:7000,redis://b:7001'],
-  ])('%s is shown without user and password', (url, description) => {
+  ])('the description of %s is without user and password', (url, description) => {
     expect(redis(url).description).toBe(description)
   })
 
@@ -231,7 +231,7 @@ describe('a Redis URL', () => {
     'redis://:s3cret@a,b/1',
     'redis://:s3cret@a,',
     'redis://:s3cret,more@a',
-  ])('rejects %j without repeating it', (url) => {
+  ])('rejects %j with a message that does not contain the password', (url) => {
     const refused = () => redis(url)
     expect(refused).toThrow(StoreUnusable)
     expect(refused).toThrow(/^The address of Redis cannot be read\. .*Accepted: redis:/)
@@ -240,7 +240,7 @@ describe('a Redis URL', () => {
 })
 
 describe.skipIf(withoutRedis)('a start without Redis', () => {
-  test('fails immediately if the connection is refused, and says what to do', async () => {
+  test('fails immediately if the connection is refused, with a message that describes the solution', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const { error, took } = await failing(
         redis(`redis://:secret@${host}:${await freePort()}`).open(),
@@ -254,7 +254,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
     }
   })
 
-  test('fails after the limit if nothing answers', async () => {
+  test('fails after the timeout if Redis does not respond', async () => {
     await using own = await startRedis()
     own.pause()
     const opener = redis(own.url, { connectTimeout: 300 })
@@ -274,7 +274,7 @@ describe.skipIf(withoutRedis)('a start without Redis', () => {
 })
 
 describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
-  test('every operation fails immediately while Redis is stopped, and works again once it runs', async () => {
+  test('every operation fails immediately while Redis is stopped, and succeeds after Redis restarts', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await own.stop()
@@ -290,7 +290,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     for (const operation of operations(transients)) await operation()
   })
 
-  test('commands in flight when Redis stops fail, and none is sent twice', async () => {
+  test('commands without a response fail when Redis stops, and no command is sent twice', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     own.pause()
@@ -306,7 +306,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     expect(await transients.increment('n', 10, 0)).toBe(1)
   })
 
-  test('a silent Redis fails operations after a second, later ones immediately; they work again by themselves', async () => {
+  test('an unresponsive Redis fails the first operations after a second and later operations immediately, until it responds', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await transients.put('key', 'x', 10, 0)
@@ -317,21 +317,21 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
       expect(error.message).toContain('there was no response within 1000 ms')
       expect(took).toBeLessThan(3_000)
     }
-    // No connection has been made since then, so no operation waits for one.
+    // No connection has been opened since the timeout, so the next operations fail immediately.
     for (const operation of operations(transients)) await unavailable(operation(), 900)
     own.resume()
     expect(await recovered(transients)).toBeLessThan(4_000)
     expect(await transients.get('key', 0)).toBe('x')
   })
 
-  test.each(['under load', 'without'])(
-    'a connection cut without notice is given up, %s',
+  test.each(['under load', 'without load'])(
+    'replaces a connection that is cut without an error %s',
     async (load) => {
       await using own = await startRedis()
       await using cable = await newCable(own.port)
       await using transients = await openRedis(`redis://127.0.0.1:${cable.port}`)
       cable.cut()
-      if (load === 'without') await delay(4_000)
+      if (load === 'without load') await delay(4_000)
       else await unavailable(transients.ping(), 3_000)
       cable.restore()
       expect(await recovered(transients)).toBeLessThan(5_000)
@@ -339,10 +339,10 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     },
   )
 
-  test('looks the host up again after it became a replica', async () => {
+  test('resolves the host name again after the server became a replica', async () => {
     await using own = await startRedis()
     await using next = await startRedis()
-    // The name resolves to another address after the change, as with managed services.
+    // After the change, the host name resolves to another address, as with managed services.
     const port = await freePort()
     const name = await newCable(own.port, port)
     await using transients = await openRedis(`redis://127.0.0.1:${port}`)
@@ -354,7 +354,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     await name[Symbol.asyncDispose]()
   })
 
-  test('treats a full Redis as an outage, and loses and consumes no value', async () => {
+  test('throws StoreUnavailable while Redis is full, and neither loses nor consumes a value', async () => {
     await using own = await startRedis(['--maxmemory-policy', 'noeviction'])
     await using transients = await openRedis(own.url)
     await transients.put('key', 'x', 10, 0)
@@ -367,7 +367,7 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
     expect(await transients.take('key', 0)).toBe('x')
   })
 
-  test('after close() sends nothing and does not reconnect', async () => {
+  test('sends nothing and does not reconnect after close()', async () => {
     await using own = await startRedis()
     const transients = await redis(own.url).open()
     await transients.close()
@@ -384,8 +384,8 @@ describe.skipIf(withoutRedis)('an outage', { concurrent: true }, () => {
   })
 })
 
-describe.skipIf(withoutRedis)('no outage', () => {
-  test('a busy process does not treat its own delay as an outage', async () => {
+describe.skipIf(withoutRedis)('a blocked event loop', () => {
+  test('does not cause a timeout if the response has arrived', async () => {
     await using own = await startRedis()
     await using transients = await openRedis(own.url)
     await transients.put(text(), 'x', 10, 0)
@@ -441,7 +441,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     }
   }
 
-  test('passes the contract on all its nodes, discovered from some of them', async () => {
+  test('passes the contract on all nodes, although the URL contains only some of the nodes', async () => {
     const nodes = [await startCluster(), await startCluster(), await startCluster()]
     await using _a = nodes[0]
     await using _b = nodes[1]
@@ -464,7 +464,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     }
     await one.ping()
 
-    // Only the keys of an unreachable node are unavailable.
+    // If one node is unreachable, only the keys of that node are unavailable.
     await nodes[2]?.stop()
     await vi.waitFor(() => unavailable(one.ping(), 3_000))
     const settled = await Promise.allSettled(keys.map((key) => one.increment(key, 10, 0)))
@@ -475,7 +475,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     expect(await recovered(one)).toBeLessThan(5_000)
   })
 
-  test('is detected from a single address; a single Redis is rejected with several addresses', async () => {
+  test('is detected with a single address, and a Redis without cluster support is rejected if the URL contains several addresses', async () => {
     await using node = await startCluster()
     await using another = await startCluster()
     await joined([node, another])
@@ -490,9 +490,9 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     expect(error.message).toContain('cluster support disabled')
   })
 
-  // A silent node does not refuse connections, so the driver has no reason to look for another.
-  test.each(['silent', 'killed'] as const)(
-    'a replica that replaces a master that is %s serves its keys again',
+  // An unresponsive node does not refuse connections, so the driver does not discover the nodes again.
+  test.each(['unresponsive', 'stopped'] as const)(
+    'operations succeed again after a replica replaces a master that is %s',
     async (how) => {
       const soon = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
       await using first = await startCluster(undefined, soon)
@@ -522,7 +522,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
         return (await Promise.allSettled(counted)).filter(({ status }) => status === 'rejected')
       }
       expect(await failures()).toEqual([])
-      if (how === 'silent') third.pause()
+      if (how === 'unresponsive') third.pause()
       else await third.stop()
       let worst = 0
       const taken = (own: OwnRedis) => async () => {
@@ -536,8 +536,8 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
         timeout: 10_000,
         interval: 100,
       })
-      // The node that returns is a replica, and clients do not use it as a master.
-      if (how === 'silent') third.resume()
+      // The former master becomes a replica, and clients do not write to it.
+      if (how === 'unresponsive') third.resume()
       else await third.start()
       const followed = async () =>
         expect(String(await third.command('INFO', 'replication'))).toContain('role:slave')
@@ -546,7 +546,7 @@ describe.skipIf(withoutRedis)('a cluster', { concurrent: true }, () => {
     },
   )
 
-  test('a connection cut without notice is given up in a cluster too', async () => {
+  test('also replaces a connection that is cut without an error in a cluster', async () => {
     const port = await freePort()
     await using node = await startCluster(port)
     await using cable = await newCable(node.port, port)

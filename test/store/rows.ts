@@ -10,14 +10,14 @@ import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { NewUser } from '../../src/store/contract/users.ts'
 import type { Store } from '../../src/store/store.ts'
 
-// Rows as the records would write them. A store does not read sealed values.
+// Rows such as the records write. The sealed values are random, because a store does not open them.
 
 export const text = (): string => randomBytes(12).toString('hex')
 export const digest = (kind: SecretKind = 'access_token', secret = text()): Digest =>
   digestOf(kind, secret)
 export const sealed = (): Sealed => text() as Sealed
 
-/** The key of a client, derived from its ID, so that rows of the same client agree. */
+/** Derives the key of a client from its ID, so that all rows of a client contain the same key. */
 export const clientKey = (clientId: string): number =>
   createHash('sha256').update(clientId).digest().readUIntBE(0, 6)
 
@@ -99,7 +99,7 @@ export const tokenRow = (
   ...over,
 })
 
-/** The secrets of a pair, for a row that can be refreshed. */
+/** Returns the secrets of a pair with a refresh token. */
 export const refreshable = () => ({
   refreshDigest: digest('refresh_token'),
   refreshToken: sealed(),
@@ -149,7 +149,7 @@ export const sessionRow = (
 })
 
 const required = <T>(value: T | undefined): T => {
-  if (value === undefined) throw new Error('A row of the test could not be made.')
+  if (value === undefined) throw new Error('A row of the test could not be created.')
   return value
 }
 
@@ -199,7 +199,7 @@ export const rotatedRow = (authorizationId: number, over: { digest?: Digest } = 
   ...over,
 })
 
-/** Rotates the pair with that refresh token. */
+/** Returns the rotation of a pair. */
 export const rotationOf = (
   { id, row, refreshDigest }: { id: number; row: NewToken; refreshDigest: Digest },
   next: NewToken = tokenRow(row.fields, refreshable()),
@@ -211,7 +211,7 @@ export const rotationOf = (
   endsAt: 0,
 })
 
-/** Inserts a refresh token that was rotated long ago, without a remaining token. */
+/** Inserts a rotated refresh token without a current token. */
 export const insertRotated = async (
   store: Store,
   rotated: ReturnType<typeof rotatedRow>,
@@ -267,6 +267,6 @@ export const runConcurrently = <T>(
   work: (index: number) => Promise<T>,
 ): Promise<T[]> => Promise.all(Array.from({ length: times }, (_, index) => work(index)))
 
-/** The results of the calls that succeeded. */
+/** Returns the results of the calls that succeeded. */
 export const successes = <T>(results: readonly (T | undefined | false)[]): T[] =>
   results.filter((result): result is T => result !== undefined && result !== false)

@@ -23,14 +23,14 @@ import {
 export const under = (keyId: string): Sealed => `${keyId}.${text()}` as Sealed
 const newKey = (): string => text().slice(0, 8)
 
-/** A client with both seals under the key. */
+/** Returns a client whose two seals are under the key. */
 export const clientUnder = (keyId: string) => ({
   ...clientRow(),
   seal: under(keyId),
   stateSeal: under(keyId),
 })
 
-/** Returns all rows that are not under the key, read in pages of that size, with the number of pages. */
+/** Reads all rows that are not under the key, in pages of `limit` rows. @returns the rows and the number of pages */
 const allNotUnder = async <Row>(rows: SealedRows<Row>, keyId: string, limit: number) => {
   const found: SealedRow<Row>[] = []
   let parts = 0
@@ -65,7 +65,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       clientId = await aClient(store)
     })
 
-    /** One row of each kind under the key, and its location. */
+    /** Inserts one row of each kind under the key. */
     const rowsOfEachKind = async (keyId: string) => {
       const seal = under(keyId)
       const user = userRow({ passwordHash: seal, seal: under(keyId) })
@@ -89,7 +89,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       return { user, client, row, rotated, consent, session, signingKey }
     }
 
-    test('each kind is found by its key, with the claims of its seal, and rewritten', async () => {
+    test('a row of each kind is found by its key with the claims of its seal, and can be resealed', async () => {
       const made = await rowsOfEachKind(old)
       const next = newKey()
       const kept = {
@@ -124,7 +124,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       }
     })
 
-    test('pages list each row once, from the greatest key down, even if few rows are left', async () => {
+    test('pages of any size list each row once', async () => {
       const added = 17
       for (let index = 0; index < added; index += 1) {
         await store.clients.insert(clientUnder(old))
@@ -146,7 +146,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
           expect(parted.found).toHaveLength(all.size)
           expect(new Set(keys(parted))).toEqual(all)
         }
-        // Rows under the key are skipped without further pages.
+        // The number of pages does not depend on the number of rows that are already under the key.
         const few = await allNotUnder(rows, old, 5)
         expect(few.found).toHaveLength(all.size - added)
         expect(few.parts).toBe((await allNotUnder(rows, newKey(), 5)).parts)
@@ -157,7 +157,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       }
     })
 
-    test('a count reads no more rows than its limit', async () => {
+    test('countUnder() reads no more rows than its limit', async () => {
       for (let index = 0; index < 3; index += 1) await store.clients.insert(clientUnder(old))
       const { rows, isAll } = await store.sealed.clients.countUnder(old, 2)
       expect(isAll).toBe(false)
@@ -168,7 +168,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       })
     })
 
-    test('a row that changed since it was read keeps the change', async () => {
+    test('reseal() does not overwrite a row that changed since it was read', async () => {
       const pair = async () => {
         const { authorizationId } = await aPair(store, clientId)
         const sealed = { accessToken: under(old), refreshToken: under(old) }
@@ -206,7 +206,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       expect(await other.tokens.find(gone.id)).toBeUndefined()
     })
 
-    test('a null value stays null', async () => {
+    test('reseal() does not change a null value', async () => {
       const id = Number(
         await store.tokens.insert(tokenRow({ clientId }, { accessToken: under(old) })),
       )
@@ -221,7 +221,7 @@ export const sealedContract = (stores: () => { store: Store; other: Store }): vo
       expect(left.found.map(({ key: [found] }) => found)).not.toContain(id)
     })
 
-    test('a rewrite inside a transaction is undone with it', async () => {
+    test('rolling back a transaction also undoes reseal()', async () => {
       const client = clientUnder(old)
       await store.clients.insert(client)
       const { found } = await allNotUnder(store.sealed.clients, newKey(), 100)

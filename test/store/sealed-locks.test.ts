@@ -5,7 +5,7 @@ import { makeDatabase } from '../support/postgres.ts'
 import { clientUnder, under } from './sealed-contract.ts'
 
 describe.skipIf(await lacks('postgres'))('sealed rows in PostgreSQL', () => {
-  test('skips a row that another transaction writes, without waiting', async () => {
+  test('skips a row that another transaction has locked, without waiting', async () => {
     const database = await makeDatabase()
     const store = await postgres(database.url).open()
     try {
@@ -16,7 +16,7 @@ describe.skipIf(await lacks('postgres'))('sealed rows in PostgreSQL', () => {
       const resealed = rows.map((before) => ({ before, sealed: [under('new'), under('new')] }))
       const held = clients[1]?.fields.clientId ?? ''
       await store.transaction(async (tx) => {
-        // Reading a row in a transaction locks it.
+        // Finding a row in a transaction locks the row.
         await tx.clients.find(held)
         expect(await store.sealed.clients.reseal(resealed)).toBe(2)
       })

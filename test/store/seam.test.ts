@@ -35,7 +35,7 @@ describe('the seam around the store', () => {
     for (const part of parts) {
       for (const [name, operation] of Object.entries(store[part])) {
         seen.length = 0
-        // The result without arguments does not matter: the seam reports the operation before it runs.
+        // Ignore the result of the call without arguments: the seam reports the operation before it runs.
         await (async () => Reflect.apply(operation as () => unknown, store[part], []))().catch(
           () => undefined,
         )
@@ -73,7 +73,7 @@ describe('the seam around the store', () => {
     expect(await store.clients.find(clientId)).toBeUndefined()
   })
 
-  test('an error thrown inside a transaction undoes it', async () => {
+  test('an error that the seam throws inside a transaction rolls the transaction back', async () => {
     let fails = false
     await using store = await openDecorated(async ({ name }, run) => {
       const result = await run()
@@ -88,7 +88,7 @@ describe('the seam around the store', () => {
     expect(await store.clients.find(row.fields.clientId)).toBeUndefined()
   })
 
-  test('reports transients in memory too', async () => {
+  test('also reports the operations of short-lived values in memory', async () => {
     const seen: string[] = []
     await using app = await startServer({
       cacheType: 'memory',
@@ -113,13 +113,14 @@ describe('the seam around the store', () => {
   })
 })
 
-/** Decision §6.4: 503 with Retry-After, never a verdict on a credential, and nothing consumed. */
+/** While the store is unavailable, responses are 503 with Retry-After. No credential is rejected or consumed. */
 describe('a store that is down', () => {
   const start = async () => {
     let down: (name: string) => boolean = () => false
     const app = await startServer({
       aroundStore: async ({ name }, run) => {
-        if (down(name)) throw new StoreUnavailable('The test took the store away: secret detail')
+        if (down(name))
+          throw new StoreUnavailable('The test made the store unavailable: secret detail')
         return run()
       },
     })
@@ -155,7 +156,7 @@ describe('a store that is down', () => {
     return body
   }
 
-  test('the token endpoint returns 503 temporarily_unavailable at any operation; code and refresh token still work', async () => {
+  test('the token endpoint returns 503 temporarily_unavailable if any operation fails; code and refresh token remain valid', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()
@@ -244,7 +245,7 @@ describe('a store that is down', () => {
     for (const url of [`${app.issuer}/`, `${app.issuer}/api/me`, `${app.issuer}/api/public`])
       await unavailable(await host.during(isDown, () => agent.fetch(url)))
     await unavailable(await host.during(only('clients.find'), () => agent.fetch(authorize)))
-    // Once the redirect URI is verified, the error may go to the client instead.
+    // After the redirect URI is verified, the server may send the error to the client instead.
     const told = await host.during(isDown, () => agent.fetch(authorize))
     if (told.status !== 503)
       expect(told.headers.get('location')).toMatch(
@@ -258,7 +259,7 @@ describe('a store that is down', () => {
     expect(await (await agent.fetch(`${app.issuer}/`)).text()).toContain(app.user.email)
   })
 
-  test('the user can repeat a consent decision that could not be stored', async () => {
+  test('users can submit a consent decision again if the first attempt was not stored', async () => {
     await using host = await start()
     const { app, basic } = host
     const agent = new UserAgent()

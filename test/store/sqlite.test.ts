@@ -33,7 +33,7 @@ const open = async (path = newPath()) => {
   return Object.assign(store, { path, [Symbol.asyncDispose]: () => store.close() })
 }
 
-/** Counts the ticks of an interval that runs beside the work, and the longest pause between two. */
+/** Counts the ticks of an interval during the work, and measures the longest pause between two ticks. */
 const ticking = async <T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; ticks: number; longest: number; took: number }> => {
@@ -56,19 +56,19 @@ const ticking = async <T>(
 }
 
 describe('opening', () => {
-  test('creates the folder, the database and its side files readable by the owner only', async () => {
+  test('creates the folder, the database and its journal files so that only the owner can read them', async () => {
     await using store = await open()
     await aClient(store)
     for (const file of [store.path, `${store.path}-wal`, `${store.path}-shm`])
       expect((await stat(file)).mode & 0o777, file).toBe(0o600)
   })
 
-  test('uses a write-ahead log, so that reads need not wait', async () => {
+  test('uses a write-ahead log', async () => {
     await using store = await open()
     expect(query(store.path, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
   })
 
-  test('shrinks the write-ahead log after a long reader let it grow', async () => {
+  test('shrinks the write-ahead log that grew during a long read', async () => {
     await using store = await open()
     const size = async () => (await stat(`${store.path}-wal`)).size
     const reader = new DatabaseSync(store.path)
@@ -94,7 +94,7 @@ describe('opening', () => {
   test.each([
     ['a file that is not a database', async (path: string) => writeFile(path, 'x'.repeat(10_000))],
     ['a folder', (path: string) => mkdir(path)],
-  ])('rejects %s with one line that names it', async (_, make) => {
+  ])('rejects %s with a message of one line that contains the path', async (_, make) => {
     const path = join(folder, text())
     await make(path)
     const failure = await sqlite(path)
@@ -105,7 +105,7 @@ describe('opening', () => {
     expect(String(failure)).not.toContain('\n')
   })
 
-  test('rejects a folder that cannot be created, with one line', async () => {
+  test('rejects a folder that cannot be created, with a message of one line', async () => {
     const file = join(folder, text())
     await writeFile(file, '')
     const failure = await sqlite(join(file, 'test.sqlite'))
@@ -150,7 +150,7 @@ describe('migrations', () => {
       await expect(store.migrate({ to })).rejects.toThrow(StoreUnusable)
   })
 
-  test('rejects a database of a newer version with its name, and leaves it as it is', async () => {
+  test('rejects a database of a newer version with the name of that version, and does not change the database', async () => {
     const store = await open()
     await store.close()
     execute(store.path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
@@ -163,10 +163,10 @@ describe('migrations', () => {
     expect((await readFile(store.path)).equals(before)).toBe(true)
   })
 
-  test('a failed migration leaves nothing behind', async () => {
+  test('a failed migration is rolled back completely', async () => {
     const path = newPath()
     await mkdir(join(path, '..'))
-    // The last table of the migration has already been created.
+    // The last table of the migration already exists, so the migration fails at its last step.
     const database = new DatabaseSync(path)
     database.exec('create table oauth2server_secret_key (x)')
     database.close()
@@ -179,7 +179,7 @@ describe('migrations', () => {
   })
 })
 
-describe('a lock that another connection holds', () => {
+describe('while another connection holds the lock', () => {
   const locked = async <T>(path: string, work: (release: () => void) => Promise<T>): Promise<T> => {
     const holder = new DatabaseSync(path)
     holder.exec('begin immediate')
@@ -196,7 +196,7 @@ describe('a lock that another connection holds', () => {
     }
   }
 
-  test('for more than two seconds throws StoreUnavailable to all that wait, without blocking the event loop', async () => {
+  test('all waiting operations throw StoreUnavailable after about two seconds, without blocking the event loop', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, async () => {
@@ -215,7 +215,7 @@ describe('a lock that another connection holds', () => {
         expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(StoreUnavailable)
       }
       expect(took).toBeGreaterThan(1_900)
-      // Not two seconds for each of them in turn.
+      // The operations wait concurrently, not for two seconds each.
       expect(took).toBeLessThan(7_000)
       expect(ticks).toBeGreaterThan(20)
       expect(longest).toBeLessThan(1_500)
@@ -224,7 +224,7 @@ describe('a lock that another connection holds', () => {
     expect(await store.clients.delete(clientId, 1)).toBe(true)
   })
 
-  test('that is released in time: the write waits and succeeds; reads do not wait at all', async () => {
+  test('a write waits until the lock is released and succeeds, and reads do not wait', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, async (release) => {
@@ -238,7 +238,7 @@ describe('a lock that another connection holds', () => {
     })
   })
 
-  test('after an outage that is over, the next call waits again for up to two seconds', async () => {
+  test('a call after an earlier timeout waits again, and succeeds when the lock is released', async () => {
     await using store = await open()
     const clientId = await aClient(store)
     await locked(store.path, () =>
@@ -255,7 +255,7 @@ describe('a lock that another connection holds', () => {
 })
 
 describe('faults', () => {
-  test('a file damaged while it was open is an outage, not a verdict', async () => {
+  test('a file that is damaged while it is open causes StoreUnavailable, not a rejected credential', async () => {
     await using store = await open()
     await runConcurrently(50, () => aClient(store, { description: 'x'.repeat(4_000) }))
     execute(store.path, 'delete from oauth2server_user')
@@ -272,7 +272,7 @@ describe('faults', () => {
       await expect(attempt()).rejects.toThrow(StoreUnavailable)
   })
 
-  test('a full disk is an outage, also in the middle of a transaction; operations work again afterwards', async () => {
+  test('a full disk causes StoreUnavailable, also inside a transaction, and operations succeed when the disk has space', async () => {
     const database = new DatabaseSync(':memory:')
     const db = new Kysely<Tables>({ dialect: new SqliteDialect(new SqliteDatabase(database)) })
     const types = { id: 'integer', userKey: 'integer' } as const
@@ -309,7 +309,7 @@ describe('faults', () => {
     await store.close()
   })
 
-  test('reports why SQLite itself rolled a transaction back, not that no transaction is active', async () => {
+  test('reports the error for which SQLite rolled a transaction back, not that no transaction is active', async () => {
     const db = new Kysely<Tables>({
       dialect: new SqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
     })
@@ -323,7 +323,7 @@ describe('faults', () => {
   })
 })
 
-test('P-5 three threads on one file redeem every code once, take every value once and count no number twice', async () => {
+test('P-5 three threads on one file redeem each code once, take each value once and return each count once', async () => {
   await using store = await open()
   const clientId = await aClient(store)
   const codes = Array.from({ length: 30 }, () => text())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BatchSize, pauseAfter } from '../../src/server/sweeper/sweeper-pace.ts'
 
-/** The sizes of successive batches of a large backlog on a database that needs so many milliseconds per row. */
+/** Returns the sizes of successive batches of a large backlog. @param perRow milliseconds per row */
 const sizesAt = (perRow: number, parts: number): readonly number[] => {
   const size = new BatchSize()
   return Array.from({ length: parts }, () => {
@@ -31,7 +31,7 @@ describe('pace of the sweeper', () => {
     expect(size.rows).toBe(20)
   })
 
-  test('rests four times as long as the batch took, and only as long as it once a run is late', () => {
+  test('rests four times as long as the batch took, or as long as the batch took if the run is late', () => {
     expect(pauseAfter(5, 0)).toBe(20)
     expect(pauseAfter(5, 60_001)).toBe(5)
     expect(pauseAfter(0.1, 0)).toBe(2)

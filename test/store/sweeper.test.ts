@@ -43,7 +43,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await app.server.sweep()).toBe(1)
     expect(count(app.database, 'oauth2server_transient')).toBe(0)
     app.advance(hour)
-    // The token of the machine and the short personal one; those that can be refreshed stay.
+    // The run deletes the token of the client and the short-lived personal token, but no token with a refresh token.
     expect(await app.server.sweep()).toBe(2)
     expect(count(app.database, 'oauth2server_client')).toBe(1)
     app.advance(day)
@@ -75,7 +75,7 @@ describe('sweeper', { concurrent: true }, () => {
     }
     expect(count(app.database, 'oauth2server_rotated_refresh_token')).toBe(6)
     expect(await statusOf(app, personal)).toBe(200)
-    // The very first refresh token, rotated six weeks ago, still reveals a theft.
+    // The first refresh token was rotated six weeks ago. Its tombstone still detects the reuse.
     expect((await refresh(refreshToken)).body.error).toBe('invalid_grant')
     expect((await refresh(latest)).body.error).toBe('invalid_grant')
     app.advance(31 * day)
@@ -86,7 +86,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(await statusOf(app, personal)).toBe(200)
   })
 
-  test('keeps a tombstone as long as its code, however short its tokens live', async () => {
+  test('retains the tombstone of a code until the code expires, even if its tokens expire earlier', async () => {
     await using app = await startServer({
       tokenExpiresIn: 1,
       refreshTokenExpiresIn: 1,
@@ -139,7 +139,7 @@ describe('sweeper', { concurrent: true }, () => {
     return { parts, of, aroundStore }
   }
 
-  test('removes a backlog in growing batches while the event loop keeps turning', async () => {
+  test('removes a backlog in growing batches without blocking the event loop', async () => {
     const { of, aroundStore } = recorded()
     await using app = await startServer({ aroundStore })
     const { clientId } = await app.client()
@@ -180,7 +180,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(Math.max(...firsts)).toBeLessThan(tokens[1] ?? 0)
   })
 
-  test('follows a slow batch with smaller ones and a longer rest', async () => {
+  test('runs smaller batches and rests longer after a slow batch', async () => {
     const length = 25
     const rests: number[] = []
     const rows: number[] = []
@@ -250,7 +250,7 @@ describe('sweeper', { concurrent: true }, () => {
     expect(removed.reduce((sum, rows) => sum + rows)).toBe(300)
   })
 
-  test('runs by itself at the interval, and survives an outage; 0 disables it', async () => {
+  test('runs automatically at the interval, and again after an outage; an interval of 0 disables the sweeper', async () => {
     let runs = 0
     let isDown = true
     const aroundStore: AroundStore = (operation, run) => {
@@ -287,7 +287,7 @@ describe('sweeper', { concurrent: true }, () => {
       beside: one,
       aroundStore: counting('other'),
     })
-    // The clock stands still, so the lease that one of them took does not expire.
+    // The clock of the test stands still, so the lease of the sweeping node does not expire.
     await vi.waitFor(() => expect(runs.one + runs.other).toBe(1), 20_000)
     await delay(2_500)
     expect(runs.one + runs.other).toBe(1)
@@ -299,15 +299,18 @@ describe('sweeper', { concurrent: true }, () => {
     expect(runs.one + runs.other).toBe(3)
   }
 
-  test('runs by itself on one node of two; any of them runs on request', () => oneOfTwo())
+  test('runs automatically on one of two nodes, and on request on either node', () => oneOfTwo())
 
-  test.skipIf(withoutRedis)('does the same with short-lived values in Redis', async () => {
-    const keyPrefix = newPrefix()
-    await oneOfTwo(redis(sharedRedis, { keyPrefix }))
-    await removeKeys(keyPrefix)
-  })
+  test.skipIf(withoutRedis)(
+    'runs automatically on one of two nodes with short-lived values in Redis',
+    async () => {
+      const keyPrefix = newPrefix()
+      await oneOfTwo(redis(sharedRedis, { keyPrefix }))
+      await removeKeys(keyPrefix)
+    },
+  )
 
-  test('renews the lease of a run that outlives it', async () => {
+  test('renews the lease of a run that takes longer than the lease', async () => {
     const aroundStore: AroundStore = ({ name }, run) => {
       // Each of the four kinds that expire takes half of the interval.
       if (name.endsWith('.deleteExpired')) app.advance(0.5)

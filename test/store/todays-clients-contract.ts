@@ -11,12 +11,12 @@ import {
   tokenRow,
 } from './rows.ts'
 
-/** The store operations for restricted tokens, narrowed tokens, and client and signing keys. */
+/** Tests the store operations for restricted tokens, exchanged tokens, client keys and signing keys. */
 export const todaysClientsContract = (
   open: () => { readonly store: Store; readonly other: Store },
 ): void => {
   describe("today's clients", () => {
-    test('a client keeps its origin, its keys and its metadata', async () => {
+    test('a client is stored with its origin, its keys and its metadata', async () => {
       const { store, other } = open()
       const said = {
         origin: 'registration',
@@ -29,7 +29,7 @@ export const todaysClientsContract = (
       expect((await other.clients.find(clientId))?.fields).toMatchObject(said)
     })
 
-    test('a token keeps its resources and its key; its authorization keeps the resources of the whole', async () => {
+    test('a token is stored with its resources and its key, and an authorization is stored with its resources', async () => {
       const { store, other } = open()
       const clientId = await aClient(store)
       const resources = ['https://a.example', 'https://b.example/x']
@@ -41,7 +41,7 @@ export const todaysClientsContract = (
       expect((await other.authorizations.find(authorizationId))?.resources).toEqual(resources)
     })
 
-    test('a client is found by its current and its previous secret, inside a transaction too', async () => {
+    test('a client is found by its current and by its previous secret, also inside a transaction', async () => {
       const { store, other } = open()
       const [secret, former, unknown] = [digest(), digest(), digest()]
       const clientId = await aClient(store, { clientSecret: secret, previousClientSecret: former })
@@ -56,7 +56,7 @@ export const todaysClientsContract = (
       expect(await store.transaction(found)).toEqual([clientId, clientId, undefined])
     })
 
-    test('§4.4 deletes the tokens that a client got for itself, and no token of a user', async () => {
+    test('RFC 6749 §4.4: endOwnTokens() deletes the tokens that a client received for itself, and no token of a user', async () => {
       const { store, other } = open()
       const [clientId, another] = [await aClient(store), await aClient(store)]
       const insert = async (row: ReturnType<typeof tokenRow>) =>
@@ -88,7 +88,7 @@ export const todaysClientsContract = (
       const areThere = async (store: Store, ids: readonly number[]) =>
         (await Promise.all(ids.map((id) => store.tokens.find(id)))).map((row) => row !== undefined)
 
-      test('are deleted without their parent, with their own children, and only those of that token', async () => {
+      test('deleteChildren() deletes the children and grandchildren of the given token, and not the token', async () => {
         const { store, other } = open()
         const [one, another] = [await family(store), await family(store)]
         await other.tokens.deleteChildren(one.parent.id)
@@ -96,7 +96,7 @@ export const todaysClientsContract = (
         expect(await areThere(store, ids)).toEqual([true, false, false, false, true])
       })
 
-      test('are deleted with their parent, whichever operation deletes it', async () => {
+      test('are deleted with their parent by every operation that deletes the parent', async () => {
         const { store, other } = open()
         const ways: ((of: Awaited<ReturnType<typeof family>>) => Promise<unknown>)[] = [
           ({ parent }) => other.tokens.delete(parent.id),
@@ -111,7 +111,7 @@ export const todaysClientsContract = (
         }
       })
 
-      test('a locked parent stays until its child is inserted, and is then deleted with it', async () => {
+      test('a locked parent is not deleted before its child is inserted, and is then deleted with the child', async () => {
         const { store, other } = open()
         const { parent } = await family(store)
         const child = tokenRow({ clientId: parent.row.fields.clientId, parentId: parent.id })
@@ -130,7 +130,7 @@ export const todaysClientsContract = (
     })
 
     describe('signing keys', () => {
-      test('lists the youngest key first; a deleted key is gone', async () => {
+      test('all() lists the newest key first, and no deleted key', async () => {
         const { store, other } = open()
         const keys = [3, 1, 2].map((createdAt) => signingKeyRow({ createdAt }))
         for (const key of keys) expect(await store.signingKeys.insert(key)).toBe(true)
@@ -144,7 +144,7 @@ export const todaysClientsContract = (
         for (const { id } of keys) await store.signingKeys.delete(id)
       })
 
-      test('of concurrent inserts with one ID, exactly one succeeds, and its key stays', async () => {
+      test('exactly one of several concurrent inserts with the same ID succeeds, and its key remains', async () => {
         const { store, other } = open()
         const id = text()
         const keys = Array.from({ length: 10 }, () => signingKeyRow({ id }))

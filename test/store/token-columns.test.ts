@@ -25,7 +25,7 @@ type Rotate = (rotation: Rotation) => Promise<boolean>
 
 interface Database {
   readonly opener: StoreOpener
-  /** Reads rows without the store. */
+  /** Runs a query outside of the store. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   readonly drop: () => Promise<unknown>
 }
@@ -119,7 +119,10 @@ for (const [name, create, isMissing] of databases) {
     }
     const rotations: readonly (readonly [string, Rotate])[] = [
       ['outside a transaction', (one) => store.tokens.rotate(one)],
-      ['beside exchanges', (one) => store.tokens.rotate({ ...one, isNarrowed: true })],
+      [
+        'while exchanges may be running',
+        (one) => store.tokens.rotate({ ...one, isNarrowed: true }),
+      ],
       ['inside a transaction', (one) => inTransaction((tx) => tx.tokens.rotate(one))],
     ]
 
@@ -128,7 +131,7 @@ for (const [name, create, isMissing] of databases) {
       ['a rewrite', ({ id, next }) => store.tokens.rewrite(id, next).then(() => true)],
     ]
 
-    test('every insert stores every column alike, and every read returns it', async () => {
+    test('each kind of insert stores the same values in all columns, and each look-up returns the values', async () => {
       const { before: token } = await newPair()
       const rows: object[] = []
       for (const insert of Object.values(inserts)) {
@@ -146,7 +149,7 @@ for (const [name, create, isMissing] of databases) {
       expect(rows[0]).toMatchObject({ client_key: expect.anything(), scopes: 'a b' })
     })
 
-    test.each(replacements)('%s stores what an insert would store', async (_, replace) => {
+    test.each(replacements)('%s stores the same values as an insert', async (_, replace) => {
       const { before, after } = await newPair()
       const inserted = await store.tokens.insert(after)
       const expected = withoutId(await storedRow(inserted))

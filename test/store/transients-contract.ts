@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { Transients } from '../../src/store/contract/transients.ts'
 import { runConcurrently, successes, text } from './rows.ts'
 
-/** The tests that every store of transient values must pass. `other` is another node's view of the same values. */
+/**
+ * The tests that every store of transient values must pass. `other` is the store of another node with the same values.
+ */
 export const transientsContract = (
   name: string,
   open: () => { readonly one: Transients; readonly other: Transients },
-  /** Whether expired values stay until they are deleted. */
+  /** Whether expired values remain stored until `deleteExpired` deletes them. */
   { isSwept = true }: { readonly isSwept?: boolean } = {},
 ): void => {
   describe(`transients ${name}`, () => {
@@ -15,7 +17,7 @@ export const transientsContract = (
       return { one, other, either: (index: number) => (index % 2 === 0 ? one : other), key: text() }
     }
 
-    test('a value is kept until its expiry, by the clock that is passed [T731]', async () => {
+    test('a value is stored until its expiry, according to the time that the caller passes [T731]', async () => {
       const { one, other, key } = both()
       expect(await one.put(key, 'value', 10, 0)).toBe(true)
       expect(await other.get(key, 9)).toBe('value')
@@ -49,14 +51,14 @@ export const transientsContract = (
       ])
     })
 
-    test('of 50 concurrent callers with one key, exactly one puts', async () => {
+    test('put() succeeds for exactly one of 50 concurrent callers with the same key', async () => {
       const { one, either, key } = both()
       const put = await runConcurrently(50, (index) => either(index).put(key, `v${index}`, 10, 0))
       expect(successes(put)).toHaveLength(1)
       expect(await one.get(key, 0)).toBe(`v${put.indexOf(true)}`)
     })
 
-    test('of 50 concurrent callers, exactly one takes the value, and no later one does', async () => {
+    test('take() returns the value to exactly one of 50 concurrent callers, and to no later caller', async () => {
       const { one, other, either, key } = both()
       await one.put(key, 'value', 10, 0)
       const taken = await runConcurrently(50, (index) => either(index).take(key, 0))
@@ -65,7 +67,7 @@ export const transientsContract = (
       expect(await other.put(key, 'again', 10, 0)).toBe(true)
     })
 
-    test('of 50 concurrent callers, each gets another number', async () => {
+    test('increment() returns a different number to each of 50 concurrent callers', async () => {
       const { one, other, either, key } = both()
       const numbers = await runConcurrently(50, (index) => either(index).increment(key, 10, 0))
       expect([...numbers].sort((a, b) => a - b)).toEqual(
@@ -75,7 +77,7 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBeUndefined()
     })
 
-    test('an expired count starts again', async () => {
+    test('increment() starts again from 1 after the counter expired', async () => {
       const { one, other, key } = both()
       await one.increment(key, 10, 0)
       await other.increment(key, 10, 0)
@@ -83,14 +85,14 @@ export const transientsContract = (
       expect(await other.increment(key, 20, 19)).toBe(2)
     })
 
-    test('counting does not take the value', async () => {
+    test('increment() does not remove the value of the same key', async () => {
       const { one, other, key } = both()
       await one.put(key, 'value', 10, 0)
       expect(await other.increment(key, 10, 0)).toBe(1)
       expect(await one.get(key, 0)).toBe('value')
     })
 
-    test('deleting a missing value is no error', async () => {
+    test('delete() does not fail for a missing value', async () => {
       const { one, other, key } = both()
       await one.put(key, 'value', 10, 0)
       await other.delete(key)
@@ -98,7 +100,7 @@ export const transientsContract = (
       expect(await one.get(key, 0)).toBeUndefined()
     })
 
-    test('expired values are deleted up to the limit; live ones stay', async () => {
+    test('deleteExpired() deletes expired values up to the limit, and no other values', async () => {
       const { one, other } = both()
       const deleted = (rows: number) => (isSwept ? rows : 0)
       while ((await one.deleteExpired(1_000, 100)) > 0);
@@ -112,7 +114,7 @@ export const transientsContract = (
       expect(await one.get(live, 10)).toBe('x')
     })
 
-    test('setting replaces the existing value, also an expired one', async () => {
+    test('set() replaces the existing value, even if it has expired', async () => {
       const { one, other } = both()
       const key = text()
       await one.set(key, 'first', 10, 0)
@@ -123,8 +125,8 @@ export const transientsContract = (
       expect(await other.take(key, 30)).toBe('third')
     })
 
-    // Except NUL, which a text in PostgreSQL cannot contain; stored values are sealed and contain none.
-    test('any text is kept as it is', async () => {
+    // The text contains no NUL, which PostgreSQL rejects in texts. Sealed values never contain NUL.
+    test('any text is stored unchanged', async () => {
       const { one, other } = both()
       for (const value of ['', 'ä😀\n\t"', 'x'.repeat(100_000)]) {
         const key = text()

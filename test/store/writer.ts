@@ -3,14 +3,14 @@ import type { Digest } from '../../src/crypto/digest.ts'
 import { sqlite } from '../../src/store/sqlite.ts'
 import { clientKey } from './rows.ts'
 
-/** The work of one thread of `sqlite.test.ts`, beside others on the same file. */
+/** The work of one of the threads that `sqlite.test.ts` runs concurrently on the same file. */
 export interface Task {
   readonly path: string
   readonly clientId: string
   readonly codes: readonly string[]
 }
 
-/** The codes that it redeemed, and the numbers that it counted. */
+/** The codes that the thread redeemed, the values that it took, and the counts that it received. */
 export interface Done {
   readonly redeemed: readonly string[]
   readonly taken: readonly string[]

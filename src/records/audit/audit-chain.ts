@@ -16,8 +16,8 @@ import { checkpointClaims } from '../seals/claims.ts'
 /** The maximum number of rows of one checkpoint. */
 const maxRows = 1_000
 /**
- * The maximum time between the events of one checkpoint, in milliseconds. It is short, because retention removes whole
- * checkpoints.
+ * The maximum time between the first and the last event of one checkpoint, in milliseconds. It is short, because
+ * expired rows are removed by whole checkpoints.
  */
 const span = 60_000
 /** The number of checkpoints per query. */
@@ -26,7 +26,7 @@ const checkpointsAtOnce = 100
 export const reach = 2 ** 44
 /** The interval of checks whether earlier transactions have committed, in milliseconds. */
 const betweenLooks = 100
-/** The number of these checks in one run. */
+/** The maximum number of checks for earlier transactions in one run. */
 const maxChecks = 5
 
 /** The parts of the server that the chain needs. */
@@ -147,7 +147,7 @@ export class AuditChain {
     while ((await removeSome()) !== null);
   }
 
-  /** Covers committed rows, with a limited number of checkpoints. */
+  /** Covers committed rows with a limited number of checkpoints. */
   async coverSome(): Promise<void> {
     const { removeSome } = this.coverage(null)
     for (let made = 0; made < checkpointsAtOnce; made += 1)
@@ -214,7 +214,8 @@ export class AuditChain {
       digest.add(row)
       const isForged = copies.includes(row.id) || !keys.isAuditIntact(row.seal, row.values)
       if (isForged) forged.push(row.id)
-      // A forged row may contain any time, and the clock of a node may be ahead. Neither may delay the removal.
+      // A forged row may contain any time, and the clock of a node may be ahead. Use at most the current time, so that
+      // such a row does not delay the removal.
       latestAt = Math.max(latestAt, isForged ? now : Math.min(Number(row.values[0]), now))
     }
     for (const id of forged) this.#tampered('row', id)

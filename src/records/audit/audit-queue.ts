@@ -9,7 +9,7 @@ const flushDelay = 1_000
 const maxEvents = 20_000
 /** The number of events per statement, which blocks other writers of SQLite. */
 const batchSize = 200
-/** The maximum time for which a page waits for the write, in milliseconds. */
+/** The maximum time in milliseconds for which a page waits until the events are written. */
 const maxPageWait = 20
 
 /**
@@ -44,7 +44,7 @@ export class AuditQueue {
     return this.#writing
   }
 
-  /** Flushes for a page, which waits only briefly. */
+  /** Writes the waiting events before a page reads them. Stops waiting after `maxPageWait`. */
   async flushBriefly(): Promise<void> {
     if (this.#waiting.length > 0) await Promise.race([this.flush(), pause(maxPageWait)])
   }
@@ -59,7 +59,7 @@ export class AuditQueue {
     try {
       this.#report()
     } catch {
-      // A failing log must not keep the server open.
+      // A failing log must not prevent the server from closing.
     }
   }
 
@@ -75,8 +75,8 @@ export class AuditQueue {
       try {
         await this.#store.audit.addMany(part)
       } catch (error) {
-        // Do not retry these events: they may have been written although the response was lost. The events after them
-        // are written later.
+        // Do not retry these events: they may have been written although the response was lost. Later events are still
+        // written.
         this.#lost += part.length
         this.#waiting = [...events.slice(first + batchSize), ...this.#waiting]
         if (this.#waiting.length > 0) this.#later()

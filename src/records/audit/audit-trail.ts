@@ -17,7 +17,7 @@ import type { Store } from '../../store/store.ts'
 /** The subject of an event. A missing field means that the value is unknown or does not apply. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
   readonly details: AuditDetails<Name>
-  /** The actor, if it is not the actor of the request. */
+  /** The actor of the event. Default: the actor of the request. */
   readonly by?: Partial<AuditOrigin>
   readonly isRoutine?: boolean
 }
@@ -28,7 +28,7 @@ export const sealedEvent = (
 ): SealedAuditEvent => ({ ...event, seal: keys.sealAudit(auditValues(event)) })
 
 export interface AuditTrailOptions {
-  /** The store outside of transactions. Events that are added there may be written later. */
+  /** The store outside of transactions. Routine events that are added with this store are written later. */
   readonly root: Store
   readonly keys: Pick<KeyRing, 'sealAudit'>
   readonly queue: { add(event: SealedAuditEvent): void }
@@ -73,7 +73,7 @@ export class AuditTrail {
     hooks.notify(event)
   }
 
-  /** Records a failed login outside of transactions, either within a second or later, combined with others. */
+  /** Records a failed login outside of transactions. Further failed logins of a user are combined into one event. */
   addLoginFailure(about: About<'login.failed'>): void {
     this.#options.failedLogins.add(this.#event('login.failed', about) as AuditEvent<'login.failed'>)
   }

@@ -22,13 +22,13 @@ export interface AuditDefect {
     /** The row had no valid seal, or was a copy of another row, before a checkpoint covered it. */
     | 'row_forged'
     | 'row_copied'
-    /** Rows in this range were changed or swapped; it is unknown which ones. */
+    /** Some rows in this range were changed or swapped. The verification cannot determine which rows. */
     | 'rows_changed'
     | 'checkpoint_changed'
     | 'checkpoint_removed'
-    /** The checkpoint of the given head is missing, or has another digest. */
+    /** The checkpoint that `head` identifies is missing, or has another digest. */
     | 'head_differs'
-    /** The checkpoint of the given head has expired, so that it cannot be compared. */
+    /** The checkpoint that `head` identifies has expired, so its digest cannot be compared. */
     | 'head_expired'
   /** IDs of rows (`7`, `3-5`) or numbers of checkpoints. */
   readonly ids: string
@@ -36,7 +36,7 @@ export interface AuditDefect {
 
 /** The options of a verification of the audit log. */
 export interface AuditVerificationOptions {
-  /** The head of an earlier verification, which was stored outside of the database. */
+  /** The `head` that an earlier verification returned, and that was stored outside of the database. */
   readonly head?: string | undefined
   /** Called with each defect that is found. */
   readonly onDefect?: ((defect: AuditDefect) => void) | undefined
@@ -49,9 +49,12 @@ export interface AuditVerification {
   readonly rows: number
   readonly firstId: number | null
   readonly lastId: number | null
-  /** Rows after the last checkpoint, whose removal would not be detected yet, and the time of the first one. */
+  /**
+   * The number of rows after the last checkpoint, and the time of the first of these rows. Their removal is not
+   * detected.
+   */
   readonly uncovered: { readonly rows: number; readonly since: number | null }
-  /** The last checkpoint: its number and digest. Null without one. */
+  /** The number and the digest of the last checkpoint; null if no checkpoint exists. */
   readonly head: string | null
   readonly defects: number
 }

@@ -99,7 +99,7 @@ const checkRedirectUris = (value: string | readonly string[], rules: RedirectUri
       { problem: 'tooManyRedirectUris', value: maxRedirectUris },
     )
   }
-  // Count blank lines too, so that the reported line number is the one in the form.
+  // Count blank lines too, so that an error reports the line number in the form.
   const lines = typeof value === 'string' ? value.split('\n') : value
   lines.forEach((text, index) => {
     const uri = text.trim()

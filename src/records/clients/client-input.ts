@@ -12,7 +12,7 @@ export interface ClientInput {
   /** A list, or a text with one URI per line. The first URI is the default. */
   readonly redirectUris?: string | readonly string[]
   readonly defaultScopes?: readonly string[]
-  /** Scopes that a user may refuse on the consent page while granting the others. */
+  /** Scopes that a user may refuse on the consent page while granting the other scopes. */
   readonly optionalScopes?: readonly string[]
   readonly allowedScopes?: readonly string[] | null
   readonly grantTypes?: readonly string[] | null
@@ -27,7 +27,7 @@ export interface ClientInput {
 /** The origin of a client that no user registered, its registration token and its other metadata. */
 export type Registration = Pick<ClientFields, 'origin' | 'registrationToken' | 'metadata'>
 
-/** A client with its secret, which is shown only once. */
+/** A client with its new secret, which later look-ups do not return. */
 export interface ClientWithSecret {
   readonly client: Client
   readonly clientSecret: string

@@ -22,7 +22,7 @@ export class ClientRows {
   readonly context: RecordsContext
   readonly clientContext: ClientContext
   readonly #users: Users
-  /** The clients by their rows. The store returns the same object while a row is unchanged. */
+  /** Caches the verified client of each row object. The store returns the same object while a row is unchanged. */
   readonly #known = new WeakMap<ClientWithOwner, Client>()
 
   constructor(context: RecordsContext) {

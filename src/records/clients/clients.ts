@@ -64,8 +64,8 @@ export class Clients {
   }
 
   /**
-   * Stores a client that describes itself in a document, so that authorizations can refer to it. Does not change
-   * whether the client is verified or disabled. Other clients are stored already.
+   * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
+   * change whether the client is verified or disabled. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with
    */
   async keep(client: Client): Promise<void> {
@@ -74,7 +74,7 @@ export class Clients {
 
   /**
    * Builds a client from its document.
-   * @param stored the stored client, with the fields that the document cannot decide
+   * @param stored the stored client, with the fields that the document cannot determine
    * @throws InvalidField, ScopeDoesNotExists
    */
   described(
@@ -121,7 +121,9 @@ export class Clients {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
-  /** Lists applications whose name, ID or owner's e-mail address contains the text; all applications without a text. */
+  /**
+   * Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text.
+   */
   search(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
     return this.#rows.listed(this.#context.store.clients.search(text.normalize('NFC'), cursor))
   }
@@ -166,14 +168,14 @@ export class Clients {
     })
   }
 
-  /** Gives the client a new ID. Its tokens stay valid; its pending codes become invalid. */
+  /** Replaces the ID of the client. Its tokens remain valid, and its pending codes become invalid. */
   resetClientId(clientId: string): Promise<Client> {
     return resetClientId(this.#rows, clientId)
   }
 
   /**
-   * Gives the client a new secret.
-   * @param overlap seconds for which the old secret stays valid, at most 30 days; 0 by default
+   * Replaces the secret of the client.
+   * @param overlap seconds for which the old secret remains valid, at most 30 days. Default: 0
    * @throws InvalidField for an invalid overlap
    */
   resetClientSecret(
@@ -183,7 +185,7 @@ export class Clients {
     return resetClientSecret(this.#rows, clientId, overlap)
   }
 
-  /** Gives the client a new ID and a new secret in one transaction. */
+  /** Replaces the ID and the secret of the client in one transaction. */
   resetCredentials(clientId: string): Promise<ClientWithSecret> {
     return resetCredentials(this.#rows, clientId)
   }

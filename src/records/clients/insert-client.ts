@@ -14,7 +14,7 @@ export const insertRow = async (
 ): Promise<boolean> => {
   const { store, audit } = rows.context
   const row = rows.sealed(client)
-  // The audit log records the personal token instead.
+  // For the client of a personal token, the audit log only records the personal token.
   if (client.isPersonal) return store.clients.insert(row)
   return store.transaction(async (tx) => {
     if (!(await tx.clients.insert(row))) return false
@@ -35,7 +35,7 @@ export const insertClient = async (
     const clientSecret = rows.newSecret()
     const created: ClientFields = {
       ...fields,
-      // Store and seal the ID of the found user, whose type is that of the user table.
+      // Store and seal the ID of the found user, because it has the type of the user table.
       userId: owner?.id ?? null,
       clientKey: randomNumber(rows.context.random),
       clientId: rows.newId(),

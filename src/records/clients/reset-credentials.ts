@@ -8,12 +8,12 @@ import type { ClientWithSecret } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
 import { formerSecret, leakedAt, withSecret } from './secret-fields.ts'
 
-/** Gives the client a new ID. */
+/** Replaces the ID of the client. */
 export const resetClientId = (rows: ClientRows, clientId: string): Promise<Client> =>
   rewritten(rows, clientId, () => ({ clientId: rows.newId() }))
 
 /**
- * Gives the client a new secret.
+ * Replaces the secret of the client.
  * @throws InvalidField for an overlap that is not a whole number of seconds up to 30 days
  */
 export const resetClientSecret = async (
@@ -38,7 +38,7 @@ export const resetClientSecret = async (
   return { client, clientSecret }
 }
 
-/** Gives the client a new ID and a new secret in one transaction. */
+/** Replaces the ID and the secret of the client in one transaction. */
 export const resetCredentials = async (
   rows: ClientRows,
   clientId: string,

@@ -1,7 +1,7 @@
 import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { ClientFields } from '../../model/client.ts'
 
-/** Returns the fields of a former secret, which stays valid until it expires. */
+/** Returns the fields of a former secret, which remains valid until it expires. */
 export const formerSecret = (
   secret: Digest | null,
   expires?: number,
@@ -21,7 +21,7 @@ export const withSecret = (client: ClientFields, secret: string): ClientFields =
 /**
  * Returns the metadata with the time of the leak, which the settings page of the client shows. Only a client that an
  * owner registered has a settings page.
- * @param at null: removes the time
+ * @param at the time of the leak; null removes it
  */
 export const leakedAt = (
   { origin, metadata }: Pick<ClientFields, 'origin' | 'metadata'>,

@@ -38,8 +38,8 @@ export const describedClient = (
 }
 
 /**
- * Writes a self-described client, so that authorizations can refer to it. Does not change whether it is verified or
- * disabled.
+ * Writes a self-described client, so that authorizations can refer to the client. Does not change whether the client is
+ * verified or disabled.
  * @throws ReferenceNotFound if the row was tampered with
  */
 export const keepDescribed = async (rows: ClientRows, client: Client): Promise<void> => {
@@ -60,7 +60,7 @@ export const keepDescribed = async (rows: ClientRows, client: Client): Promise<v
   await removeFormerKey(rows, former, after)
 }
 
-// Returns the fields that this server determines, and not the document.
+// Returns the fields that the server determines instead of the document.
 const keptOf = (
   stored: Client,
   described: CheckedFields,

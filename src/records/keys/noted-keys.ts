@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 
 type Noted = Pick<Store, 'secretKeys' | 'sealed'>
 
-/** The maximum number of rows of a table that are read for the error message, so that the start is fast. */
+/** The maximum number of rows of each table that are read for the error message, so that the start remains fast. */
 const maxRows = 100_000
 /** Milliseconds between two checks that the current key is recorded. */
 const interval = 60_000
@@ -52,7 +52,7 @@ export const mustHaveKeyOf = async (
     )
 }
 
-/** Keeps a record that the current key is required while this process writes with it. */
+/** Maintains the record that this process writes with the current key. */
 export interface NotedKey {
   stop(): Promise<void>
 }

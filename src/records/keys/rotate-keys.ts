@@ -13,7 +13,7 @@ export interface KeyRotationProgress {
   readonly resealed: number
 }
 
-/** Rows that no configured key opens: they were tampered with, or their key is missing. */
+/** Rows that no configured key opens, because the rows were tampered with or their key is missing. */
 export interface UnreadableRows {
   readonly table: string
   /** The key ID in the rows; null if they contain no key ID. */
@@ -27,7 +27,7 @@ export interface KeyRotation {
   readonly resealed: number
   /** Rows that were not changed, and remain invalid. */
   readonly unreadable: readonly UnreadableRows[]
-  /** False if rows were still written under an earlier key, because a node was not restarted. */
+  /** False if a node that was not restarted still writes rows under an earlier key. */
   readonly isComplete: boolean
   /** Seconds for which issued JWTs, codes and forms still need an earlier key. */
   readonly keepFor: number
@@ -41,9 +41,9 @@ export interface KeyRotationOptions {
 
 /** The number of rows that are read and written in one transaction. */
 const batch = 250
-/** The number of rows that are sealed before the event loop handles requests. */
+/** The number of rows that are sealed before the event loop can handle requests again. */
 const slice = 50
-/** Milliseconds between two batches, for other writers. */
+/** Milliseconds between two batches, so that other writers can write. */
 const rest = 5
 /** The maximum number of attempts for rows that are written concurrently. */
 const maxAttempts = 5
@@ -72,7 +72,7 @@ export const rotateSecretKeys = async (
   { onProgress }: KeyRotationOptions = {},
 ): Promise<KeyRotation> => {
   const { jwtExpiresIn, authorizationCodeExpiresIn } = context.settings
-  // Rows of the audit log keep the seal of an earlier key, so cover them by checkpoints, which are resealed.
+  // Rows of the audit log are not resealed, so cover them with checkpoints, which are resealed.
   await new AuditChain(context).coverAll()
   let resealed = 0
   let isComplete = false
@@ -180,7 +180,7 @@ const reasonOf = (keyId: string | null, keys: KeyRing): string => {
     : `under key ${keyId}, which is not configured`
 }
 
-// Keep keys that are not configured here: another node may still need them.
+// Retain the records of keys that this process does not have, because another node may still need the keys.
 const forgetEarlierKeys = async ({ store, keys }: RecordsContext): Promise<void> => {
   const noted = await store.secretKeys.ids()
   for (const id of noted) {

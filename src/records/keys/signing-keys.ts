@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { signingKeyClaims } from '../seals/claims.ts'
 
-/** Milliseconds for which a new key is published before it signs, which is longer than clients cache published keys. */
+/** Milliseconds for which a new key is published before it signs. Clients cache published keys for a shorter time. */
 const publishedBefore = 3_600_000
 /** Milliseconds for which a process caches the keys. */
 const remembered = 30_000
@@ -45,7 +45,7 @@ export class SigningKeys {
   }
 
   /**
-   * Signs a JWT of this type with the current key.
+   * Signs a JWT of the given type with the current key.
    * @param store the transaction in which the token is written
    */
   async sign(payload: JWTPayload, type: string, store: Context['store']): Promise<string> {

@@ -25,7 +25,7 @@ export class IntactState {
     this.hasBuiltInUsers = hasBuiltInUsers
   }
 
-  /** Returns the user of a row; undefined if its seal is not valid. Rows of the application have no seal. */
+  /** Returns the user of a row; undefined if the seal is not valid. The user rows of an application have no seal. */
   user(row: StoredUser): User | undefined {
     if (!this.hasBuiltInUsers) return withoutSeal(row)
     const known = this.#users.get(row.id)

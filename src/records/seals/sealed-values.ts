@@ -33,7 +33,7 @@ interface Value {
 const seal = (...all: readonly Claims[]): readonly Value[] =>
   all.map((claims) => ({ purpose: 'row', claims }))
 
-/** Returns the sealed values of a row with their purposes and claims; undefined for a value without a digest. */
+/** Returns the sealed values of a row with their purposes and claims; undefined instead of a value without a digest. */
 const valuesOf: {
   readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
 } = {

@@ -6,7 +6,7 @@ import { nameOfClient, ofAuthorization, ofToken } from '../audit/audit-trail.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims, rotationClaims } from '../seals/claims.ts'
 
-/** An expiry in the past, even for nodes whose clocks are behind. */
+/** An expiry that is in the past even for nodes whose clocks are behind. */
 const longExpired = 0
 
 /**
@@ -73,8 +73,8 @@ export const endRotated = async (
 }
 
 /**
- * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers stole it
- * (RFC 6749 §4.1.2).
+ * Revokes the tokens of a code that is presented again with valid credentials, because one of the two callers stole the
+ * code (RFC 6749 §4.1.2).
  * @returns the error of the response
  */
 export const revokeReusedCode = async (

@@ -7,7 +7,7 @@ import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
 /**
- * Exchanges a token for a narrower one (RFC 8693), which becomes invalid with its parent.
+ * Exchanges a token for a narrower token (RFC 8693), which becomes invalid with its parent.
  * @throws OAuthError if the new token would not be narrower, or the parent has changed
  */
 export const exchangeToken = async (
@@ -31,7 +31,7 @@ export const exchangeToken = async (
       const { store, turns } = context
       // The parent must still exist unchanged when the child is inserted.
       const childId = await turns.transaction(store, `client ${clientId}`, async (tx) => {
-        // Lock the client first, as deleting or changing the parent does.
+        // Lock the client first, in the same order as transactions that delete or change the parent.
         await tx.clients.find(clientId)
         const row = await tx.tokens.hold(id)
         const isUnchanged =
@@ -49,7 +49,7 @@ export const exchangeToken = async (
   )
 }
 
-// Checked again here, so that a grant or an extension cannot widen a token.
+// Verify the bounds here again, so that a faulty grant or extension cannot widen a token.
 const mustBeNarrower = (child: Omit<TokenFields, 'id'>, parent: Token): void => {
   const { scopes, resources, keyThumbprint } = parent
   if (!isWithin(child.scopes, scopes))

@@ -47,8 +47,8 @@ export const issueForUser = async (
   // The transaction locks the consent, so that it cannot be withdrawn concurrently.
   const row = `consent ${subject.id} ${client.clientId}`
   const codeDigest = code ? digestOf(code.kind, code.value) : null
-  // The row of the authorization is the tombstone of the code. Keep it until the code expires, even if the tokens
-  // expire earlier.
+  // The row of the authorization is the tombstone of the code. Retain the row until the code expires, even if the
+  // tokens expire earlier.
   const codeEnds =
     code?.keptUntil ?? fields.createdAt + context.settings.authorizationCodeExpiresIn * 1000
   let isNearLimit = false
@@ -91,7 +91,7 @@ export const issueForUser = async (
   }
 }
 
-// The consent and the session were valid when the request was checked, and may have ended since.
+// The consent and the session were valid when the request was checked, but may have been withdrawn or ended since.
 const mustStillHold = async (
   { client, subject, under, scopes }: UserRedemption,
   tx: Store,
@@ -130,7 +130,7 @@ const endOldest = async (
   return found.length > 0
 }
 
-// The last of the concurrent exchanges to commit sees all others, so no exchange has to wait for another.
+// The exchange that commits last sees all concurrent exchanges, so no exchange must wait for another exchange.
 const endOldestOfAll = async (
   redemption: UserRedemption,
   context: RecordsContext,

@@ -25,9 +25,9 @@ import { sealedToken, unopened } from './token-row.ts'
 /** The options of a new personal token. */
 export interface PersonalTokenOptions {
   readonly scopes?: readonly string[]
-  /** Whether the token is generated internally, so that no page shows it. */
+  /** Whether the token is internal: no page lists it. */
   readonly isInternal?: boolean
-  /** Seconds. Default: the token does not expire, as specified. */
+  /** The lifetime in seconds. By default, the token does not expire, as specified. */
   readonly expiresIn?: number
   /** The maximum number of personal tokens of the user. Default: unlimited. */
   readonly most?: number
@@ -45,7 +45,7 @@ export type PersonalToken = Token & { readonly accessToken: string }
 
 /** A rotated personal token with its new value. */
 export type RotatedPersonalToken = PersonalToken & {
-  /** When the former value expires; null if it is no longer valid. */
+  /** The expiry of the former value; null if the former value is not valid. */
   readonly previousExpires: number | null
 }
 
@@ -54,7 +54,7 @@ export interface ManagedToken {
   readonly token: Token
   readonly name: string
   readonly lastUse: TokenUse | null
-  /** When the value from before the last rotation expires; null if it is no longer valid. */
+  /** The expiry of the value before the last rotation; null if that value is not valid. */
   readonly previousExpires: number | null
 }
 
@@ -70,7 +70,8 @@ export class PersonalTokens {
   }
 
   /**
-   * Creates a personal token, and the client of this name to which it belongs. It does not expire without `expiresIn`.
+   * Creates a personal token, and a client of the same name to which the token belongs. Without `expiresIn`, the token
+   * does not expire.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async create(
@@ -118,7 +119,7 @@ export class PersonalTokens {
     })
   }
 
-  /** Lists a user's personal tokens except the internal ones. */
+  /** Lists a user's personal tokens, without internal tokens. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
@@ -193,7 +194,8 @@ export class PersonalTokens {
     return retryOnCollision(() =>
       store.transaction(async (tx) => {
         const now = clock()
-        // Lock the client first, as a change of scopes does, so that the change also applies to a former value.
+        // Lock the client first, as `update` does, so that a concurrent change of scopes also applies to the former
+        // value.
         const token = await tx.tokens.find(id)
         if (token) await tx.clients.find(token.fields.clientId)
         const before = await tx.tokens.personal(id, now)
@@ -212,7 +214,7 @@ export class PersonalTokens {
           expires: Number.isFinite(life) ? now + life : null,
         }
         const accessToken = this.#newValue()
-        // The row is updated in place, so no unique index detects that the new value equals the old one.
+        // The row is updated in place, so the unique index does not detect that the new value equals the old value.
         if (accessToken === formerValue) throw new UniqueViolation()
         await tx.tokens.deletePrevious(id)
         await tx.tokens.deleteChildren(id)

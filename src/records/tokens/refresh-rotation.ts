@@ -11,9 +11,9 @@ import { Users } from '../users/users.ts'
 import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
- * Rotates a refresh token (RFC 9700 §4.14.2). Within the leeway, a rotated token gets the same response again, so that
- * a lost response or a parallel refresh does not log the user out. After the leeway, or if the successor was redeemed,
- * reuse revokes the authorization.
+ * Rotates a refresh token (RFC 9700 §4.14.2). Shortly after the rotation, a request with the rotated token gets
+ * the same response again, so that a lost response or a parallel refresh does not log the user out. After this leeway,
+ * or if the successor was redeemed, reuse revokes the authorization.
  * @throws OAuthError `invalid_grant`
  */
 export const redeemRefreshToken = async (
@@ -34,7 +34,7 @@ export const redeemRefreshToken = async (
 
 class LostRace extends Error {}
 
-// A retry has the same parameters and the same key.
+// A request counts as a retry only if it has the same parameters and the same key.
 const parametersOf = ({ parameters, resources, keyThumbprint }: RefreshRedemption): string =>
   resources === undefined && keyThumbprint === undefined
     ? parameters

@@ -21,8 +21,8 @@ const batchSize = 100
 const pauseFactor = 1
 
 /**
- * Returns a function that returns true for about one of `many` calls, at varying intervals. With a fixed interval, the
- * same one of several alternating clients could trigger every check.
+ * Returns a function that returns true for about one of `many` calls, at varying intervals. With a fixed interval, one
+ * of several alternating clients could trigger every check.
  */
 export const oneOf = (many: number): (() => boolean) => {
   let draws = 0
@@ -39,7 +39,7 @@ export const oneOf = (many: number): (() => boolean) => {
   }
 }
 
-/** Deletes up to `limit` rows. @returns the number of deleted rows; less than `limit` if no more are left */
+/** Deletes up to `limit` rows. @returns the number of deleted rows; less than `limit` if no further rows exist */
 type DeleteBatch = (limit: number) => Promise<number>
 
 /**
@@ -106,7 +106,7 @@ export class TokenBounds {
     await this.#running
   }
 
-  // Run one removal at a time. A skipped removal is soon triggered again, because only many writes exceed a bound.
+  // Run one removal at a time. The many writes that exceed a bound soon trigger a skipped removal again.
   #trim(deleteBatch: DeleteBatch): void {
     if (this.#stopping.signal.aborted) return
     this.#running ??= this.#deleteAll(deleteBatch)

@@ -38,7 +38,7 @@ export const newTokenFields = (
   }
 }
 
-/** Creates the secrets of a token record. A refresh token is only created if the record has an expiry for it. */
+/** Creates the secrets of a token record, with a refresh token only if the record has an expiry for it. */
 export const newSecrets = (
   { random }: RecordsContext,
   fields: Omit<TokenFields, 'id'>,
@@ -48,7 +48,7 @@ export const newSecrets = (
   refreshToken: fields.refreshExpires === null ? null : randomString(bits256, random),
 })
 
-/** Saves a token with the `saveToken` of the application, if it passed one. */
+/** Saves a token, with the `saveToken` function of the application if the application passed one. */
 export const save = async (
   context: RecordsContext,
   request: Redemption,
@@ -64,7 +64,7 @@ export const save = async (
     const made = await persist(row)
     return new Token({ ...row.fields, ...(typeof made === 'number' ? { id: made } : made) }, scopes)
   }
-  // The application may call `next` several times, but the token is saved once.
+  // The application may call `next` several times, but the token is saved only once.
   let saved: Promise<Token> | undefined
   const next = (changed?: TokenData): Promise<Token> => {
     saved ??= write(changed)
@@ -158,8 +158,8 @@ export const sealedToken = (
 }
 
 /**
- * Logs a token row that was tampered with. It is treated like a missing one.
- * @throws StoreUnavailable if only the key is missing here
+ * Logs a token row that was tampered with, and returns undefined as for a missing row.
+ * @throws StoreUnavailable if the row is not forged, but this process lacks its key
  */
 export const unopened = async (
   { fields }: Pick<StoredToken, 'fields'>,

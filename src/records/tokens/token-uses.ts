@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 const minInterval = 60_000
 /** Milliseconds for which uses are collected before they are written in one transaction. */
 const flushDelay = 5_000
-/** The maximum time for which a page waits for the write, in milliseconds. */
+/** The maximum time in milliseconds for which a page waits until the uses are written. */
 const maxPageWait = 20
 /** The maximum number of tokens in memory. Uses of further tokens are dropped. */
 const maxTokens = 10_000
@@ -50,7 +50,7 @@ export class TokenUses {
     await Promise.all([before, this.#writing])
   }
 
-  /** Flushes for a page, which waits only briefly. */
+  /** Writes the recorded uses before a page reads them. Stops waiting after `maxPageWait`. */
   async flushBriefly(): Promise<void> {
     if (this.#pending.size > 0) await Promise.race([this.flush(), pause(maxPageWait)])
   }

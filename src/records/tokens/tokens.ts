@@ -41,7 +41,8 @@ export class Tokens {
   }
 
   /**
-   * Creates a personal access token, and the client of this name to which it belongs. Does not expire by default.
+   * Creates a personal access token, and a client of the same name to which the token belongs. By default, the token
+   * does not expire.
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   createPersonal(
@@ -69,7 +70,7 @@ export class Tokens {
     return new PersonalTokens(this.#context).create(name, userId, options)
   }
 
-  /** Finds a token, including personal tokens, by its access token or else by its refresh token. */
+  /** Finds a token, including personal tokens, by the access token if one is passed, otherwise by the refresh token. */
   async find({
     accessToken,
     refreshToken,
@@ -93,8 +94,9 @@ export class Tokens {
   }
 
   /**
-   * Revokes a token: a personal token with its client, any other token with its whole authorization.
-   * @param as the audit event, if it does not follow from the token
+   * Revokes a token: a personal token with its client, an exchanged token alone, any other token with its
+   * authorization.
+   * @param as the name of the audit event. Default: the name that fits the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
     const { store, turns, audit, removed } = this.#context
@@ -119,7 +121,7 @@ export class Tokens {
   }
 
   /**
-   * Revokes an access token, but not its refresh token. Returns false if it is no longer the current access token.
+   * Revokes an access token, but not its refresh token. Returns false if the access token has been replaced.
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)

@@ -20,7 +20,7 @@ interface Counted {
 
 /**
  * Combines failed logins, so that guesses do not fill the audit log. The first failed login of a user is recorded
- * immediately; further ones in that hour become one event. Unknown accounts are counted together.
+ * immediately. Further failed logins in that hour become one event. Unknown accounts are counted together.
  */
 export class FailedLogins {
   readonly #record: (event: FailedLogin) => void

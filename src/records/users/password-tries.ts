@@ -26,7 +26,7 @@ interface Server {
 
 /**
  * Checks a password, unless too many wrong passwords were sent. A known browser of the account has its own limit. All
- * other attempts count by account, by network and account, by IP address, and by network.
+ * other attempts are limited by account, by network and account, by IP address, and by network.
  * @returns the result of the check
  * @throws OAuthError 429 with `Retry-After`, PasswordHashingBusy: nothing was hashed
  */

@@ -37,7 +37,7 @@ type State = Pick<FoundToken, 'user' | 'client'>
 /** A user whose password was checked, with the matching hash. */
 export type CheckedUser = Omit<UserWithPassword, 'seal'>
 
-/** The built-in users. A row that was tampered with is treated like a missing one. */
+/** The built-in users. A row that was tampered with is treated like a missing row. */
 export class Users implements UserSource {
   readonly #context: RecordsContext
 
@@ -58,8 +58,8 @@ export class Users implements UserSource {
   }
 
   /**
-   * Returns the current user and owner of a token, joined by the store or looked up by the application. Returns
-   * undefined if the row of the user or of the client was tampered with.
+   * Returns the current user of a token and the owner of its client. The store has joined them, or the application
+   * looks them up. Returns undefined if the row of the user or of the client was tampered with.
    */
   async stateOf(row: TokenWithState): Promise<State | undefined> {
     const { fields, user, client } = row
@@ -73,7 +73,9 @@ export class Users implements UserSource {
     return { user: current, client: { ...client, ownerActive } }
   }
 
-  /** Returns the current user and owner of a token if the store has joined them; otherwise undefined. */
+  /**
+   * Returns the current user of a token and the owner of its client if the store has joined them; otherwise undefined.
+   */
   joinedState({ user, client }: TokenWithState): State | undefined {
     const { intact } = this.#context
     if (!intact.isClient(client)) return undefined

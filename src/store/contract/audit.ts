@@ -25,25 +25,25 @@ export interface StoredAuditRow {
   readonly seal: string
 }
 
-/** A range of rows that is complete when all writers have ended: see `isSettled`. */
+/** The end of a range of rows. The range is complete when all `writers` have ended: see `isSettled`. */
 export interface AuditMark {
   readonly id: number
-  /** Whether the sequence of IDs had been set back, so that IDs would have been assigned twice. `mark` corrects it. */
+  /** Whether the sequence of IDs had been set back, which would assign IDs twice. `mark` corrects the sequence. */
   readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
 }
 
-/** Stores audit events, which are never changed, and deleted by age. */
+/** Stores audit events. Events are never changed, and old events are deleted. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
-  /** Adds all events or none, outside of requests. */
+  /** Adds all events or none, without delaying requests. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** Returns a page of events, the latest first. */
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
   /** Returns a page of events, the earliest first. */
   earliest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>
-  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if it is set, in the order of their IDs. */
+  /** Returns at most `limit` rows with IDs above `after`, and up to `until` if it is set, in ascending order. */
   rows(
     range: { readonly after: number | null; readonly until?: number },
     limit: number,
@@ -90,7 +90,7 @@ export interface AuditCheckpointStore {
   insert(checkpoint: SealedCheckpoint): Promise<boolean>
   /** Returns at most `limit` checkpoints with numbers above `after`, in the order of their numbers. */
   list(after: number, limit: number): Promise<readonly SealedCheckpoint[]>
-  /** Returns at most `limit` checkpoints, the latest first, with numbers below `before` if given. */
+  /** Returns at most `limit` checkpoints, the latest first. If `before` is given, their numbers are below it. */
   latest(limit: number, before?: number): Promise<readonly SealedCheckpoint[]>
   /** Deletes at most `limit` checkpoints with smaller numbers. @returns the number of deleted rows */
   deleteBelow(number: number, limit: number): Promise<number>

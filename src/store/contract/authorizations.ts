@@ -18,7 +18,8 @@ export interface AuthorizationStore {
   /** Marks the authorization as revoked and deletes its tokens. Returns false if it was revoked before. */
   revoke(id: number, now: number): Promise<boolean>
   /**
-   * Revokes at most `limit` authorizations with tokens of a user, for one client or for all, and deletes their tokens.
+   * Revokes at most `limit` authorizations of a user that have tokens, for one client or for all clients. Deletes the
+   * tokens.
    * @returns the number of revoked authorizations; 0 if none was left
    */
   revokeOfUser(userId: UserId, clientId: string | null, now: number, limit: number): Promise<number>

@@ -19,7 +19,7 @@ export interface ClientWithOwner extends SealedClient {
 
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
-  /** Finds the client by its current or previous secret, expired or not. */
+  /** Finds the client by its current or previous secret, even if the secret has expired. */
   findBySecret(digest: Digest): Promise<ClientWithOwner | undefined>
   /** Returns false if the ID or the secret is taken. The caller retries with other random values. */
   insert(client: SealedClient): Promise<boolean>
@@ -40,7 +40,7 @@ export interface ClientStore {
    * authorization and no consent. A client that may use `client_credentials` never counts as unused.
    */
   deleteUnused(before: number, limit: number): Promise<number>
-  /** Counts the unused clients that registered themselves, up to `max`, and before a time if given. */
+  /** Counts the unused clients that registered themselves, before a time if one is given. Stops counting at `max`. */
   countUnused(max: number, before?: number): Promise<number>
   /**
    * Counts the applications that a user registered, up to `max`, without internal clients and the clients of personal

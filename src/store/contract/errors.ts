@@ -15,7 +15,7 @@ export class ReferenceNotFound extends Error {
   override readonly name = 'ReferenceNotFound'
 }
 
-/** An operation on users of the application that only the application can carry out. */
+/** The operation would change users that belong to the application. Only the application can change them. */
 export class NotOurUsers extends Error {
   override readonly name = 'NotOurUsers'
   constructor(
@@ -31,6 +31,7 @@ export class StoreUnusable extends Error {
 }
 
 /**
- * A newer version has migrated the store. This version can use it, because migrations only add, but cannot migrate it.
+ * A newer version has migrated the store. This version can use the store, because migrations only add to the schema,
+ * but only the newer version can migrate the store.
  */
 export class NewerSchema extends StoreUnusable {}

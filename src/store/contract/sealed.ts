@@ -29,8 +29,8 @@ export interface SealedRows<Row> {
   /** The name of the table. */
   readonly table: string
   /**
-   * Reads the next `limit` rows in descending order of the primary key, and returns the rows with a value under another
-   * key. `next` is the cursor of the next page, or null after the last page.
+   * Reads the next `limit` rows in descending order of the primary key, and returns the rows with a value that is
+   * sealed under another key. `next` is the cursor of the next page, or null after the last page.
    */
   notUnder(
     keyId: string,
@@ -43,8 +43,8 @@ export interface SealedRows<Row> {
    */
   reseal(rows: readonly ResealedRow[]): Promise<number>
   /**
-   * Counts the rows with a value under this key among the first `limit`, and returns whether the table has no more
-   * rows.
+   * Counts the rows with a value that is sealed under this key, among the first `limit` rows of the table. `isAll` is
+   * true if the table has no more rows.
    */
   countUnder(
     keyId: string,

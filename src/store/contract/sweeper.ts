@@ -24,7 +24,7 @@ export interface RemovalStore {
   ): Promise<{ readonly keys: readonly number[]; readonly last: number | null }>
 }
 
-/** The type of a note of the sweeper between two runs: since when a user is missing, or when the last sweep ran. */
+/** The kind of a note that the sweeper stores for its next run: when a user was first missing, or the last sweep. */
 export type SweeperNoteKind = 'missing user' | 'last sweep'
 
 export interface SweeperNote {
@@ -42,7 +42,7 @@ export interface SweeperNoteStore {
   delete(kind: SweeperNoteKind, keys: readonly string[]): Promise<void>
 }
 
-/** The times of one run of the sweeper, in milliseconds since the epoch; null: nothing of that kind is removed. */
+/** The times of one run of the sweeper, in milliseconds since the epoch. For null, no row of that kind is removed. */
 export interface SweepTimes {
   readonly now: number
   /** Removes sessions that were not used since this time. */

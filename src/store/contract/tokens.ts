@@ -56,7 +56,7 @@ export interface TokenWithState extends StoredToken {
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
     readonly isDisabled: boolean
-    /** The scopes to which the client is limited now; null without a limit. */
+    /** The scopes to which the client is currently limited; null if its scopes are not limited. */
     readonly allowedScopes: readonly string[] | null
     /** The seal of these fields, except for the state of the owner. */
     readonly stateSeal: Sealed
@@ -68,7 +68,7 @@ export interface RefreshTokenWithState extends TokenWithState {
   readonly authorization: Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 }
 
-/** A rotated refresh token. A client that presents it again retries a request, or has stolen the token. */
+/** A rotated refresh token. A client that presents a rotated token either retries a request or has stolen it. */
 export interface RotatedRefreshToken {
   readonly digest: Digest
   readonly authorizationId: number
@@ -92,7 +92,7 @@ export interface Rotation {
   /** Whether concurrent requests may be exchanging the access token for narrower tokens. */
   readonly isNarrowed: boolean
   /**
-   * The new expiry of the authorization, unless its current expiry is later, since older rows may need the tombstone.
+   * The new expiry of the authorization. A later current expiry remains, since older rows may need the tombstone.
    */
   readonly endsAt: number
 }
@@ -115,18 +115,18 @@ export interface TokenStore {
   /** Finds the current pair of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
-  /** Lists a user's personal tokens, without internal ones and replaced values. */
+  /** Lists a user's personal tokens, without internal tokens and replaced values. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
-  /** Counts a user's personal tokens up to `max`, without internal ones and replaced values. */
+  /** Counts a user's personal tokens up to `max`, without internal tokens and replaced values. */
   countPersonalOf(userId: UserId, max: number): Promise<number>
   /** Deletes the tokens that were exchanged from this one. */
   deleteChildren(parentId: number): Promise<void>
   /** Deletes the former values of a personal token. */
   deletePrevious(successorId: number): Promise<void>
   /**
-   * Lists the active authorizations of a user for these clients: at most `limit` for each client, latest first, with
-   * their number, counted up to `countLimit`.
+   * Lists the active authorizations of a user for these clients: at most `limit` for each client, latest first.
+   * `count` is the number of authorizations for the client, counted up to `countLimit`.
    */
   authorizedOf(
     userId: UserId,
@@ -135,7 +135,7 @@ export interface TokenStore {
     limits: { readonly limit: number; readonly countLimit: number },
   ): Promise<readonly (AuthorizedTokenRow & { readonly count: number })[]>
   authorized(id: number, now: number): Promise<AuthorizedTokenRow | undefined>
-  /** Lists the tokens for the e-mail address of a user, a client ID or a token ID; all tokens for an empty text. */
+  /** Lists the tokens whose user's e-mail address, client ID or ID equals the text; all tokens for an empty text. */
   search(text: string, cursor: Cursor): Promise<Page<TokenWithNames>>
   /** Replaces the scopes, the expiry and the secret of a token. */
   rewrite(id: number, token: NewToken): Promise<void>

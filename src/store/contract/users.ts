@@ -32,7 +32,7 @@ export interface UserStore {
   delete(id: UserId, now: number): Promise<boolean>
 }
 
-/** Finds and deletes rows of users without a foreign key to the user. */
+/** Finds and deletes the rows that belong to users, in tables without a foreign key to the user table. */
 export interface UserDataStore {
   /** Lists at most `limit` IDs of users with rows, after `after`, in order. */
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>

@@ -35,7 +35,7 @@ interface Node {
   readonly port: number
 }
 
-/** Adds the host name for TLS, because an IP address may have several names and the driver does not send one. */
+/** Adds the host name for TLS, because the driver does not send it, and a server may have several names. */
 export const withServerName = ({ host, port }: Node): Node & { readonly servername?: string } =>
   isIP(host) === 0 ? { host, port, servername: host } : { host, port }
 

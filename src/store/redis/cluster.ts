@@ -24,7 +24,7 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     let isConnected = false
     const cluster = createCluster({
       rootNodes: nodes.map((node) => ({ socket: withServerName(node) })),
-      // Called for the nodes that were discovered from the root nodes.
+      // The driver calls this function with the address of each node that it discovered.
       nodeAddressMap: (found) => {
         const colon = found.lastIndexOf(':')
         return withServerName({ host: found.slice(0, colon), port: Number(found.slice(colon + 1)) })
@@ -61,7 +61,8 @@ export const clusterConnection = (settings: ConnectionSettings): RedisConnection
     try {
       await withTimeout(connectTimeout, connecting)
     } catch {
-      // No replica has taken over yet, so the next timeout tries again. Close the connection, even if it opens later.
+      // No replica has taken over yet, so the next timeout calls `renew` again. Close the connection, even if it opens
+      // later.
       const end = () => next.cluster.destroy()
       end()
       connecting.then(end, () => undefined)

@@ -15,7 +15,7 @@ export interface Commands {
 /** A connection that reconnects automatically. Commands fail while it is disconnected. */
 export interface RedisConnection {
   readonly commands: Commands
-  /** Opens the connection. The promise rejects if that fails. */
+  /** Opens the connection. The promise rejects if the connection cannot be opened. */
   connect(): Promise<void>
   /** Returns whether the node belongs to a cluster, so that it has only some of the keys. */
   isPartial(): Promise<boolean>

@@ -1,9 +1,9 @@
 import { type CommandParser, defineScript } from '@redis/client'
 
 /*
- * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the clock of the caller decides on the
- * expiry, so each script receives the time. Redis runs a script atomically. If its memory is full, Redis refuses a
- * script at the first write, except for a DEL.
+ * A value is a hash: `value`, `count`, `expires_at`. As in every other store, the clock of the caller determines the
+ * expiry, so each script receives the time. Redis runs a script atomically. If its memory is full, Redis refuses the
+ * first write of a script, unless that write is a DEL.
  */
 
 const parseCommand = (parser: CommandParser, key: string, ...values: readonly string[]): void => {
@@ -11,7 +11,7 @@ const parseCommand = (parser: CommandParser, key: string, ...values: readonly st
   parser.push(...values)
 }
 
-/** value, expires_at, now, milliseconds to live → 1, or 0 if the key exists */
+/** Arguments: value, expires_at, now, milliseconds to live. Returns 1, or 0 if the key exists. */
 const put = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -25,7 +25,7 @@ return 1`,
   transformReply: (reply: unknown) => reply === 1,
 })
 
-/** value, expires_at, milliseconds to live */
+/** Arguments: value, expires_at, milliseconds to live. */
 const replace = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -37,7 +37,7 @@ return 1`,
   transformReply: (reply: unknown) => reply === 1,
 })
 
-/** now → the value, which is removed */
+/** Argument: now. Removes and returns the value. */
 const take = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `
@@ -49,7 +49,7 @@ return found[2]`,
   transformReply: (reply: unknown) => (typeof reply === 'string' ? reply : undefined),
 })
 
-/** expires_at, now, milliseconds to live → the count */
+/** Arguments: expires_at, now, milliseconds to live. Returns the incremented count. */
 const increment = defineScript({
   NUMBER_OF_KEYS: 1,
   SCRIPT: `

@@ -10,7 +10,7 @@ import type { Tables } from './tables.ts'
 type Table = Tables['oauth2server_audit']
 
 export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore => {
-  // One JSON parameter for all rows: the query builder is slow with thousands of parameters.
+  // Pass all rows as one JSON parameter, because the query builder is slow with thousands of parameters.
   const insertAll = (events: readonly SealedAuditEvent[]) => {
     const rows = JSON.stringify(events.map(toRow))
     const names = sql.join(columns.map((column) => sql.ref(column)))
@@ -20,8 +20,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     return sql`insert into oauth2server_audit (${names}) ${values}`
   }
 
-  // Returns the transactions that may have inserted rows: PostgreSQL assigns an ID before the commit, until which the
-  // transaction holds this table lock. SQLite has one writer at a time, which commits before the next ID is assigned.
+  // Returns the transactions that may have inserted rows. PostgreSQL assigns an ID before the commit, and the
+  // transaction holds this table lock until the commit. SQLite commits each writer before it assigns the next ID.
   const writers = async (): Promise<readonly string[]> => {
     if (!locking) return []
     const { rows } = await sql<{ writer: string }>`
@@ -68,7 +68,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       .$if(event !== undefined, (q) => q.where('event', '=', event ?? ''))
       .$if(userId !== undefined, (q) => q.where('user_id', '=', String(userId)))
       .$if(clientId !== undefined, (q) => q.where('client_id', '=', clientId ?? ''))
-      // A literal instead of a parameter, so that the planner can use the partial index with the same condition.
+      // Use a literal instead of a parameter, so that the planner can use the partial index with the same condition.
       .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
       .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))
       .$if(until !== undefined, (q) => q.where('at', '<', until ?? 0))
@@ -86,8 +86,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async addMany(events) {
-      // One statement without a transaction. Otherwise the purge thread would wait for the transaction of this thread,
-      // which may be waiting for the same lock.
+      // Insert in one statement without a transaction. Otherwise, the purge thread would wait for the transaction of
+      // this thread, which may be waiting for the same lock.
       if (events.length > 0) await insertAll(events).execute(purge)
     },
 
@@ -112,7 +112,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
     },
 
     async mark({ after, until }) {
-      // Read the ID before the writers. Then a writer with a smaller ID either still holds the table lock or has ended.
+      // Read the ID before the writers, so that each writer with a smaller ID is still in the list or has ended.
       const [row] = await read
         .selectFrom('oauth2server_audit')
         .select((q) => q.fn.max('id').as('id'))

@@ -23,8 +23,8 @@ const fromRow = (row: Row): Authorization => ({
 })
 
 /**
- * The maximum number of authorizations that are revoked for a new one. More than one exceeds the limit only after the
- * limit was lowered.
+ * The maximum number of authorizations that are revoked for a new authorization. Usually one is revoked; more are
+ * revoked only after the limit was lowered.
  */
 const maxRevoked = 100
 
@@ -103,7 +103,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     },
 
     async revokeOfUser(userId, clientId, now, limit) {
-      // Find authorizations by their tokens, because there may be any number of revoked ones, which remain as
+      // Find authorizations by their tokens, because any number of revoked authorizations may remain as
       // tombstones.
       const rows = await write
         .selectFrom('oauth2server_token')
@@ -116,7 +116,7 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
         .execute()
       const ids = rows.flatMap(({ authorization_id: id }) => id ?? [])
       if (ids.length === 0) return 0
-      // Update the authorization before its tokens, as everywhere, so that concurrent transactions do not deadlock.
+      // Every transaction updates an authorization before its tokens, so that concurrent transactions do not deadlock.
       await write
         .updateTable('oauth2server_authorization')
         .set({ revoked_at: now })

@@ -4,7 +4,7 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/** Marks an item that its batch did not run, so that the item runs alone. */
+/** The result of an item that its batch did not run. The item then runs alone. */
 export const leftOut = Symbol('left out')
 
 export interface BatchOptions<Item, Result> {
@@ -24,8 +24,8 @@ export interface BatchOptions<Item, Result> {
 }
 
 /**
- * Combines the calls of one turn of the event loop into a batch. All callers receive their results after the whole
- * batch. If an error rolled the batch back, each item is retried alone.
+ * Combines the calls of one iteration of the event loop into a batch. All callers receive their results after the
+ * whole batch. If an error rolled the batch back, each item is retried alone.
  */
 export const batched = <Item, Result>({
   run,

@@ -130,7 +130,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .where(sql<boolean>`c.origin <> 'owner'`)
       // Tokens of `client_credentials` are deleted when they expire, so a client without rows may still be in use.
       .where(sql<boolean>`(c.grant_types is null or c.grant_types not like '%client_credentials%')`)
-      // A deleted client with a metadata document would be stored again without the decision of the administrator.
+      // Retain disabled clients: a deleted client with a metadata document would be stored again, and not be disabled.
       .where('c.is_disabled', '=', 0)
       .where('c.is_verified', '=', 0)
       .where(({ not, exists, selectFrom }) =>
@@ -161,7 +161,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
         ),
       )
 
-  // Every condition is a column of the index, so the limit of a count also limits the number of index entries read.
+  // The index contains the columns of all conditions, so the limit of a count also limits the index entries read.
   const usersOf = (clientKey: RawBuilder<number>) =>
     read
       .selectFrom('oauth2server_token as t')
@@ -196,7 +196,8 @@ export const sqlClients = (handle: Handle): ClientStore => {
 
     search(text, cursor) {
       if (text === '') return listed(clientsWithOwner, cursor)
-      // Compare both lower-case forms: `lower` in SQLite, and in PostgreSQL with the locale C, only converts ASCII.
+      // Compare with both lower-case forms, because `lower` only converts ASCII in SQLite, and in PostgreSQL with
+      // locale C.
       const contains = (column: 'c.name' | 'c.client_id' | 'u.email') => {
         const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
         const value = sql.ref(column)
@@ -301,14 +302,14 @@ export const sqlClients = (handle: Handle): ClientStore => {
         .where('client_key', 'in', old)
         .returning('client_key')
         .execute()
-      // Unused clients had no rows, but a concurrent request may be adding some.
+      // The unused clients had no rows, but a concurrent request may be adding rows.
       const keys = deleted.map(({ client_key }) => client_key)
       await noteRemovals(purge, 'client', keys, before)
       return deleted.length
     },
 
     async countUnused(max, before) {
-      // This query reads thousands of rows. In the purge thread, it does not delay requests.
+      // This query reads thousands of rows, so run it in the purge thread, where it does not delay requests.
       const some = unused()
         .$if(before !== undefined, (q) => q.where('c.created_at', '<', before ?? 0))
         .orderBy('c.created_at')

@@ -23,7 +23,7 @@ export type PropertiesWithoutColumn<
   Columns extends Record<string, { readonly property: keyof Source | null }>,
 > = Exclude<keyof Source, Columns[keyof Columns]['property']>
 
-/** Converts the values of a property to those of its column, and back. */
+/** Converts the values of a property to the values of its column, and back. */
 export interface Codec<Value, Stored> {
   readonly encode: (value: Value) => Stored
   readonly decode: (stored: Stored) => Value

@@ -43,7 +43,7 @@ export const newHandle = (handle: HandleOptions): Handle => ({
   statements: new Map(),
 })
 
-/** Returns whether a read has to lock its rows until the transaction ends. */
+/** Returns whether a read must lock its rows until the transaction ends. */
 export const holds = ({ locking, inTransaction }: Handle): boolean => locking && inTransaction
 
 /** Builds the condition that a column equals the key, or is one of the keys. */
@@ -54,8 +54,8 @@ const matchesOne: Match = (column) => sql`${sql.ref(column)} = ${placeholder}`
 const matchesMany: Match = (column) => sql`${sql.ref(column)} = any(${placeholder})`
 
 /**
- * Looks up one row by a text key with a statement that is built and compiled once. This is for hot paths, because
- * building a query costs three times as much as running it.
+ * Looks up one row by a text key with a statement that is built and compiled once. Hot paths use it, because building a
+ * query costs three times as much as running it.
  * @param build builds the query, whose only parameter is the key
  */
 export const lookup = <Row>(
@@ -136,7 +136,7 @@ export const byKey = (
   return locking ? sql`${sql.ref(key)} = any(array[${value}])` : sql`${sql.ref(key)} = ${value}`
 }
 
-/** Builds the condition that a unique key is among those of a subquery, which PostgreSQL then evaluates first. */
+/** Builds the condition that a subquery contains a unique key. PostgreSQL evaluates the subquery first. */
 export const isAmong = (
   { locking }: Pick<Handle, 'locking'>,
   key: string,
@@ -144,7 +144,7 @@ export const isAmong = (
 ): RawBuilder<boolean> =>
   locking ? sql`${sql.ref(key)} = any(array(${keys}))` : sql`${sql.ref(key)} in (${keys})`
 
-/** Prevents the use of an index on the column, so that only the rows that another condition found are checked. */
+/** Prevents the use of an index on the column, so that the database finds the rows by another condition first. */
 export const unindexed = (column: string): RawBuilder<number> => sql`${sql.ref(column)} + 0`
 
 /** Returns the key of the client with this ID; null for an unknown client. */

@@ -14,8 +14,8 @@ export interface LockRetriesOptions {
 
 /**
  * Prevents callers that wait for a locked row from occupying the connection pool. Every connection has a short
- * `lock_timeout`. Work that exceeds it releases its connection, and is retried until the limit. Retries use at most
- * half of the connections, and transactions leave a quarter for single statements.
+ * `lock_timeout`. Work that exceeds the timeout releases its connection, and is retried until the limit. Retries use at
+ * most half of the connections. Transactions use at most three quarters, so that single statements can run.
  */
 export class LockRetries {
   readonly #limit: number
@@ -47,13 +47,13 @@ export class LockRetries {
 
   /**
    * Retries work that has found a locked row, in one of the slots for retries.
-   * @param error is thrown if no slot becomes free within the limit
+   * @param error the error to throw if no slot becomes free within the limit
    * @throws the error of the last attempt
    */
   async again<T>(work: () => Promise<T>, error: unknown = rowsWereLocked()): Promise<T> {
     const until = performance.now() + this.#limit
     let last = error
-    // Work with fewer attempts has priority, so that it does not wait for work on a row that remains locked.
+    // Work with fewer attempts has priority over work that was retried often because its row remains locked.
     for (let attempts = 1; await this.#retries.take(attempts, until); attempts += 1) {
       try {
         return await work()

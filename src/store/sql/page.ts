@@ -5,7 +5,7 @@ export type Place = readonly [at: number, id: string]
 
 const cursorOf = ([at, id]: Place): string => `${at}.${id}`
 
-/** Parses a cursor: the row after which the page begins; undefined for the first page and for an invalid cursor. */
+/** Returns the position of the row before the page; undefined for the first page and for an invalid cursor. */
 export const placeOf = (after: string | null): Place | undefined => {
   const [, at, id] = /^(\d{1,15})\.([A-Za-z0-9_-]{0,255})$/.exec(after ?? '') ?? []
   return at === undefined || id === undefined ? undefined : [Number(at), id]

@@ -150,7 +150,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
     async findOrphans(after, limit) {
       const keysOf = async (table: 'token' | 'authorization' | 'consent') => {
         const name = sql.table(`oauth2server_${table}`)
-        // A recursive query goes from one key to the next in the index, independent of the number of rows of a client.
+        // A recursive query jumps from one key to the next in the index, so a client with many rows costs no more time.
         const { rows } = await sql<{
           key: number
         }>`with recursive keys(key) as (select min(client_key) from ${name} where client_key > ${after} union all select (select min(client_key) from ${name} where client_key > keys.key) from keys where keys.key is not null) select key from keys where key is not null limit ${limit}`.execute(
@@ -159,7 +159,7 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
         return rows.map(({ key }) => key)
       }
       const lists = [await keysOf('token'), await keysOf('authorization'), await keysOf('consent')]
-      // A full list may continue after its last key, so stop at the smallest last key of the full lists.
+      // A list with `limit` keys may have more keys, so return only keys up to the smallest last key of these lists.
       const ends = lists.filter((keys) => keys.length === limit).map((keys) => keys.at(-1) ?? after)
       const last = ends.length === 0 ? null : Math.min(...ends)
       const keys = [...new Set(lists.flat())].filter((key) => last === null || key <= last)

@@ -51,7 +51,7 @@ export const sealedRows = <TableRow, Row>(
     return sql`(${isKey(before.key)} and ${sql.join(same, sql` and `)})`
   }
 
-  // One statement for many rows, because round trips cost more than the updates.
+  // Update many rows in one statement, because round trips cost more than the updates.
   const reseal = async (db: Kysely<Tables>, rows: readonly ResealedRow[]): Promise<number> => {
     const set = columns.map((name, at) => {
       const values = rows.map(
@@ -66,7 +66,7 @@ export const sealedRows = <TableRow, Row>(
     return Number(numAffectedRows)
   }
 
-  // Never wait for a lock while holding others, because a deadlock would also cancel a request.
+  // Skip locked rows: waiting for a lock while holding other locks could cause a deadlock, which may cancel a request.
   const locked = async (
     db: Kysely<Tables>,
     rows: readonly ResealedRow[],
@@ -84,7 +84,7 @@ export const sealedRows = <TableRow, Row>(
 
     async notUnder(keyId, after, limit) {
       const below = after ? sql`${keyColumns} < (${sql.join(after)})` : sql`1 = 1`
-      // First find the end of the page, for which only keys are read.
+      // First find the last key of the page, because this query reads only keys.
       const ends =
         await sql<TableRow>`select ${refs(key)} from ${from} where ${below} order by ${ordered('desc')} limit 1 offset ${limit - 1}`.execute(
           read,

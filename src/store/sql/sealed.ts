@@ -24,7 +24,7 @@ type TokenRow = Selectable<Tables['oauth2server_token']> & {
 type ClientRow = Selectable<Tables['oauth2server_client']>
 type UserRow = Selectable<Tables['oauth2server_user']>
 
-// Read in the statement of the token, so that both are from the same snapshot.
+// The statement that reads a token also reads these scopes, so that both are from the same snapshot.
 const granted = sql`(select a.scopes from oauth2server_authorization as a where a.id = authorization_id) as granted,
   (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
   (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`

@@ -20,8 +20,8 @@ export const fromRow = (row: Selectable<Tables['oauth2server_session']>): Stored
 })
 
 /**
- * The maximum number of sessions that are deleted for a new one. More than one exceeds the limit only after it was
- * lowered.
+ * The maximum number of sessions that are deleted for a new session. Usually one is deleted; more are deleted only
+ * after the limit was lowered.
  */
 const maxEnded = 100
 
@@ -123,8 +123,8 @@ export const sqlSessions = (handle: Handle): SessionStore => {
     },
 
     async deleteExpired(now, idleSince, limit) {
-      // Use one index after the other: with both in one condition, a database reads all rows before it applies the
-      // limit.
+      // Delete by one column at a time, so that each statement uses an index: for a condition on both columns, a
+      // database would read all rows before it applies the limit.
       const deleteBy = async (column: 'expires_at' | 'last_seen_at', end: number, max: number) => {
         const ended = read
           .selectFrom('oauth2server_session')

@@ -80,7 +80,7 @@ export interface Tables {
     refresh_token_digest: Digest | null
     expires: number | null
     refresh_expires: number | null
-    /** The time at which both tokens have expired; null: never. */
+    /** The time at which both tokens have expired; null if they never expire. */
     ends_at: number | null
     scopes: string
     is_personal: Flag
@@ -126,7 +126,7 @@ export interface Tables {
     key: number
     at: number
   }
-  /** Notes of the sweeper between two runs. */
+  /** Notes that the sweeper stores for its next run. */
   oauth2server_sweeper_note: {
     kind: SweeperNoteKind
     key: string

@@ -1,7 +1,7 @@
 import type { Transients } from '../contract/transients.ts'
 import { type Handle, unindexed } from './handle.ts'
 
-/** Stores short-lived values in the database, so that they need no other system and survive a restart. */
+/** Stores short-lived values in the database, so that no other system is required and a restart loses no values. */
 export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
   async put(key, value, expiresAt, now) {
     const row = await write
@@ -93,7 +93,7 @@ export const sqlTransients = ({ read, write, purge }: Handle): Transients => ({
     const { numDeletedRows } = await purge
       .deleteFrom('oauth2server_transient')
       .where('key', 'in', expired)
-      // Check again: a new value may have replaced the expired one.
+      // Check the expiry again, because a new value may have replaced the expired value.
       .where('expires_at', '<=', now)
       .executeTakeFirst()
     return Number(numDeletedRows)

@@ -39,8 +39,8 @@ export const userSource = <A extends string>(
 }
 
 /**
- * Builds the condition that the user of a row exists. It is true for rows without a user, and if the store cannot see
- * users.
+ * Builds the condition that the user of a row exists. The condition is true for rows without a user, and if the
+ * store cannot read the users.
  */
 export const isThere = (
   { users }: Pick<Handle, 'users'>,

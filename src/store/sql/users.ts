@@ -41,7 +41,7 @@ const hostUsers = (handle: Handle): UserStore => {
     },
 
     async findByEmail(email) {
-      // The application may store upper case. Two addresses that differ only in case are ambiguous, so neither matches.
+      // The application may store addresses in upper case. If two addresses differ only in case, neither user is found.
       const rows = await select.where(sql`lower(u.email)`, '=', email).limit(2).execute()
       const [row] = rows
       return row && rows.length === 1 ? toUser(row) : undefined

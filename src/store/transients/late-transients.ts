@@ -5,8 +5,8 @@ import type { OpenTransients, TransientsOpener } from '../contract/transients.ts
 const pause = 1_000
 
 /**
- * Opens the store of short-lived values. During an outage, it keeps trying in the background, and operations fail with
- * StoreUnavailable until then.
+ * Opens the store of short-lived values. During an outage, retries in the background. Until the store is open, its
+ * operations fail with StoreUnavailable.
  * @param onAway called once for each reason of the outage
  * @throws StoreUnusable if the store refuses access
  */

@@ -7,7 +7,7 @@ interface Entry extends Expiring {
   readonly count: number
 }
 
-/** Short-lived values in the memory of this process: for tests, and where codes may be lost with the process. */
+/** Short-lived values in the memory of this process, for tests and for servers that may lose codes at a restart. */
 export const memoryTransients = (): Transients => {
   const entries = new Map<string, Entry>()
   const byExpiry = new ExpiryHeap<Entry>()

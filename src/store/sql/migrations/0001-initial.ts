@@ -14,8 +14,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       if (users === 'built-in') {
         await db.schema
           .createTable('oauth2server_user')
-          // The server generates a random ID, as for the key of a client, so that the seal can cover it, and it is
-          // never assigned to another user.
+          // The server generates a random ID, so that the seal can cover the ID, and the ID is never assigned again.
           .addColumn('id', id === 'integer' ? 'integer' : 'bigint', (c) => c.primaryKey().notNull())
           .addColumn('email', 'text', (c) => c.notNull().unique())
           .addColumn('password_hash', 'text')
@@ -29,7 +28,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
 
       await db.schema
         .createTable('oauth2server_client')
-        // The server generates a random key, so that the seal can cover it before the row is inserted.
+        // The server generates a random key, so that the seal can cover the key before the row is inserted.
         .addColumn('client_key', id === 'integer' ? 'integer' : 'bigint', (c) =>
           c.primaryKey().notNull(),
         )
@@ -121,7 +120,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .execute()
-      // Contains every column of the conditions of a count, so that a count reads only the index.
+      // The index contains every column in the conditions of a count, so that a count reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
       await index(db, 'token_by_user', ['user_id', 'client_key', 'id'])
       await db.schema
@@ -243,7 +242,7 @@ export const initial = ({ users, types: { id, userKey } }: UserReference): Migra
       await index(db, 'audit_by_event', ['event', 'at', 'id'])
       await index(db, 'audit_by_user', ['user_id', 'at', 'id'])
       await index(db, 'audit_by_client', ['client_id', 'at', 'id'])
-      // Events that users see in their own log are rare, unlike routine events.
+      // Users see their own log without routine events, so an index of the few other events is sufficient.
       await db.schema
         .createIndex('oauth2server_audit_of_person')
         .on('oauth2server_audit')
@@ -316,7 +315,7 @@ const autoIncrement =
 const foreignKeyOf = (users: UserReference['users']): string | null =>
   typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
 
-/** Creates an index. Every list has an index in its order, so that every page of the list has the same cost. */
+/** Creates an index. Every list has an index in the order of the list, so that every page has the same cost. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
@@ -324,7 +323,7 @@ const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<vo
     .columns(columns)
     .execute()
 
-/** Creates an index of the few rows with a value in the column. */
+/** Creates an index of the few rows in which the column is not null. */
 const partialIndex = (
   db: Kysely<unknown>,
   name: string,

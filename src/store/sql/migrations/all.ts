@@ -2,7 +2,10 @@ import type { UserReference } from '../handle.ts'
 import { initial } from './0001-initial.ts'
 import type { OnlineMigration } from './online.ts'
 
-/** Lists every migration. Names sort in order, and never change once they are released. */
+/**
+ * Lists every migration by name. The alphabetical order of the names is the order of the migrations. Released names
+ * never change.
+ */
 export const migrationsFor = (
   reference: UserReference,
 ): Readonly<Record<string, OnlineMigration>> => ({

@@ -13,7 +13,7 @@ const table = 'oauth2server_migration'
 export interface MigrateOptions {
   readonly to?: string
   readonly dryRun?: boolean
-  /** The migrations, which tests of migrations replace. */
+  /** The migrations. Only tests set them. */
   readonly migrations?: typeof migrationsFor
 }
 
@@ -49,7 +49,7 @@ export const migrate = async (
     await forgetOnlineAfter(db, to)
   const done = schemaPlan.length > 0 ? await migrateSchema(migrator, to) : []
   const completed = await runOnline(db, migrations, to)
-  // Each migration is reported once, by the call that completes it. Another node may complete its online steps.
+  // The call that completes a migration reports it. Another node may complete the online steps.
   const withoutOnline = done.filter(
     ({ name, direction }) => direction === 'down' || !migrations[name]?.online,
   )

@@ -24,7 +24,7 @@ export const pendingOnline = async (
  * Runs the pending online steps, and records each migration when its steps are complete. On PostgreSQL, one node runs
  * them under the migration lock. On SQLite, several nodes may run them concurrently, because every statement is
  * idempotent.
- * @returns the migrations that this call completed, not those that another node completed
+ * @returns the migrations that this call completed, without migrations that another node completed
  */
 export const runOnline = (
   db: Kysely<Tables>,
@@ -56,7 +56,7 @@ export const runOnline = (
     }
   })
 
-/** Called before migrations are reverted, so that their online steps run again after a later `up`. */
+/** Deletes the records of online steps before migrations are reverted, so that a later `up` runs the steps again. */
 export const forgetOnlineAfter = async (db: Kysely<Tables>, to: string): Promise<void> => {
   if (await hasTable(db)) await sql`delete from ${sql.table(table)} where name > ${to}`.execute(db)
 }

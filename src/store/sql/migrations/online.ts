@@ -77,8 +77,8 @@ export const createIndexOnline = async (
     await sql`create index if not exists ${target}`.execute(db)
     return
   }
-  // The statement waits until all currently open transactions have ended, without blocking others. A timeout would
-  // leave an invalid index.
+  // The statement waits for all currently open transactions, without blocking other statements. A timeout would leave
+  // an invalid index.
   await sql`set lock_timeout = 0`.execute(db)
   try {
     await whenTablesAreFree(async () => {

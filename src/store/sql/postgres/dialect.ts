@@ -21,7 +21,7 @@ export interface PostgresResult {
 
 /** A connection to PostgreSQL, for any driver. */
 export interface PostgresConnection {
-  /** @param name the name of the prepared statement; undefined: the statement is not prepared */
+  /** @param name the name of the prepared statement. If undefined, the statement is not prepared. */
   query(
     sql: string,
     parameters: readonly unknown[],
@@ -42,7 +42,7 @@ export interface PostgresDialectOptions {
   readonly prepare: boolean
   /** Retries statements outside of transactions after lock timeouts. If undefined, such statements fail. */
   readonly lockRetries?: LockRetries | undefined
-  /** The adapter with the migration lock; by default Kysely's own. */
+  /** The adapter with the migration lock. The default is the adapter of Kysely. */
   readonly adapter?: DialectAdapter
 }
 
@@ -97,8 +97,8 @@ export class PostgresDialect implements Dialect {
 }
 
 /**
- * The maximum number of prepared statements. Most statements are fixed, but those with lists of varying length would
- * fill the memory of the database server.
+ * The maximum number of prepared statements. Most statements are fixed, but statements with lists of varying length
+ * would fill the memory of the database server.
  */
 const maxStatements = 300
 
@@ -210,8 +210,8 @@ class Session implements DatabaseConnection {
   }
 
   #run(sql: string, parameters: readonly unknown[]): Promise<PostgresResult> {
-    // A prepared select fails once after a column was added to its table, which would abort a transaction. So do not
-    // prepare a select in a transaction.
+    // Do not prepare a select in a transaction: a prepared select fails once after a column was added to its table, and
+    // the error would abort the transaction.
     const isPrepared = !(this.inTransaction && sql.startsWith('select'))
     const name = isPrepared ? this.#driver.names.of(sql) : undefined
     return this.#current.query(sql, parameters, name)
@@ -264,7 +264,7 @@ class PostgresDriver implements Driver {
 
   async rollbackTransaction(session: Session): Promise<void> {
     session.inTransaction = false
-    // PostgreSQL rolls back a lost connection. An error of `rollback` would hide the original error.
+    // PostgreSQL rolls back the transaction of a lost connection. An error of `rollback` would hide the original error.
     if (!session.isBroken) await session.command('rollback').catch(() => undefined)
   }
 

@@ -7,12 +7,12 @@ export const sqlStateOf = (error: unknown): string | undefined => {
 }
 
 /**
- * Connection exceptions, insufficient resources, shutdowns, system and internal errors, standbys, idle and long
- * transactions, rollbacks because of conflicts, lock timeouts.
+ * SQLSTATEs of a database that is temporarily unusable: connection exceptions, insufficient resources, shutdowns,
+ * system and internal errors, standbys, idle and long transactions, rollbacks because of conflicts, lock timeouts.
  */
 const outages = /^(?:08|53|57|58|25006|25P03|25P04|40|55P03|XX)/
 
-/** The outages that abort a statement, but not its connection, which can be rolled back and reused. */
+/** The outages that abort a statement, but not its connection. The transaction can be rolled back. */
 const keepsConnection = /^(?:40|53|55P03|57014)/
 
 /** Translates an error of the driver to an error of the store contract. */

@@ -14,14 +14,14 @@ export interface PostgresHotPathsOptions {
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
   readonly users: UsersLocation
   readonly types: ColumnTypes
-  /** Whether concurrent writes share a statement, and likewise concurrent look-ups. */
+  /** Whether concurrent writes share a statement, and concurrent look-ups share another. */
   readonly batch: boolean
   readonly lockRetries: LockRetries | undefined
 }
 
 /** The maximum number of rows in one statement. */
 const maxItems = 100
-/** The maximum number of concurrent statements of a kind. While they run, calls gather for the next batch. */
+/** The maximum number of concurrent statements of a kind. Further calls wait for the next batch. */
 const maxLookups = 2
 const maxWrites = 2
 
@@ -29,9 +29,9 @@ const isUndone = (error: unknown): boolean =>
   !(error instanceof StoreUnavailable) || isRolledBack(error.cause)
 
 /**
- * The hot paths of PostgreSQL. A statement costs a round trip, and a write also a disk flush, so the requests of one
- * turn of the event loop share a statement. A batch of writes leaves out the items whose rows are locked. Each such
- * item then runs in a statement of its own, so that no request waits for the row of another.
+ * The hot paths of PostgreSQL. A statement costs a round trip, and a write also costs a disk flush, so the requests of
+ * one iteration of the event loop share a statement. A batch of writes skips items with locked rows. Each skipped item
+ * then runs in a statement of its own, so that no request waits for the locked row of another request.
  */
 export const postgresHotPaths = ({
   dialect,
@@ -72,7 +72,7 @@ export const postgresHotPaths = ({
         const { rows } = await dialect.run(many.sql, [possible])
         return new Map((rows as readonly Row[]).map((row) => [keyOf(row), row]))
       },
-      // If the database is unavailable, each item would fail again, so do not retry them.
+      // If the database is unavailable, do not retry the items, because each retry would fail.
       {
         isUndone: (error) => !(error instanceof StoreUnavailable),
         maxItems,
@@ -110,8 +110,8 @@ export const postgresHotPaths = ({
         return rotations.map((one) => {
           if (isDone(one)) return true
           const served = first.get(one.id)
-          // Another rotation of the batch may have replaced the token. Otherwise, run this rotation alone: its row may
-          // be locked.
+          // If another rotation of the batch has replaced the token, this rotation fails. Otherwise, run it alone,
+          // because its row may be locked.
           return served && isDone(served) ? false : leftOut
         })
       },

@@ -17,7 +17,7 @@ export const idleTimeout = 10_000
 
 const pause = 250
 const maxAttempts = 80
-/** Milliseconds before a wait is reported. Nodes that start together usually wait for less time than this. */
+/** Milliseconds after which a wait is reported. Nodes that start together usually wait for a shorter time. */
 const usualWait = 2_000
 
 /** The lock ID of Kysely's own adapter. */
@@ -30,7 +30,7 @@ const isLockTaken = async (db: Kysely<unknown>): Promise<boolean> => {
   return rows[0]?.taken === true
 }
 
-/** Takes the lock under which one node migrates while all others wait. */
+/** Acquires a lock, so that one node migrates while all other nodes wait. */
 export class MigrationAdapter extends PostgresAdapter {
   readonly #onWait: () => void
 

@@ -49,7 +49,7 @@ interface ClientPool {
 const grace = 500
 
 const newPool = (config: PoolConfig): ClientPool => {
-  // The driver's own query timeout ignores that the event loop may have been blocked, so `withTimeout` replaces it.
+  // `withTimeout` replaces the query timeout of the driver, which does not consider that the event loop may be blocked.
   const { query_timeout: _, ...options } = config
   const pool = new Pool({ ...options, types: { getTypeParser } })
   const clients = new Set<PoolClient>()

@@ -9,9 +9,9 @@ import type { Tables } from '../tables.ts'
 import type { PostgresDialect } from './dialect.ts'
 import { postgresHotPaths } from './hot-paths.ts'
 
-// The time of the call, not of the transaction, in milliseconds like the times of rows.
+// `clock_timestamp` is the time of the call, not the start of the transaction. Rows contain times in milliseconds.
 const currentTime = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now'
-// Returns `on` in every transaction of a standby.
+// The setting is `on` in every transaction of a standby.
 const isReadOnly = `select current_setting('transaction_read_only') as is_read_only`
 
 /** Builds the store on PostgreSQL, for any driver. */

@@ -15,8 +15,8 @@ type GivenColumns = readonly (readonly [name: string, type: SqlType])[]
 const tokenGiven: GivenColumns = tokenColumnNames.map((name) => [name, tokenColumns[name].type])
 
 /**
- * The names of the columns of a rotated token among the parameters, which have a prefix because the token has equal
- * ones.
+ * The names of the columns of a rotated token, and their names as parameters. The parameters have a prefix, because the
+ * columns of the new token have the same names.
  */
 const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_${name}` }))
 
@@ -49,7 +49,7 @@ const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
     )`
 }
 
-/** Returns the table and key that the foreign key of a user refers to; undefined without a foreign key. */
+/** Returns the table and the column to which the foreign key of a user refers; undefined without a foreign key. */
 const referencedUser = (
   users: UsersLocation,
 ): { readonly table: string; readonly key: string } | undefined => {
@@ -63,7 +63,7 @@ const referencedUser = (
 }
 
 /**
- * Returns the statements that insert tokens. `skipping` leaves out tokens whose client or user is locked; `waiting`
+ * Returns the statements that insert tokens. `skipping` skips tokens whose client or user is locked, and `waiting`
  * waits for the lock.
  */
 export const insertStatements = (types: ColumnTypes, users: UsersLocation) => {
@@ -98,15 +98,15 @@ export const insertStatements = (types: ColumnTypes, users: UsersLocation) => {
 }
 
 /**
- * Returns the statements that rotate tokens. `skipping` leaves out locked rows; `waiting` waits for them. For each
- * table, only one condition can use an index, so that the plan does not depend on the statistics.
+ * Returns the statements that rotate tokens. `skipping` skips locked rows, and `waiting` waits for them. For each
+ * table, only one condition can use an index, so the query plan does not depend on the statistics.
  */
 export const rotateStatements = (types: ColumnTypes) => {
   const set = replacedColumnNames.map((name) => `${name} = given.${name}`)
   const conditions = rotationConditions.map(
     ([name, operator, value]) => `t.${name} ${operator} given.${value}`,
   )
-  // Locks the authorization before its tokens, as a revocation does. A revoked authorization is left out.
+  // Locks the authorization before its tokens, like `revoke`. Skips a revoked authorization.
   const rotate = (
     locked: '' | 'skip locked',
   ) => `with ${givenRows(rotationGiven, types)}, held as materialized (

@@ -8,13 +8,13 @@ import {
   UniqueViolation,
 } from '../../contract/errors.ts'
 
-// The busy timeout in milliseconds, in which node:sqlite blocks the event loop. It is short, and retries are
-// asynchronous.
+// The busy timeout in milliseconds. node:sqlite blocks the event loop until this timeout, so the timeout is short, and
+// retries are asynchronous.
 const busyTimeout = 10
 const maxWait = 2_000
 /**
- * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB. It grows during a
- * long read of another program, and the first write after the next checkpoint truncates it.
+ * The maximum size of the write-ahead log after a checkpoint, in bytes. The log usually has 4 MB. It grows while
+ * another program reads for a long time, and the first write after the next checkpoint truncates it.
  */
 const maxLogBytes = 8_388_608
 /** The maximum time between two failed attempts that count as one continuous lock, in milliseconds. */
@@ -30,7 +30,8 @@ const CONSTRAINT_UNIQUE = 2067
 const CONSTRAINT_PRIMARYKEY = 1555
 const CONSTRAINT_FOREIGNKEY = 787
 /**
- * READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: errors of the file and not of the statement.
+ * READONLY, INTERRUPT, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL and NOTADB are errors of the file, not of the
+ * statement.
  */
 const outages = new Set([8, 9, 10, 11, 13, 14, 15, NOTADB])
 
@@ -57,7 +58,7 @@ export class SqliteDatabase {
     this.#database = database
   }
 
-  /** @throws StoreUnavailable if the database stays locked for two seconds, or for errors of the file */
+  /** @throws StoreUnavailable if the database remains locked for two seconds, or if the file is unusable */
   async run(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     return retryWhileBusy(() => this.#execute(sql, parameters as SQLInputValue[]), this.#lock)
   }
@@ -131,7 +132,7 @@ export class SqliteDatabase {
     const statement = this.#database.prepare(sql)
     const columns = statement.columns()
     const entry: Prepared = { statement, reads: columns.length > 0, isExact: false }
-    // A write cannot be repeated after a number was out of range, so read exact integers immediately.
+    // An integer out of range fails the first time it is read. A write cannot be repeated then, so read bigint at once.
     if (!isSelect(sql) && columns.some(({ column }) => column === 'user_id')) makeExact(entry)
     // The statements are fixed, except for batches of varying size. The limit bounds their memory.
     if (this.#statements.size >= 500) this.#statements.clear()
@@ -193,7 +194,7 @@ class ForeignLock {
   }
 }
 
-/** Retries with jitter while another connection holds the lock. */
+/** Retries after random delays while another connection holds the lock. */
 const retryWhileBusy = async <T>(attempt: () => T, lock = new ForeignLock()): Promise<T> => {
   const started = performance.now()
   for (;;) {

@@ -20,7 +20,8 @@ export interface SqliteHotPathsOptions {
 }
 
 /**
- * The hot paths of SQLite. A commit costs as much as many rows, so the writes of one turn of the event loop share it.
+ * The hot paths of SQLite. A commit costs as much as writing many rows, so the writes of one iteration of the event
+ * loop share a commit.
  */
 export const sqliteHotPaths = ({
   reader,

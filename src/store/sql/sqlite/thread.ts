@@ -68,7 +68,7 @@ export class SqliteThread {
 
   #startWorker(): Worker {
     if (this.#worker) return this.#worker
-    // In a checkout, the TypeScript sources run without a build.
+    // The extension is `.ts` if the sources run without a build.
     const [extension] = /\.[jt]s$/.exec(import.meta.url) ?? ['.js']
     const worker = new Worker(new URL(`./worker${extension}`, import.meta.url), {
       workerData: { path: this.#path, synchronous: this.#synchronous },

@@ -3,10 +3,10 @@ import { StoreUnavailable, StoreUnusable } from '../../contract/errors.ts'
 import { openDatabase } from './database.ts'
 import type { ThreadRequest, ThreadResponse } from './thread.ts'
 
-// Runs in its own thread with one connection, and executes one statement at a time.
+// This module runs in its own thread with one connection, and executes one statement at a time.
 
 const database = openDatabase(workerData.path, { synchronous: workerData.synchronous })
-// Each statement reports the failure; without this, an unused worker would end the process.
+// Each statement reports the failure. Without this handler, the rejection would terminate an unused worker.
 database.catch(() => undefined)
 
 const responseTo = async ({ id, sql, parameters }: ThreadRequest): Promise<ThreadResponse> => {

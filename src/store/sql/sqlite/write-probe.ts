@@ -13,8 +13,8 @@ const maxWait = 500
 /** The number of characters that a probe writes. */
 const size = 4_000
 /**
- * The number of characters that a probe writes after a failure. The probe is larger then, so that one free page on a
- * full disk does not count as recovery.
+ * The number of characters that a probe writes after a failure. A larger probe fails on a full disk even if
+ * a single page is free.
  */
 const recoverySize = 256_000
 

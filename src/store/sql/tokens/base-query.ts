@@ -4,8 +4,8 @@ import { isThere, userSource } from '../user-source.ts'
 
 /**
  * The base of every query of tokens: the tokens as `t`, their clients as `c`, the owners of the clients as `o`, and the
- * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens that were revoked with the
- * credentials of the client.
+ * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens that became invalid
+ * when the secret of the client was revoked.
  */
 export const liveTokens = (handle: Handle) =>
   handle.read
@@ -25,5 +25,5 @@ export const liveTokens = (handle: Handle) =>
 
 export type LiveTokens = ReturnType<typeof liveTokens>
 
-// With the column itself, PostgreSQL would know that it is not null, and might scan the whole index of such rows.
+// With the plain column, PostgreSQL would infer `is not null`, and might scan the whole partial index.
 export const authorizationId = sql`coalesce(${sql.ref('t.authorization_id')}, 0)`

@@ -92,7 +92,8 @@ export const tokenCleanup = ({
         .select('id')
         .where('user_id', userId === null ? 'is' : '=', userId)
         .where('client_key', '=', clientKey)
-      // Count all tokens of the owner for this client, using only the index. Nearly all are from `client_credentials`.
+      // Count all tokens of the owner for this client, using only the index. Nearly all are `client_credentials`
+      // tokens.
       const beyond = await ofClient
         .orderBy('user_id', 'desc')
         .orderBy('client_key', 'desc')

@@ -28,7 +28,7 @@ type Secrets = Omit<StoredToken, 'fields' | 'lastUse'>
 const boolean: Codec<boolean, Flag> = { encode: flag, decode: (stored) => stored === 1 }
 const list: Codec<readonly string[], string> = { encode: joined, decode: split }
 
-/** Returns when the token and its refresh token have both expired; null: never. */
+/** Returns the time at which the token and its refresh token have both expired; null if the token never expires. */
 const endsAt = ({ expires, refreshExpires }: Fields): number | null =>
   expires === null ? null : Math.max(expires, refreshExpires ?? 0)
 

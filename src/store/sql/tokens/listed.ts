@@ -91,8 +91,8 @@ export const listedTokens = (
         .$if(text !== '', (q) => {
           if (/^\d{1,15}$/.test(text)) return q.where('t.id', '=', Number(text))
           if (!text.includes('@')) return q.where('t.client_key', '=', keyOf(text))
-          // Built-in e-mail addresses are stored in lower case, so that their index is used. An application may store
-          // any case.
+          // The built-in table stores e-mail addresses in lower case, so the query can use their index. The table of an
+          // application may contain upper case.
           const email = users === 'built-in' ? sql.ref('s.email') : sql`lower(s.email)`
           const named = read
             .selectFrom(userSource(handle, 's'))

@@ -10,7 +10,7 @@ const personalFromRow = (
   row: TokenRow & { readonly name: string; readonly previous_expires: number | null },
 ): PersonalTokenRow => ({ ...fromRow(row), name: row.name, previousExpires: row.previous_expires })
 
-// A literal instead of a parameter, so that the condition can use the partial index of personal tokens.
+// Use a literal instead of a parameter, so that the condition can use the partial index of personal tokens.
 const isPersonal = sql<boolean>`t.is_personal = 1`
 
 /** Reads personal tokens, without the tokens that were exchanged from them. */
@@ -40,7 +40,7 @@ export const personalTokens = (
         .where('t.user_id', '=', userId)
         .where('t.is_internal', '=', 0)
         .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
-        // Use the order of the index, which ends with the ID.
+        // Sort in the order of the index, whose last column is the ID.
         .orderBy('t.successor_id', 'desc')
         .orderBy('t.parent_id', 'desc')
         .orderBy('t.id', 'desc')

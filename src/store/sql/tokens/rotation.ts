@@ -14,14 +14,14 @@ export interface RotationValues {
   readonly current: Digest
   readonly next: TokenValues
   readonly rotated: RotatedTokenValues
-  /** The new expiry of the authorization, unless its current expiry is later. */
+  /** The new expiry of the authorization. A later current expiry remains. */
   readonly endsAt: number
 }
 
 /**
- * The conditions under which a rotation replaces a pair, in addition to an authorization that is not revoked. `current`
- * is the digest of the presented refresh token; other values are columns of the next pair. PostgreSQL has no index for
- * these operators, so that it always uses the index of the ID, independent of the statistics.
+ * The conditions under which a rotation replaces a pair. The authorization must also not be revoked. `current` is the
+ * digest of the presented refresh token, and other values are columns of the next pair. PostgreSQL has no index for
+ * these operators, so it always uses the index of the ID, independent of the statistics.
  */
 export const rotationConditions = [
   ['refresh_token_digest', 'is not distinct from', 'current'],
@@ -35,7 +35,7 @@ export interface RotationStatement {
   readonly parametersOf: (rotation: RotationValues) => (string | number | null)[]
 }
 
-// For the same reason, `+ 0` prevents the use of indexes on other columns.
+// `+ 0` prevents the use of indexes on other columns than the ID.
 
 /** Replaces the pair. If it changes no row, the rotation fails, and no other statement may run. */
 export const replacePair: RotationStatement = {
@@ -81,7 +81,7 @@ export const rotateIn = async (
   rotation: RotationValues,
   locking: boolean,
 ): Promise<boolean> => {
-  // Lock the authorization before its tokens, as a revocation does, to avoid a deadlock.
+  // Lock the authorization before its tokens, like `revoke`, to avoid a deadlock.
   if (locking)
     await sql`select id from oauth2server_authorization
       where id = ${rotation.next.authorization_id} for no key update`.execute(tx)

@@ -38,7 +38,7 @@ export const tokenStates = (
   handle: Handle,
   tokens: LiveTokens,
 ): Pick<TokenStore, 'findByAccess' | 'findByRefresh'> => {
-  // Token, client, owner and user in one query: this is the bearer check.
+  // The bearer check reads the token, client, owner and user in one query.
   const withState = tokens
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
     .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])

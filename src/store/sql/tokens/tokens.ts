@@ -70,11 +70,11 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         rotated: rotationToRow(rotated),
         endsAt,
       }
-      // The row already contains this digest, so no unique index rejects it.
+      // The row already contains this digest, so the unique index would not detect the collision.
       if (next.refreshDigest === rotated.digest) throw new UniqueViolation()
       const rotate = () => {
-        // A statement does not see rows that were written while it waited for a lock, so a concurrent exchange would
-        // leave a child behind. The statements of a transaction see them.
+        // A single statement does not see rows that were written while it waited for a lock, so it would not delete a
+        // token of a concurrent exchange. The later statements of a transaction see that token.
         if (hot && isNarrowed && locking) return transact((tx) => rotateIn(tx, rotation, locking))
         return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
       }
