@@ -1,6 +1,6 @@
 /**
- * Measures the duration of a request for each page, while other users have 1,000 applications and 10,000 tokens. `node
- * bench/pages.ts [requests per page]` prints a table in milliseconds.
+ * Measures the response time of each page in a database with 1,000 applications and 10,000 tokens of other users.
+ * Prints a table in milliseconds: `node bench/pages.ts [requests per page]`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'

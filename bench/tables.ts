@@ -219,7 +219,7 @@ export const capacityTable = (all: readonly StoreResults[]): string =>
     ]),
   ])
 
-/** The table of where and how the figures were measured. */
+/** The table of the date, the command and the machine of the measurements. */
 export const machineTable = (runs: Readonly<Record<string, Run>>): string =>
   table(
     [

@@ -84,7 +84,7 @@ const checkIntrospection = async (target: Target, call: Call, issued: string): P
 }
 
 const checkRefresh = async (target: Target, call: Call, resource: Call): Promise<void> => {
-  // Remove the token, so that only this check uses it: after a reuse, some servers revoke all tokens of the user.
+  // Remove the refresh token from the list: this check reuses it, after which some servers revoke the user's tokens.
   const [refreshToken] = call.refreshTokens?.splice(0, 1) ?? []
   const body = `${call.body}${refreshToken}`
   await refused(target, { ...call, body }, 'refresh')

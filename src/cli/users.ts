@@ -160,7 +160,7 @@ const onUser =
       if (!(await work(found, server))) throw noSuchUser(options.user)
     })
 
-// Uses letters and digits that cannot be confused with each other. The password has 99 bits of entropy.
+// Returns a password with 99 bits of entropy, without letters and digits that look alike.
 const newPassword = (): string => {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
   const word = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('')

@@ -61,8 +61,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
   /**
    * Calls the hook after each audit event with this name, or after every event if the name is `*`. Requests do not wait
-   * for the hook. If
-   * the hook throws, the server logs `hook.failed`.
+   * for the hook. If the hook throws, the server logs `hook.failed`.
    * @returns a function that removes the hook
    * @throws TypeError for an event that does not exist
    */

@@ -20,7 +20,7 @@ import { providerOperations } from './provider-operations.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
 import { Removals } from './sweeper/removals.ts'
 
-/** The records, the provider operations, and their background work. */
+/** The records, the provider operations, and the background jobs of the records. */
 export interface BuiltRecords {
   readonly context: RecordsContext
   readonly records: Records

@@ -13,7 +13,7 @@ import type { Prepared } from './prepare.ts'
 export interface OpenedStore {
   readonly database: OpenStore
   readonly serverClock: ServerClock
-  /** Regularly records the secret key that this node uses, until it is stopped. */
+  /** The background job that regularly records which secret key this node uses. */
   readonly notedKey: NotedKey
   /** The store of short-lived values outside the database, if the option `transients` is set. */
   readonly external: OpenTransients | undefined

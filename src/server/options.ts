@@ -19,7 +19,7 @@ import type { ProviderOptions } from './provider-operations.ts'
 export interface AuthorizationServerOptions extends SettingsInput, ProviderOptions {
   /** The public URL of the application, which is the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
-  /** The secret key, at least 32 bytes, followed by earlier keys, which still open the rows that they sealed. */
+  /** The secret key, at least 32 bytes, followed by earlier keys. Rows that an earlier key sealed remain readable. */
   readonly secretKeys: readonly (string | undefined)[]
   readonly store: StoreOpener
   /** Stores codes and other short-lived values outside the database, such as `redis(url)`. */
@@ -54,8 +54,8 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
   /** Refuses, restricts or verifies clients that register themselves (`dynamicRegistration`). */
   readonly registerClient?: RegisterClient
   /**
-   * Runs after the revocation of a credential that a secret scanner found, so that the application can notify its
-   * owner.
+   * Runs after the server revoked a credential that a secret scanner found. The application can then notify the owner
+   * of the credential.
    */
   readonly onLeaked?: OnLeaked
   readonly log?: LogSink

@@ -6,7 +6,7 @@ import { withTimeout } from '../store/timeout.ts'
 export interface Readiness {
   /** Pings the dependencies of the server. Concurrent callers share one result. */
   health(): Promise<Health>
-  /** Makes the process report that it is not ready, because it is about to stop. */
+  /** Makes `health` report that the process is not ready, because a shutdown has begun. */
   drain(): void
 }
 

@@ -32,8 +32,8 @@ export interface Router {
   readonly addresses: readonly string[]
   fetch(request: Request, connection?: Connection): Promise<Response>
   /**
-   * Handles requests to JSON endpoints without the router. Also refuses targets that are invalid only in their raw
-   * form, because a `Request` would normalize them. Returns undefined for any other request.
+   * Handles requests to JSON endpoints without the router. Also refuses invalid request targets that a `Request` object
+   * would normalize. Returns undefined for any other request.
    */
   direct(
     source: RequestSource,
@@ -44,7 +44,7 @@ export interface Router {
 const responseOf = (response: HttpResponse | Response): Response =>
   response instanceof HttpResponse ? response.toResponse() : response
 
-/** Returns the path of an endpoint, or every form of a well-known path (RFC 8414 §3.1, RFC 9728 §3.1). */
+/** Returns the path of an endpoint. For a well-known path, returns all its forms (RFC 8414 §3.1, RFC 9728 §3.1). */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
   const own = endpoint.path(server.settings)
   if (!endpoint.wellKnown) return [`${server.basePath}${own}`]

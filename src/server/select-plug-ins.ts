@@ -36,7 +36,7 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
     ({ isOn }) => isOn?.(settings) ?? true,
   )
   const knownGrants = [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)]
-  // An application with a login of its own also has its own sessions.
+  // An application that replaces the login also manages its own sessions, so it needs no session endpoints.
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]

@@ -268,6 +268,6 @@ export const loadVerifyJwt = async (
   ])
 }
 
-// The other lines of Node's message list the modules of the require stack, which do not help here.
+// Node's message continues with the modules of the require stack, which do not help the operator.
 const firstLine = (error: unknown): string | undefined =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]

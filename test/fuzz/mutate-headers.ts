@@ -109,6 +109,6 @@ export const headers: Mutation = (shape, r, n) => {
     shape.headers = shape.headers.filter(([given]) => given.toLowerCase() !== name.toLowerCase())
     shape.headers.push([name, value])
   } else shape.headers.push([name, value])
-  // The server sends an interim response first, and may wait for the announced body.
+  // After `Expect`, the server first sends an interim response, which would be mistaken for the response to a request.
   if (shape.headers.some(([given]) => given === 'Expect')) shape.isAlone = true
 }

@@ -178,7 +178,7 @@ export const sendAlone = (port: number, request: FuzzRequest, limit = timeout): 
       if (worst === undefined || reader.isWithin) return
       const { status } = worst
       if (!isRaw) return end(status)
-      // More responses may follow, for pipelined or smuggled requests.
+      // The bytes may contain several requests, so wait for further responses.
       stopWaiting()
       stopWaiting = callAfter(50, () => end(worst?.status ?? status))
     })

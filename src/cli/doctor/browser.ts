@@ -21,8 +21,8 @@ export class Browser {
   }
 
   /**
-   * Follows an authorization request until a redirect leads away from the server, and returns the target. If none does,
-   * returns a text with the problem.
+   * Sends an authorization request, logs in and consents.
+   * @returns the URL of the redirect to the client, or a text with the problem
    */
   async authorize(url: string): Promise<URL | string> {
     let address = url

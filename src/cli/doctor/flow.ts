@@ -6,7 +6,7 @@ import { type Examination, endpointOf, setting } from './examination.ts'
 import { type Finding, fail, ok, skip, unless, warn } from './finding.ts'
 import { cookieAdvice } from './pages.ts'
 
-/** A user with a browser, and an application that asks for access. */
+/** The browser of a user, and an application that requests access. */
 export interface Actors {
   readonly browser: Browser
   readonly application: Application
@@ -22,7 +22,9 @@ interface Tokens {
 /** The error if a step of the flow fails. The message names the step. */
 class Stopped extends Error {}
 
-/** Runs the whole flow of a client: code with PKCE, refresh, revocation, and requests that must be refused. */
+/**
+ * Runs the flow of a client: a code with PKCE, a refresh and a revocation. Also sends requests that must be refused.
+ */
 export const flow = async (
   examination: Examination,
   actors: Actors,
@@ -136,7 +138,7 @@ const code: Step = async (scene) => {
       status !== 200 &&
         `A request with a new token returns ${status}, perhaps because the proxy removes the Authorization header`,
     ],
-    'Clients rely on this.',
+    'Clients require each of these properties.',
   )
 }
 
@@ -174,7 +176,7 @@ const withoutChallenge: Step = async (scene) => {
   if (confidential) {
     const other = { ...scene, application: confidential }
     if (await getsCode(other, without)) served.push('confidential')
-    // A refusal is due to PKCE only if the same client succeeds with a challenge.
+    // Repeat the request with a challenge: if it also fails, the missing challenge was not the reason.
     else await newTokens(other).catch(asConfidential)
   }
   return served.length === 0
@@ -274,6 +276,6 @@ const revocation: Step = async (scene) => {
         (await application.refresh(refreshToken)).status === 200 &&
         'A refresh token that was revoked still works',
     ],
-    'Users who log out of a client stay logged in there (RFC 7009 §2).',
+    'A client cannot end its access when a user logs out (RFC 7009 §2).',
   )
 }

@@ -19,8 +19,9 @@ export interface DatabaseClockOptions extends TimeSources {
 type Verdict = 'agrees' | 'differs' | 'wrong'
 
 /**
- * The clock of the database, which all nodes share. The server measures it at intervals, and uses a monotonic clock in
- * between. The clock of the machine is only compared with it, so a wrong machine clock does not affect expiry.
+ * The clock of the database, which all nodes share. The server reads the database time at intervals, and uses a
+ * monotonic clock in between. A wrong machine clock does not affect expiry: the server only compares it with the
+ * database clock.
  */
 export class DatabaseClock implements ServerClock {
   readonly #options: DatabaseClockOptions
@@ -98,7 +99,7 @@ export class DatabaseClock implements ServerClock {
     const receivedAt = monotonic()
     const uncertainty = (receivedAt - sentAt) / 2
     const ahead = time - (sentAt + uncertainty)
-    // Keep the previous value if it lies within the uncertainty of this round trip.
+    // Retain the previous value if it differs by less than the uncertainty of this measurement.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
     this.#difference = machine() - (receivedAt + this.#ahead)

@@ -8,7 +8,7 @@ const wait = 3_600_000
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** The time of the last scheduled run of the sweeper. It is stored, so that it is known after a restart. */
+  /** The time of the last scheduled run of the sweeper. The database stores it across restarts. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>
@@ -60,7 +60,7 @@ export class MachineClock implements ServerClock {
     return now
   }
 
-  // A start after a long pause cannot be distinguished from a start with a clock that is ahead.
+  // The server cannot distinguish a long pause before the start from a clock that is ahead, so wait in both cases.
   async #checkPause(machine: number, monotonic: number): Promise<void> {
     const { lastSweep } = this.#options
     if (!this.#isLastSweepRead) this.#lastSweep = await lastSweep.read()

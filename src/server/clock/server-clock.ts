@@ -18,7 +18,7 @@ export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
 
-/** Wraps the clock of an application without checks, because tests set it to any time. */
+/** Wraps the clock of an application. It is not checked, because tests may set it to any time. */
 export const hostClock = (now: () => number): ServerClock => ({
   now,
   sweepTime: async () => now(),

@@ -39,8 +39,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
 }
 
 /**
- * Removes the parameter `prepare` from a URL, because only this package defines it. PgBouncer in transaction mode needs
- * `?prepare=false`.
+ * Removes the parameter `prepare` from a URL, because the PostgreSQL driver does not define it. PgBouncer in
+ * transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
 const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {

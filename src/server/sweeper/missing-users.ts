@@ -11,7 +11,7 @@ export const missingFor = 86_400_000
 const usersPerRun = 200
 /** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
-/** The number of missing users that a run accepts even if it checks only a few users. */
+/** The number of missing users that a run accepts in any case, even above the maximum share. */
 const alwaysToleratedMissing = 10
 /** The maximum share of missing users among the checked users. Above it, the run removes nothing. */
 const maxMissingShare = 0.1

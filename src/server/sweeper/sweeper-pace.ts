@@ -16,8 +16,8 @@ const shortPauseFactor = 1
 const behindAfter = 60_000
 
 /**
- * The number of rows of one kind to remove per batch. It doubles while batches are full and fast, and shrinks if they
- * are slow.
+ * The number of rows of one kind to remove per batch. The number doubles after a full and fast batch, and shrinks after
+ * a slow one.
  */
 export class BatchSize {
   #rows = firstBatch
