@@ -25,7 +25,14 @@ export type { LogEntry, LogLevel, LogSink } from './model/log.ts'
 export { AuthenticationRequired, OAuthError, type OAuthErrorCode } from './model/oauth-error.ts'
 export type { RegisterClient, RegistrationRequest } from './model/register-client.ts'
 export type { SaveToken, TokenData } from './model/save-token.ts'
-export { emailScope, Scope, ScopeDoesNotExists, ScopeRegistry } from './model/scope.ts'
+export {
+  type DeclaredScopes,
+  emailScope,
+  Scope,
+  ScopeDoesNotExists,
+  type ScopeName,
+  ScopeRegistry,
+} from './model/scope.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
 export {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
+import type { ScopeName } from '../model/scope.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import type { RequireApiAuthOptions, RestOptions } from './caller.ts'
 import * as node from './node.ts'
@@ -57,11 +58,11 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): RequestHandler 
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list, which would accept every token
  */
-export const requireOauthScopes = (...scopes: readonly string[]): RequestHandler =>
+export const requireOauthScopes = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireOauthScopes(...scopes) as RequestHandler
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): RequestHandler =>
+export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): RequestHandler =>
   node.requireAnyOauthScope(...scopes) as RequestHandler
 
 /**

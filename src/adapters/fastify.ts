@@ -6,6 +6,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { Auth } from '../model/auth.ts'
+import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
@@ -105,10 +106,11 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Hook => guard(a
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list
  */
-export const requireOauthScopes = (...scopes: readonly string[]): Hook => guard(oauthScopes(scopes))
+export const requireOauthScopes = (...scopes: readonly ScopeName[]): Hook =>
+  guard(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): Hook =>
+export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): Hook =>
   guard(oauthScopes(scopes, { any: true }))
 
 /** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */

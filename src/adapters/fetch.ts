@@ -1,5 +1,6 @@
 import type { Connection } from '../http/request.ts'
 import type { Auth } from '../model/auth.ts'
+import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
@@ -106,11 +107,11 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): HandlerGuard =>
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list
  */
-export const requireOauthScopes = (...scopes: readonly string[]): HandlerGuard =>
+export const requireOauthScopes = (...scopes: readonly ScopeName[]): HandlerGuard =>
   guard(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): HandlerGuard =>
+export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): HandlerGuard =>
   guard(oauthScopes(scopes, { any: true }))
 
 const guard = (rule: Guard): HandlerGuard => {

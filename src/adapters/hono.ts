@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type { Auth } from '../model/auth.ts'
+import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
@@ -125,11 +126,11 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): MiddlewareHandl
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list
  */
-export const requireOauthScopes = (...scopes: readonly string[]): MiddlewareHandler =>
+export const requireOauthScopes = (...scopes: readonly ScopeName[]): MiddlewareHandler =>
   guard(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): MiddlewareHandler =>
+export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): MiddlewareHandler =>
   guard(oauthScopes(scopes, { any: true }))
 
 /** Returns the authenticated caller. @throws Error if `rest(server)` did not run before */

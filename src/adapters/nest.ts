@@ -17,6 +17,7 @@ import {
 } from '@nestjs/common'
 import { map, type Observable } from 'rxjs'
 import type { Auth as AuthOfCaller } from '../model/auth.ts'
+import type { ScopeName } from '../model/scope.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy, asking } from './asked-scopes.ts'
@@ -175,12 +176,12 @@ export const RequireApiAuth = (options?: RequireApiAuthOptions): ClassDecorator 
  * @throws TypeError for an empty list
  */
 export const RequireOauthScopes = (
-  ...scopes: readonly string[]
+  ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
 export const RequireAnyOauthScope = (
-  ...scopes: readonly string[]
+  ...scopes: readonly ScopeName[]
 ): ClassDecorator & MethodDecorator => guardedBy(oauthScopes(scopes, { any: true }))
 
 // Creates a guard whose constructor validates the resource. Nest creates guards when the application starts, so an

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Auth } from '../model/auth.ts'
+import type { ScopeName } from '../model/scope.ts'
 import type { UserProxy } from '../model/user.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
@@ -46,11 +47,11 @@ export const requireApiAuth = (options?: RequireApiAuthOptions): Middleware =>
  * Requires a session, or a token with all of these scopes.
  * @throws TypeError for an empty list
  */
-export const requireOauthScopes = (...scopes: readonly string[]): Middleware =>
+export const requireOauthScopes = (...scopes: readonly ScopeName[]): Middleware =>
   guard(oauthScopes(scopes))
 
 /** Requires a session, or a token with at least one of these scopes. @throws TypeError for an empty list */
-export const requireAnyOauthScope = (...scopes: readonly string[]): Middleware =>
+export const requireAnyOauthScope = (...scopes: readonly ScopeName[]): Middleware =>
   guard(oauthScopes(scopes, { any: true }))
 
 /** Prepares `pageOf(request)` for pages of the application: the signed-in user, `jwt()` and `jwtToken()`. */

@@ -32,9 +32,26 @@ export interface ScopeTexts {
 // scope-token of RFC 6749 §3.3
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]{1,255}$/
 
+/**
+ * The scopes of the application, which it may declare in this form, so that a misspelled scope in a guard does not compile:
+ *
+ *     declare module 'svc-oauth2server/scopes' {
+ *       interface DeclaredScopes { scopes: 'notes:read' | 'notes:write' }
+ *     }
+ *
+ * The union can also be derived from an array of `Scope` objects: `(typeof scopes)[number]['id']`.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: the application adds the property
+export interface DeclaredScopes {}
+
+/** The ID of a scope that a guard requires: a declared scope, or any text if the application declares no scopes. */
+export type ScopeName = DeclaredScopes extends { readonly scopes: infer Declared extends string }
+  ? Declared | 'user:email'
+  : string
+
 /** A permission that a client can hold, for instance `notes:read`. */
-export class Scope {
-  readonly id: string
+export class Scope<const Id extends string = string> {
+  readonly id: Id
   readonly helpText: string
   readonly group: string
   readonly isInternal: boolean
@@ -42,7 +59,7 @@ export class Scope {
 
   /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3) */
   constructor(
-    id: string,
+    id: Id,
     { helpText = '', group = '', internal = false, translations = {} }: ScopeOptions = {},
   ) {
     if (!scopeToken.test(id))
