@@ -137,10 +137,13 @@ describe('the package, installed in an empty folder,', () => {
   }
 
   /** Compiles the host application in `fixtures/host.ts`, and runs it. */
-  const compileAndRun = async (at: string): Promise<Record<string, unknown>> => {
+  const compileAndRun = async (
+    at: string,
+    options: object = {},
+  ): Promise<Record<string, unknown>> => {
     const there = { cwd: at }
     await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
-    const config = { compilerOptions, files: ['host.mts'] }
+    const config = { compilerOptions: { ...compilerOptions, ...options }, files: ['host.mts'] }
     await writeFile(join(at, 'tsconfig.json'), JSON.stringify(config))
     await run(join(at, 'node_modules/.bin/tsc'), ['-p', '.'], there)
     const { stdout, stderr } = await run(process.execPath, ['out/host.mjs'], there)
@@ -204,6 +207,16 @@ describe('the package, installed in an empty folder,', () => {
       stat(join(old.path, 'node_modules/svc-oauth2server/node_modules')),
     ).rejects.toThrow('ENOENT')
     expect(await compileAndRun(old.path)).toEqual(expected)
+  })
+
+  test('compiles with TypeScript 5.4, the oldest version that the declarations of zod support', async () => {
+    await using old = await temporaryFolder()
+    await writeFile(join(old.path, 'package.json'), JSON.stringify({ private: true }))
+    const tools = await Promise.all(['express', '@types/express', '@types/node'].map(versionOf))
+    await run('npm', ['install', ...quiet, tarball, 'typescript@~5.4.0', ...tools], {
+      cwd: old.path,
+    })
+    expect(await compileAndRun(old.path, { target: 'es2022' })).toEqual(expected)
   })
 
   // The values are the runtime, the name of its folder in node_modules, its package, and its command with arguments.
