@@ -1,4 +1,3 @@
-import type { DialectAdapter } from 'kysely'
 import type { PoolConfig } from 'pg'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
@@ -11,7 +10,7 @@ import {
 } from './sql/postgres/migrate.ts'
 import { type PooledConnections, pooledConnections } from './sql/postgres/pool.ts'
 import { postgresStore } from './sql/postgres/store.ts'
-import type { OpenStore, StoreOpener } from './store.ts'
+import type { StoreOpener } from './store.ts'
 
 /** The options of `postgres(url)`. */
 export interface PostgresOptions {
@@ -24,6 +23,12 @@ export interface PostgresOptions {
    * idle for nearly as long. The value 0, which disables the limit in PostgreSQL, is rejected.
    */
   readonly statementTimeout?: number
+  /**
+   * The PostgreSQL schema of the tables, which is created if it is missing. Default: the first existing schema of the
+   * `search_path`, usually `public`. The table of your own users then needs its schema in the name: `public.people`.
+   * Cannot be combined with `prepare: false`; set the `search_path` of the role instead.
+   */
+  readonly schema?: string
   /** If false, statements are not prepared by name. Required behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
   /** If false, concurrent operations do not share statements. Only useful for benchmarks. */
@@ -37,6 +42,7 @@ export const postgres = (
     poolSize = 10,
     connectTimeout = 2_000,
     statementTimeout = 3_000,
+    schema,
     prepare = true,
     batch = true,
   }: PostgresOptions = {},
@@ -47,41 +53,33 @@ export const postgres = (
       throw new StoreUnusable(
         'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
       )
-    const connect = (limits: PoolConfig): PooledConnections =>
+    if (schema !== undefined) checkSchema(schema, prepare)
+    const searchPath = schema === undefined ? [] : [`search_path=${schema}`]
+    const connect = (limits: PoolConfig, settings: readonly string[]): PooledConnections =>
       pooledConnections({
-        connectionString: url,
+        ...withSettings(url, [...settings, ...searchPath]),
         application_name: 'svc-oauth2server',
         connectionTimeoutMillis: connectTimeout,
         keepAlive: true,
         ...limits,
       })
-    const storeOn = (
-      connections: PooledConnections,
+    const connections = connect(
       {
-        lockRetries,
-        adapter,
-      }: { readonly lockRetries?: LockRetries; readonly adapter?: DialectAdapter } = {},
-    ): OpenStore => {
-      const dialect = new PostgresDialect(connections, {
-        prepare,
-        lockRetries,
-        ...(adapter && { adapter }),
-      })
-      return postgresStore(dialect, users, { keyType, batch, lockRetries })
-    }
-    const connections = connect({
-      max: poolSize,
-      ...(prepare && planned(url)),
-      statement_timeout: statementTimeout,
-      lock_timeout: Math.min(lockTimeout, statementTimeout),
-      // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
-      query_timeout: statementTimeout + margin,
-      // This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected
-      // node before the statements that wait for these locks time out.
-      idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
-    })
+        max: poolSize,
+        statement_timeout: statementTimeout,
+        lock_timeout: Math.min(lockTimeout, statementTimeout),
+        // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
+        query_timeout: statementTimeout + margin,
+        // This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected
+        // node before the statements that wait for these locks time out.
+        idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
+      },
+      // PgBouncer rejects these settings.
+      prepare ? planSettings : [],
+    )
     const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })
-    const store = storeOn(connections, { lockRetries })
+    const dialect = new PostgresDialect(connections, { prepare, lockRetries })
+    const store = postgresStore(dialect, users, { keyType, batch, lockRetries })
     try {
       await store.ping()
     } catch (error) {
@@ -96,6 +94,7 @@ export const postgres = (
     return {
       ...store,
       async migrate(options) {
+        if (schema !== undefined && !options?.dryRun) await createSchema(dialect, schema)
         const plan = await store.migrate({ ...options, dryRun: true })
         if (options?.dryRun || plan.length === 0) return plan
         let hasReported = false
@@ -104,16 +103,19 @@ export const postgres = (
           hasReported = true
         }
         // A migration may build an index or wait for another node, which takes longer than the timeouts of requests.
-        const migrationStore = storeOn(
-          connect({
+        const migrationConnections = connect(
+          {
             max: 1,
             lock_timeout: tableLockTimeout,
             idle_in_transaction_session_timeout: idleTimeout,
-            // The statements of a migration have no timeout, so only keepalives detect a lost connection.
+            // Statements have no timeout here, so only keepalives detect a lost connection.
             keepAliveInitialDelayMillis: idleTimeout,
-          }),
-          { adapter: new MigrationAdapter(onWait) },
+          },
+          [],
         )
+        const adapter = new MigrationAdapter(onWait)
+        const migrationDialect = new PostgresDialect(migrationConnections, { prepare, adapter })
+        const migrationStore = postgresStore(migrationDialect, users, { keyType, batch })
         try {
           return await whenTablesAreFree(() => migrationStore.migrate(options), onWait)
         } finally {
@@ -142,17 +144,35 @@ const planSettings = [
   'enable_hashjoin',
   'enable_mergejoin',
   'jit',
-]
-  .map((setting) => `-c ${setting}=off`)
-  .join(' ')
+].map((setting) => `${setting}=off`)
 
-// If the address contains `options`, the driver would ignore `planSettings`, so add the settings to the address.
-const planned = (url: string): PoolConfig => {
+// If the address contains `options`, the driver would ignore the settings, so add the settings to the address.
+const withSettings = (url: string, settings: readonly string[]): PoolConfig => {
+  if (settings.length === 0) return { connectionString: url }
+  const options = settings.map((setting) => `-c ${setting}`).join(' ')
   const address = URL.canParse(url) ? new URL(url) : undefined
   const urlOptions = address?.searchParams.get('options')
-  if (!address || !urlOptions) return { options: planSettings }
-  address.searchParams.set('options', `${planSettings} ${urlOptions}`)
+  if (!address || !urlOptions) return { connectionString: url, options }
+  address.searchParams.set('options', `${options} ${urlOptions}`)
   return { connectionString: address.href }
+}
+
+const checkSchema = (schema: string, prepare: boolean): void => {
+  // PostgreSQL would parse other characters as a part of the setting.
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+    throw new StoreUnusable(
+      `schema accepts lower-case letters, digits and _; given was ${JSON.stringify(schema)}.`,
+    )
+  if (!prepare)
+    throw new StoreUnusable(
+      'schema cannot be combined with prepare: false, because PgBouncer rejects settings of a connection. Set the search_path of the role instead.',
+    )
+}
+
+// Look for the schema first: `create schema if not exists` needs a privilege even if the schema exists.
+const createSchema = async (dialect: PostgresDialect, schema: string): Promise<void> => {
+  const { rows } = await dialect.run('select 1 from pg_namespace where nspname = $1', [schema])
+  if (rows.length === 0) await dialect.run(`create schema if not exists ${schema}`, [])
 }
 
 const withoutPassword = (url: string): string => {

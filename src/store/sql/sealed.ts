@@ -29,7 +29,7 @@ const granted = sql`(select a.scopes from oauth2server_authorization as a where 
   (select a.resources from oauth2server_authorization as a where a.id = authorization_id) as granted_resources,
   (select a.created_at from oauth2server_authorization as a where a.id = authorization_id) as granted_at`
 
-// Users of the application have no password in the store. The command line does not know the location of the users.
+// Users of the application have no password in the store.
 const builtInUsers = (handle: Handle): SealedStore['users'] => {
   const rows = sealedRows(handle, {
     table: 'oauth2server_user',
@@ -37,20 +37,11 @@ const builtInUsers = (handle: Handle): SealedStore['users'] => {
     columns: ['password_hash', 'seal'],
     fromRow: (row: UserRow) => userFromRow(row),
   })
-  let isKnownToExist = false
-  const tableExists = async (): Promise<boolean> => {
-    if (handle.users !== 'built-in') return false
-    if (isKnownToExist) return true
-    const tables = await handle.read.introspection.getTables()
-    isKnownToExist = tables.some(({ name }) => name === rows.table)
-    return isKnownToExist
-  }
+  if (handle.users === 'built-in') return rows
   return {
     ...rows,
-    notUnder: async (...args) =>
-      (await tableExists()) ? rows.notUnder(...args) : { rows: [], next: null },
-    countUnder: async (...args) =>
-      (await tableExists()) ? rows.countUnder(...args) : { rows: 0, isAll: true },
+    notUnder: async () => ({ rows: [], next: null }),
+    countUnder: async () => ({ rows: 0, isAll: true }),
   }
 }
 

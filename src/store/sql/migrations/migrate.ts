@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { type MigrationInfo, Migrator } from 'kysely/migration'
 import { NewerSchema, StoreUnusable } from '../../contract/errors.ts'
 import type { MigrationResult } from '../../store.ts'
+import { currentSchema, existingTables } from '../existing-tables.ts'
 import type { Handle } from '../handle.ts'
 import { checkUsers } from '../start-checks.ts'
 import type { Tables } from '../tables.ts'
@@ -35,8 +36,14 @@ export const migrate = async (
   }
   await checkUsers(handle)
   await refuseNewer(db, Object.keys(migrations))
+  const schema = await currentSchema(db)
+  if (schema === null)
+    throw new StoreUnusable(
+      'The PostgreSQL schema of the connection does not exist: create it, or check the option schema and search_path.',
+    )
   const migrator = new Migrator({
     db,
+    ...(schema !== undefined && { migrationTableSchema: schema }),
     provider: { getMigrations: async () => ({ ...migrations }) },
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
@@ -94,8 +101,7 @@ const planned = (
 }
 
 const refuseNewer = async (db: Kysely<Tables>, known: readonly string[]): Promise<void> => {
-  const tables = await db.introspection.getTables()
-  if (!tables.some(({ name }) => name === table)) return
+  if (!(await existingTables(db)).includes(table)) return
   const rows = await db
     .withTables<{ [table]: { name: string } }>()
     .selectFrom(table)

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { existingTables } from '../existing-tables.ts'
 import type { Tables } from '../tables.ts'
 import type { OnlineMigration } from './online.ts'
 
@@ -61,7 +62,5 @@ export const forgetOnlineAfter = async (db: Kysely<Tables>, to: string): Promise
   if (await hasTable(db)) await sql`delete from ${sql.table(table)} where name > ${to}`.execute(db)
 }
 
-const hasTable = async (db: Kysely<Tables>): Promise<boolean> => {
-  const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === table)
-}
+const hasTable = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await existingTables(db)).includes(table)

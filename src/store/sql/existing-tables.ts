@@ -1,0 +1,23 @@
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
+import type { Tables } from './tables.ts'
+
+const isPostgres = (db: Kysely<Tables>): boolean =>
+  db.getExecutor().adapter instanceof PostgresAdapter
+
+/**
+ * Returns the PostgreSQL schema in which unqualified names create tables; null if it does not exist. Returns undefined
+ * for SQLite.
+ */
+export const currentSchema = async (db: Kysely<Tables>): Promise<string | null | undefined> => {
+  if (!isPostgres(db)) return undefined
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db)
+  return rows[0]?.name ?? null
+}
+
+/** Returns the names of the tables in the current schema. Other schemas may contain the tables of other servers. */
+export const existingTables = async (db: Kysely<Tables>): Promise<readonly string[]> => {
+  const [schema, tables] = await Promise.all([currentSchema(db), db.introspection.getTables()])
+  return tables
+    .filter((table) => schema === undefined || table.schema === schema)
+    .map(({ name }) => name)
+}

@@ -1,0 +1,115 @@
+import { type AuthorizationServerOptions, table } from 'svc-oauth2server'
+import { type PostgresOptions, postgres } from 'svc-oauth2server/postgres'
+import { createTestServer } from 'svc-oauth2server/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await makeDatabase()
+})
+afterEach(() => database.drop())
+
+const start = (options: PostgresOptions = {}, more: Partial<AuthorizationServerOptions> = {}) =>
+  createTestServer({ store: postgres(database.url, options), ...more })
+
+const schemasWithTables = async (): Promise<readonly unknown[]> =>
+  (
+    await database.query(
+      `select table_schema as name from information_schema.tables
+       where table_name = 'oauth2server_token' order by 1`,
+    )
+  ).map(({ name }) => name)
+
+describe('the option schema of postgres()', () => {
+  test('separates the servers of one database, in any order of their first starts', async () => {
+    const one = await start({ schema: 'one' })
+    const inPublic = await start()
+    const two = await start({ schema: 'two' })
+    try {
+      expect(await schemasWithTables()).toEqual(['one', 'public', 'two'])
+      const servers = [one, inPublic, two]
+      const tokens = await Promise.all(
+        servers.map(async (server) => {
+          const user = await server.users.create({ email: 'ada@example.org', password: null })
+          return server.tokens.createPersonal('Laptop', user.id)
+        }),
+      )
+      for (const [index, server] of servers.entries())
+        for (const [other, { accessToken }] of tokens.entries()) {
+          const found = await server.getToken({ accessToken })
+          expect(found !== undefined).toBe(index === other)
+        }
+    } finally {
+      await Promise.all([one, inPublic, two].map((server) => server.close()))
+    }
+    // A second start finds the existing tables.
+    await (await start({ schema: 'one' })).close()
+    await (await start()).close()
+  })
+
+  test('reads a user table with its schema in the name', async () => {
+    await database.query('create table people (id integer primary key, email text not null)')
+    await database.query("insert into people values (7, 'ada@example.org')")
+    const login = { resourceOwner: () => null, loginUrl: '/enter' }
+    const columns = { id: 'id', email: 'email', foreignKeys: true }
+    const server = await start(
+      { schema: 'auth' },
+      { users: table('public.people', columns), ...login },
+    )
+    expect((await server.users.findByEmail('ada@example.org'))?.id).toBe(7)
+    await server.tokens.createPersonal('Laptop', 7)
+    await server.close()
+    const unqualified = start({ schema: 'auth' }, { users: table('people', columns), ...login })
+    await expect(unqualified).rejects.toThrow('the database has no such table')
+  })
+
+  test('accepts an existing schema without the privilege to create schemas', async () => {
+    const role = `tenant_${Date.now()}`
+    await database.query(`create role ${role} login password 'tenant'`)
+    try {
+      await database.query(`create schema tenant authorization ${role}`)
+      const url = Object.assign(new URL(database.url), { username: role, password: 'tenant' })
+      const store = postgres(url.href, { schema: 'tenant' })
+      await (await createTestServer({ store })).close()
+      const missing = postgres(url.href, { schema: 'another' })
+      await expect(createTestServer({ store: missing })).rejects.toThrow('permission denied')
+    } finally {
+      await database.query(`drop owned by ${role}`)
+      await database.query(`drop role ${role}`)
+    }
+  })
+
+  test('a dry run of the migration does not create the schema', async () => {
+    const store = await postgres(database.url, { schema: 'auth' }).open()
+    try {
+      await expect(store.migrate({ dryRun: true })).rejects.toThrow(
+        'The PostgreSQL schema of the connection does not exist',
+      )
+      const rows = await database.query("select 1 from pg_namespace where nspname = 'auth'")
+      expect(rows).toEqual([])
+    } finally {
+      await store.close()
+    }
+  })
+
+  test.each(['', 'Auth', 'a,public', 'a -c role=x', '"a"', '1a', 'a'.repeat(64)])(
+    'refuses the name %j',
+    async (schema) => {
+      await expect(start({ schema })).rejects.toThrow(
+        'schema accepts lower-case letters, digits and _',
+      )
+    },
+  )
+
+  test('refuses prepare: false, because PgBouncer would reject the setting', async () => {
+    await expect(start({ schema: 'auth', prepare: false })).rejects.toThrow(
+      'schema cannot be combined with prepare: false',
+    )
+  })
+
+  test('an invalid schema opens no connection', async () => {
+    const store = postgres('postgres://nobody@127.0.0.1:1/none', { schema: 'A' })
+    await expect(createTestServer({ store })).rejects.toThrow('schema accepts')
+  })
+})
