@@ -10,13 +10,22 @@ const escaped = (characters: string): string => characters.replaceAll(/[\\\]^-]/
 export const queryCharacters = (allowed: string): ((query: string) => void) => {
   const others = escaped(allowed.replaceAll('%', ''))
   const percent = allowed.includes('%') ? '|%[0-9A-Fa-f]{2}' : ''
-  const valid = new RegExp(`^(?:[A-Za-z0-9\\-._~${others}]${percent})*$`)
+  const valid = new RegExp(`^(?:[A-Za-z0-9\\-._~${others}]${percent})*`)
   return (query) => {
-    if (!valid.test(query)) {
-      throw new OAuthError(
-        'invalid_request',
-        'The query string contains a character that is not allowed there.',
-      )
-    }
+    const end = valid.exec(query)?.[0].length ?? 0
+    if (end < query.length)
+      throw new OAuthError('invalid_request', problemOf(query.slice(end), allowed))
   }
 }
+
+const problemOf = (rest: string, allowed: string): string => {
+  if (rest.startsWith('%') && allowed.includes('%'))
+    return 'The query string contains a % that is not followed by two hexadecimal digits.'
+  return `The query string contains the character ${nameOf(rest)}, which the setting allowedUrlencodeCharacters (OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS) does not allow.`
+}
+
+// An error description cannot contain quotation marks, backslashes and non-ASCII characters (RFC 6749 §5.2).
+const nameOf = ([character = '']: string): string =>
+  /[!#-[\]-~]/.test(character)
+    ? character
+    : `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

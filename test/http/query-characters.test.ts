@@ -85,8 +85,24 @@ describe('decision §6.2 characters of a query string', () => {
     expect(status).toBe(400)
     expect(JSON.parse(text)).toEqual({
       error: 'invalid_request',
-      error_description: 'The query string contains a character that is not allowed there.',
+      error_description: expect.stringMatching(
+        query.includes('%')
+          ? /^The query string contains a % that is not followed by two hexadecimal digits\.$/
+          : /^The query string contains the character [!-~]+, which/,
+      ),
     })
+  })
+
+  test.each([
+    ['a=<', '<'],
+    ['a="', 'U+0022'],
+    ['a\\b', 'U+005C'],
+    ['$a', '$'],
+  ])('names the refused character of %s, and the setting that refuses it', async (query, name) => {
+    const { text } = await ask(app, query)
+    expect(JSON.parse(text).error_description).toBe(
+      `The query string contains the character ${name}, which the setting allowedUrlencodeCharacters (OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS) does not allow.`,
+    )
   })
 
   test.each(['\xC3\xA9', 'a=b&c=\xFF', '\u0000', '\u007F'])(
