@@ -123,7 +123,7 @@ describe('clients create', () => {
     [
       'an unknown client authentication method',
       ['--auth-method', 'mtls'],
-      /token_endpoint_auth_method: "mtls" is none of /,
+      /token_endpoint_auth_method: "mtls" is not accepted\. Accepted: /,
     ],
   ])('rejects %s without creating a client', async (_, options, message) => {
     await using place = await withUser()

@@ -41,7 +41,7 @@ export const checkedFields = (
   if (method !== null && (method === 'none') === merged.isConfidential) {
     throw new InvalidField(
       'token_endpoint_auth_method',
-      'A public client authenticates by none, a confidential one by its secret or its keys.',
+      'A public client must use the method none, and a confidential client must use its secret or its keys.',
     )
   }
   const keys = checkedKeys(merged, { allowPrivate: settings.dangerouslyAllowPrivateAddresses })
@@ -82,9 +82,9 @@ const checkedKeys = (
   rules: { readonly allowPrivate: boolean },
 ): Pick<ClientFields, 'jwks' | 'jwksUri'> => {
   if (jwks !== null && jwksUri !== null)
-    throw new InvalidField('jwks', 'There must not be both keys and an address of keys.')
+    throw new InvalidField('jwks', 'Set either jwks or jwks_uri, not both.')
   if (method === 'private_key_jwt' && jwks === null && jwksUri === null)
-    throw new InvalidField('jwks', 'private_key_jwt needs keys, or an address of keys.')
+    throw new InvalidField('jwks', 'private_key_jwt needs jwks or jwks_uri.')
   return {
     jwks: jwks === null ? null : validJwks(jwks),
     jwksUri: jwksUri === null ? null : validJwksUri(jwksUri, rules),
@@ -118,7 +118,10 @@ const limit = (
 ): readonly string[] | null => {
   for (const type of types ?? []) {
     if (!known.includes(type))
-      throw new InvalidField(field, `${JSON.stringify(type)} is none of ${known.join(', ')}.`)
+      throw new InvalidField(
+        field,
+        `${JSON.stringify(type)} is not accepted. Accepted: ${known.join(', ')}.`,
+      )
   }
   return types && [...new Set(types)]
 }

@@ -11,7 +11,7 @@ type Target = {
 
 type Remembered = Readonly<Record<string, unknown>>
 
-type HttpResponse = Readonly<Record<string, string | undefined>>
+type ResponseParameters = Readonly<Record<string, string | undefined>>
 
 /**
  * Returns the parameters that extensions add to an authorization response. The extensions also consume stored
@@ -21,7 +21,7 @@ type HttpResponse = Readonly<Record<string, string | undefined>>
 export const addedParameters = async (
   server: ServerContext,
   answered?: Remembered,
-): Promise<HttpResponse> => {
+): Promise<ResponseParameters> => {
   const added = await Promise.all(
     server.extensions.map((extension) => extension.onAuthorizationResponse?.(server, answered)),
   )
@@ -30,9 +30,9 @@ export const addedParameters = async (
 
 /** Redirects to the client with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
 export const grantedResponse = (
-  response: HttpResponse,
+  response: ResponseParameters,
   target: Target,
-  added: HttpResponse,
+  added: ResponseParameters,
 ): Response => {
   const { redirectUri, responseType, state } = target
   const parameters = { ...response, state, ...added }
