@@ -180,7 +180,7 @@ export const de: Messages = {
       'Andere können hineinsehen, zum Beispiel bei einer Mobil- oder Desktop-App oder einer Seite ohne Server. Sie hat kein Secret.',
     defaultScopes: 'Standardberechtigungen',
     defaultScopesHint:
-      'Darum bittet deine Anwendung, wenn in ihrer Anfrage keine Berechtigungen angegeben sind.',
+      'Darum bittet deine Anwendung, wenn in ihrer Anfrage keine Berechtigungen angegeben sind. Ohne Benutzer, mit client_credentials, kann deine Anwendung nur diese erhalten.',
     optionalScopes: 'Optionale Berechtigungen',
     optionalScopesHint: 'Diese kann man abwählen und die übrigen trotzdem erlauben.',
     credentials: 'Zugangsdaten',

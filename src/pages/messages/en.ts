@@ -179,7 +179,7 @@ export const en = {
       'It runs on other people’s devices and cannot keep a secret, such as a phone or desktop app, or a page without a server.',
     defaultScopes: 'Default permissions',
     defaultScopesHint:
-      'The permissions that your application requests if its request does not list any.',
+      'The permissions that your application requests if its request does not list any. Without a user, by client_credentials, your application can only get these.',
     optionalScopes: 'Optional permissions',
     optionalScopesHint: 'People can untick these and still allow the others.',
     credentials: 'Credentials',

@@ -179,7 +179,8 @@ export const es: Messages = {
     publicHint:
       'Otras personas pueden ver su interior, como una aplicación móvil o de escritorio, o una página sin servidor. No tiene secreto.',
     defaultScopes: 'Permisos predeterminados',
-    defaultScopesHint: 'Lo que pide tu aplicación cuando su solicitud no lo indica.',
+    defaultScopesHint:
+      'Lo que pide tu aplicación cuando su solicitud no lo indica. Sin usuario, con client_credentials, tu aplicación solo puede obtener estos.',
     optionalScopes: 'Permisos opcionales',
     optionalScopesHint: 'Se pueden desmarcar y aun así autorizar el resto.',
     credentials: 'Credenciales',

@@ -184,7 +184,7 @@ export const fr: Messages = {
       'D’autres personnes peuvent voir ce qu’elle contient, comme une application mobile ou de bureau, ou une page sans serveur. Elle n’a pas de secret.',
     defaultScopes: 'Autorisations par défaut',
     defaultScopesHint:
-      'Ce que votre application demande lorsque sa requête ne précise pas d’autorisations.',
+      'Ce que votre application demande lorsque sa requête ne précise pas d’autorisations. Sans utilisateur, avec client_credentials, votre application ne peut obtenir que celles-ci.',
     optionalScopes: 'Autorisations facultatives',
     optionalScopesHint: 'On peut les décocher et accorder quand même les autres.',
     credentials: 'Identifiants',

@@ -177,7 +177,8 @@ export const it: Messages = {
     publicHint:
       'Altre persone possono vederne il contenuto, come un’app per telefono o desktop, o una pagina senza server. Non ha un secret.',
     defaultScopes: 'Autorizzazioni predefinite',
-    defaultScopesHint: 'Ciò che la tua applicazione chiede se la sua richiesta non lo specifica.',
+    defaultScopesHint:
+      'Ciò che la tua applicazione chiede se la sua richiesta non lo specifica. Senza utente, con client_credentials, la tua applicazione può ottenere solo queste.',
     optionalScopes: 'Autorizzazioni facoltative',
     optionalScopesHint: 'Si possono deselezionare, concedendo comunque le altre.',
     credentials: 'Credenziali',

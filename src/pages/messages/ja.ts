@@ -179,7 +179,8 @@ export const ja: Messages = {
     publicHint:
       'スマートフォンやデスクトップのアプリ、サーバーのないページなど、ほかの人が中身を見ることができるアプリです。シークレットはありません。',
     defaultScopes: 'デフォルトの権限',
-    defaultScopesHint: 'リクエストで権限が指定されていない場合に、アプリが求める権限です。',
+    defaultScopesHint:
+      'リクエストで権限が指定されていない場合に、アプリが求める権限です。ユーザーなしで client_credentials を使う場合、アプリが得られるのはこれらの権限だけです。',
     optionalScopes: '任意の権限',
     optionalScopesHint: 'ユーザーはこれらのチェックを外して、残りの権限だけを許可できます。',
     credentials: '認証情報',

@@ -190,7 +190,8 @@ export const pl: Messages = {
     publicHint:
       'Inni mogą zajrzeć do środka, jak w przypadku aplikacji mobilnej, aplikacji na komputer lub strony bez serwera. Nie ma sekretu.',
     defaultScopes: 'Uprawnienia domyślne',
-    defaultScopesHint: 'To, o co prosi Twoja aplikacja, gdy jej żądanie tego nie określa.',
+    defaultScopesHint:
+      'To, o co prosi Twoja aplikacja, gdy jej żądanie tego nie określa. Bez użytkownika, przez client_credentials, Twoja aplikacja może otrzymać tylko te uprawnienia.',
     optionalScopes: 'Uprawnienia opcjonalne',
     optionalScopesHint: 'Można je odznaczyć i mimo to zezwolić na resztę.',
     credentials: 'Dane uwierzytelniające',

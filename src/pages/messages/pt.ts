@@ -178,7 +178,8 @@ export const pt: Messages = {
     publicHint:
       'Outras pessoas podem ver o que há dentro dele, como um aplicativo móvel ou de desktop, ou uma página sem servidor. Não tem segredo.',
     defaultScopes: 'Permissões padrão',
-    defaultScopesHint: 'O que seu aplicativo pede quando a solicitação não especifica.',
+    defaultScopesHint:
+      'O que seu aplicativo pede quando a solicitação não especifica. Sem usuário, com client_credentials, seu aplicativo só pode obter estas.',
     optionalScopes: 'Permissões opcionais',
     optionalScopesHint: 'As pessoas podem desmarcá-las e mesmo assim autorizar o resto.',
     credentials: 'Credenciais',

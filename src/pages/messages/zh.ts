@@ -163,7 +163,8 @@ export const zh: Messages = {
     publicHint:
       '他人可以查看其内部内容的应用，例如手机应用、桌面应用或没有服务器的网页。没有密钥。',
     defaultScopes: '默认权限',
-    defaultScopesHint: '应用的请求未指定权限时所请求的权限。',
+    defaultScopesHint:
+      '应用的请求未指定权限时所请求的权限。在没有用户的情况下（client_credentials），应用只能获得这些权限。',
     optionalScopes: '可选权限',
     optionalScopesHint: '用户可以取消勾选这些权限，而仍然允许其余权限。',
     credentials: '凭据',

@@ -52,6 +52,24 @@ describe('a valid registration form', () => {
     })
   })
 
+  test('explains that the default permissions limit client_credentials, which the token endpoint enforces', async () => {
+    const form = await person.get(at.newClient)
+    expect(form.text).toContain(
+      'Without a user, by client_credentials, your application can only get these.',
+    )
+    const allowed = await registered({ default_scopes: ['notes:read'] })
+    const none = await registered({})
+    const ask = async ({ clientId }: typeof allowed) => {
+      const { clientSecret } = await app.server.clients.resetClientSecret(clientId)
+      const fields = { grant_type: 'client_credentials', scope: 'notes:read' }
+      const { status } = await tokenRequest(app.issuer, fields, {
+        basic: { clientId, clientSecret },
+      })
+      return status
+    }
+    expect([await ask(allowed), await ask(none)]).toEqual([200, 400])
+  })
+
   test('stores every field without surrounding spaces, and the name without repeated spaces', async () => {
     const client = await registered({
       name: '  Ünï  ¡Printer! ',
