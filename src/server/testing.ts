@@ -37,12 +37,12 @@ export const createTestServer = (
     ...options,
   })
 
-/** Sends requests as a user, with a personal access token. */
+/** Sends requests as a user, with a credential. */
 export interface Actor {
   readonly user: { readonly id: UserId }
-  /** The headers with the personal access token, for supertest, Fastify's `inject` or Hono's `request`. */
-  readonly headers: { readonly authorization: string }
-  /** Calls `fetch` with the token. */
+  /** The headers with the credential, for supertest, Fastify's `inject` or Hono's `request`. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Calls `fetch` with these headers. */
   readonly fetch: typeof fetch
 }
 
@@ -50,25 +50,72 @@ export interface Actor {
 export interface ActAs {
   /** The ID of an existing user. The default is a new user of the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>
+  /** The scopes of a token. A session has no scopes. */
   readonly scopes?: readonly string[]
+  /**
+   * The credential: a personal token (default), an access token that the user granted to a new client, or a session with
+   * its JWT.
+   */
+  readonly as?: 'personal_token' | 'client' | 'session'
+  /**
+   * The IP address of the requests with a session, because sessions are bound to it. Default: `127.0.0.1`. The requests
+   * of Hono's `app.request()` have no address: pass an empty text.
+   */
+  readonly address?: string
 }
 
-/** Creates a personal token for a user, and returns an actor that uses it. */
+/** Creates a credential for a user, and returns an actor that uses it. */
 export const actAs = async (
   server: AuthorizationServer,
-  { user, scopes = [] }: ActAs = {},
+  { user, scopes = [], as = 'personal_token', address = '127.0.0.1' }: ActAs = {},
 ): Promise<Actor> => {
   const id = user === undefined ? await newUser(server) : typeof user === 'object' ? user.id : user
-  const { accessToken } = await server.tokens.createPersonal('Test', id, { scopes })
-  const headers = { authorization: `Bearer ${accessToken}` }
+  const headers =
+    as === 'session'
+      ? await sessionHeaders(server, id, address)
+      : { authorization: `Bearer ${await newToken(server, id, scopes, as)}` }
   return {
     user: { id },
     headers,
     fetch: (input, init) => {
       const request = new Request(input, init)
-      request.headers.set('authorization', headers.authorization)
+      for (const [name, value] of Object.entries(headers)) request.headers.set(name, value)
       return fetch(request)
     },
+  }
+}
+
+const newToken = async (
+  server: AuthorizationServer,
+  id: UserId,
+  scopes: readonly string[],
+  as: 'personal_token' | 'client',
+): Promise<string> => {
+  if (as === 'personal_token')
+    return (await server.tokens.createPersonal('Test', id, { scopes })).accessToken
+  const { client } = await server.clients.create({ name: 'Test', userId: id })
+  const subject = await server.users.find(id)
+  if (!subject) throw new TypeError(`There is no user ${id}.`)
+  const granted = server.scopes.validated(scopes)
+  const redemption = { client, subject, scopes: granted, refreshable: false } as const
+  return (await server.tokens.issue({ type: 'user', ...redemption })).accessToken
+}
+
+const userAgent = 'svc-oauth2server/testing'
+
+const sessionHeaders = async (
+  { sessions, settings, pageSession }: AuthorizationServer,
+  id: UserId,
+  address: string,
+): Promise<Readonly<Record<string, string>>> => {
+  const browser = { cookie: null, address, userAgent }
+  const [cookie = ''] = (await sessions.signIn(id, browser)).split(';')
+  const jwt = (await pageSession({ ...browser, cookie })).jwtToken()
+  const { jwtAuthHeader, jwtAuthHeaderType } = settings
+  return {
+    cookie,
+    'user-agent': userAgent,
+    [jwtAuthHeader.toLowerCase()]: jwtAuthHeaderType === null ? jwt : `${jwtAuthHeaderType} ${jwt}`,
   }
 }
 

@@ -1,6 +1,10 @@
 import express from 'express'
+import Fastify from 'fastify'
+import { Hono } from 'hono'
 import { type AuthorizationServer, Scope, ScopeDoesNotExists } from 'svc-oauth2server'
 import { authOf, requireApiAuth, rest } from 'svc-oauth2server/express'
+import * as onFastify from 'svc-oauth2server/fastify'
+import * as onHono from 'svc-oauth2server/hono'
 import { actAs, createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listening } from './embed.ts'
@@ -44,6 +48,45 @@ test('actAs() creates a user, or uses an existing user with this ID or record', 
   expect((await actAs(server, { user: first.user })).user.id).toBe(first.user.id)
   await expect(actAs(server, { scopes: ['notes:raed'] })).rejects.toThrow(ScopeDoesNotExists)
   await expect(actAs(server, { user: 99 })).rejects.toThrow('no such user')
+})
+
+test('actAs() returns an access token of a client, or a session of the user', async () => {
+  const { user } = await actAs(server)
+  const asClient = await actAs(server, { user, scopes: ['notes:read'], as: 'client' })
+  expect(await (await asClient.fetch(url)).json()).toEqual({
+    user: user.id,
+    scopes: ['notes:read'],
+    kind: 'access_token',
+  })
+  const asSession = await actAs(server, { user, as: 'session' })
+  expect(await (await asSession.fetch(url)).json()).toEqual({
+    user: user.id,
+    scopes: null,
+    kind: 'session',
+  })
+  const elsewhere = await actAs(server, { user, as: 'session', address: '192.0.2.1' })
+  expect((await elsewhere.fetch(url)).status).toBe(401)
+  const misspelled = actAs(server, { scopes: ['notes:raed'], as: 'client' })
+  await expect(misspelled).rejects.toThrow(ScopeDoesNotExists)
+})
+
+test('a session of actAs() works in every framework that tests requests without a port', async () => {
+  const { user } = await actAs(server)
+  const inFastify = Fastify()
+  await inFastify.register(onFastify.rest(server))
+  inFastify.get('/', { preHandler: onFastify.requireApiAuth() }, (request) => {
+    return onFastify.authOf(request).kind
+  })
+  const session = await actAs(server, { user, as: 'session' })
+  const answer = await inFastify.inject({ url: '/', headers: session.headers })
+  expect([answer.statusCode, answer.body]).toEqual([200, 'session'])
+  await inFastify.close()
+
+  const inHono = new Hono().use(onHono.rest(server), onHono.requireApiAuth())
+  inHono.get('/', (c) => c.text(onHono.authOf(c).kind))
+  const withoutAddress = await actAs(server, { user, as: 'session', address: '' })
+  const found = await inHono.request('/', { headers: withoutAddress.headers })
+  expect([found.status, await found.text()]).toEqual([200, 'session'])
 })
 
 test('testClock() advances only when the test advances it', async () => {
