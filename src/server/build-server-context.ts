@@ -110,7 +110,7 @@ const clientFinder = (
       if (found !== undefined) return found ?? undefined
     }
     const client = await provider.getClient(clientId)
-    // A client with a metadata document is valid only if the extension finds the document.
+    // Only the extension for client metadata documents may return such a client, because it validates the document.
     return client?.origin === 'metadata_document' ? undefined : client
   }
 }

@@ -69,7 +69,8 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// The response of a JSON endpoint contains these headers even if the request has no Origin header.
+// The headers that `crossOrigin` adds to the response for a request without an Origin header. `direct` adds them
+// itself.
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
@@ -165,8 +166,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // Redirect from the path without its final slash. Well-known paths are excluded, because they contain an
-    // identifier, which differs from the identifier without the slash.
+    // Redirect a request whose path lacks the final slash. Do not redirect well-known paths: such a path ends with an
+    // identifier, and the identifier without the slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)

@@ -7,7 +7,7 @@ import type { AuthorizationServerOptions } from './options.ts'
 
 /** A clock that does not move until the test advances it. */
 export interface TestClock {
-  /** Returns milliseconds since the epoch. Pass it as the option `clock`. */
+  /** Returns milliseconds since the epoch. Pass this function as the option `clock`. */
   readonly now: () => number
   /** Moves the clock forward. */
   advance(seconds: number): void
@@ -42,13 +42,13 @@ export interface Actor {
   readonly user: { readonly id: UserId }
   /** The headers with the personal access token, for supertest, Fastify's `inject` or Hono's `request`. */
   readonly headers: { readonly authorization: string }
-  /** Calls `fetch` with the token. */
+  /** Sends a request with the personal access token. */
   readonly fetch: typeof fetch
 }
 
 /** The options of `actAs`. */
 export interface ActAs {
-  /** The ID of an existing user. The default is a new user of the built-in table. */
+  /** An existing user or the ID of the user. The default is a new user in the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>
   readonly scopes?: readonly string[]
 }

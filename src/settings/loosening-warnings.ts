@@ -34,7 +34,7 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
       'Anyone can register a client: the consent page warns that the client is not verified.',
     )
   if (value.acceptUnsignedLeakReports)
-    found.push('Anyone can report leaked credentials: anyone who holds a credential can end it.')
+    found.push('Anyone can report leaked credentials: anyone who has a credential can revoke it.')
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
       'Requests are sent to private addresses that clients name: anyone who registers a client can reach this network.',

@@ -27,7 +27,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly response: Promise<OutboundResponse>
-  /** Resolves after both the exchange and the look-up have ended. The look-up may continue after a timeout. */
+  /** Resolves after both the exchange and the look-up have ended. After a timeout, the look-up may still be running. */
   readonly ended: Promise<unknown>
 }
 

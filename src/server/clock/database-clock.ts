@@ -3,7 +3,9 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 
 /** Milliseconds between two measurements. */
 const interval = 60_000
-/** The minimum difference between the clocks of the machine and the database that is logged, in milliseconds. */
+/**
+ * The difference in milliseconds above which the server logs that the machine clock differs from the database clock.
+ */
 const minLoggedDifference = 5_000
 /** The maximum difference in milliseconds. If the clocks differ more, the node is not ready and does not sweep. */
 export const maxDifference = 30_000
@@ -38,7 +40,7 @@ export class DatabaseClock implements ServerClock {
     this.#options = options
   }
 
-  /** @throws StoreUnavailable */
+  /** Reads the time of the database, and starts regular measurements. @throws StoreUnavailable */
   static async start(options: DatabaseClockOptions): Promise<DatabaseClock> {
     const clock = new DatabaseClock(options)
     await clock.#measure()
@@ -83,7 +85,7 @@ export class DatabaseClock implements ServerClock {
     this.#measure().catch(() => undefined)
   }
 
-  /** Measures the differences. @returns the time that the database reported */
+  /** Compares the clocks. @returns the time that the database reported */
   #measure(): Promise<number> {
     this.#measuring ??= this.#measureOnce().finally(() => {
       this.#measuring = undefined

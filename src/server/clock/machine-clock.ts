@@ -8,7 +8,7 @@ const wait = 3_600_000
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** The time of the last scheduled run of the sweeper. The database stores it across restarts. */
+  /** Reads and writes the time of the last scheduled run of the sweeper, which the database stores across restarts. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>

@@ -1,4 +1,4 @@
-/** The clock that decides what has expired. It reports whether it is reliable enough for deletions. */
+/** The clock that decides which rows have expired, and that reports whether it is reliable enough for deletions. */
 export interface ServerClock {
   /** Returns milliseconds since the epoch. Every request calls this function, so it must be cheap. */
   readonly now: () => number
@@ -18,7 +18,7 @@ export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
 
-/** Wraps the clock of an application. It is not checked, because tests may set it to any time. */
+/** Wraps the clock of an application. The server does not check this clock, because tests may set it to any time. */
 export const hostClock = (now: () => number): ServerClock => ({
   now,
   sweepTime: async () => now(),

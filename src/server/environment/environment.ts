@@ -10,7 +10,7 @@ import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
-/** The `DATABASE_URL` of a program that sets none. */
+/** The default of `DATABASE_URL`. */
 export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 
 /** The variables of an environment, such as `process.env`. */
