@@ -1,6 +1,9 @@
 import type { FormProblem } from '../parts/forms.ts'
 
-/** A page of a list. `next` and `first` are URLs of pages; `first` is null on the first page. */
+/**
+ * A page of a list, with the URLs of the next and the first page. `next` is null on the last page, `first` on the
+ * first.
+ */
 export interface Listed<T> {
   readonly items: readonly T[]
   readonly next: string | null
@@ -17,7 +20,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of users: `get_users` of the specification. */
+  /** The number of users, which `get_users` returns in the specification. */
   readonly users: number
 }
 
@@ -71,7 +74,7 @@ export interface ApplicationsView {
   readonly personalTokens: Listed<PersonalTokenItem>
   readonly newToken: string
   readonly authorized: Listed<AuthorizedItem>
-  /** Revokes every authorized application. */
+  /** The URL of the form that revokes every authorized application. */
   readonly revokeAllAction: string
   /** The confirmation of a completed action, such as the deletion of a token. */
   readonly done: string | undefined

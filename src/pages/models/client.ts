@@ -33,7 +33,7 @@ export interface ClientView {
   /** Accepts `overlap`: the seconds for which the old secret remains valid. */
   readonly resetAction: string
   readonly clientId: string
-  /** The stored name, which has to be typed to confirm the deletion. */
+  /** The stored name, which the owner types to confirm the deletion. */
   readonly name: string
   readonly isConfidential: boolean
   readonly isVerified: boolean
@@ -53,7 +53,7 @@ export interface ClientView {
   readonly clientSecret: string | null
   /** A link and a command to try the client; null if it has no redirect URI or may not use the code flow. */
   readonly tryIt: {
-    /** Starts the flow. */
+    /** The URL that starts the authorization code flow. */
     readonly href: string
     /** A `curl` command that redeems the code, with the placeholders `CODE` and possibly `SECRET`. */
     readonly curl: string

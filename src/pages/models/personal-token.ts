@@ -5,7 +5,7 @@ import type { FormProblem } from '../parts/forms.ts'
 export interface PersonalTokenFormValues {
   readonly name: string
   readonly scopes: readonly string[]
-  /** A day such as `2027-01-31`; empty for never. Only for new tokens. */
+  /** The day of expiry, such as `2027-01-31`; empty if the token never expires. Only new tokens have this field. */
   readonly expires: string
 }
 

@@ -36,7 +36,7 @@ export const described = (control: Control): Html => {
   return by === '' ? html`` : html` aria-describedby="${by}"`
 }
 
-/** Renders the attributes of an invalid control, which gets the focus. */
+/** Renders the attributes of a control with a problem, which receives the focus. */
 export const invalid = (control: Control): Html =>
   isAbout(control) ? html` aria-invalid="true" autofocus` : html``
 

@@ -1,7 +1,10 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** A navigation entry, and whether it links to this page or to the section of this page. */
+/**
+ * The current navigation entry. `isBelow` is true if the entry links to the section of this page, not to the page
+ * itself.
+ */
 export interface Place {
   readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
   readonly isBelow?: boolean

@@ -5,7 +5,7 @@ import type { FormProblem } from './forms.ts'
 export const alert = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
 
-/** Renders the problem of a form with a link to the field, by its label. */
+/** Renders the problem of a form above it, with a link to the field. The text of the link is the label of the field. */
 export const formAlert = (
   problem: FormProblem | undefined,
   labels: Readonly<Record<string, string>>,

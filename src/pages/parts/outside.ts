@@ -8,7 +8,7 @@ export const websiteLink = (website: string): Html => {
   return html`<a href="${href}" rel="noopener noreferrer nofollow"><bdi>${href}</bdi></a>`
 }
 
-/** Renders the publisher's description of an application, set apart from the texts of the server. */
+/** Renders the description that the owner of an application wrote, visually separated from texts of the server. */
 export const description = (name: string, words: string, { texts }: Frame): Html =>
   words === ''
     ? html``

@@ -46,7 +46,7 @@ export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => 
   })
 }
 
-/** Renders the scopes of a personal token. */
+/** Renders the checkboxes for the scopes of a personal token. */
 export const scopesField = ({ values, scopes, problem }: TokenForm, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (scopes.length === 0) return html`<p class="hint">${texts.noScopes}</p>`

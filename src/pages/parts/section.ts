@@ -19,7 +19,7 @@ export interface Section<Item> {
   readonly empty: Html
 }
 
-/** Renders a heading, a sentence, and a list with links to its other pages. */
+/** Renders a heading, a sentence, and one page of a list with links to other pages. */
 export const section = <Item>(parts: Section<Item>, frame: Frame): Html => {
   const { id, title, about, action, above, list, row, empty } = parts
   return html`<section class="list" aria-labelledby="${id}">

@@ -11,7 +11,7 @@ import { time } from '../parts/times.ts'
 export interface ActivityItem {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** For instance `login.succeeded`. */
+  /** The name of the event, such as `login.succeeded`. */
   readonly event: string
   /** The name of the application or the personal token; may be empty. */
   readonly subject: string
@@ -26,7 +26,7 @@ export interface ActivityView {
   readonly events: Listed<ActivityItem>
 }
 
-/** The page with the activity of a user's account, the latest first. */
+/** The page that lists the events of a user's account, the latest event first. */
 export const activityPage: PageTemplate<ActivityView> = ({ events }, frame) => {
   const { activity: texts } = frame.texts
   return layout(

@@ -7,7 +7,7 @@ import { caution } from '../parts/notices.ts'
 export interface DeviceConsentView extends AskedConsent {
   /** The one-time ID of the stored request. The form contains no other part of the request. */
   readonly deviceConfirmation: string
-  /** The user code, as the device shows it. */
+  /** The user code in the format in which the device shows it. */
   readonly userCode: string
 }
 
