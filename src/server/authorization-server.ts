@@ -81,7 +81,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
   /** Returns whether this process should receive requests, as `/health/ready` reports. */
   isReady(): Promise<boolean>
-  /** Makes `/health/ready` return 503. Call it when a shutdown begins; the server still handles requests. */
+  /** Makes `/health/ready` return 503. Call this method when a shutdown begins. The server still handles requests. */
   drain(): void
   /** Stops the sweeper and closes the store. */
   close(): Promise<void>

@@ -15,7 +15,7 @@ import type { TransientsOpener } from '../store/contract/transients.ts'
 import type { AroundStore, StoreOpener } from '../store/store.ts'
 import type { ProviderOptions } from './provider-operations.ts'
 
-/** The options of `createAuthorizationServer`. They include every setting of `SettingsInput`. */
+/** The options of `createAuthorizationServer`. The options include every setting of `SettingsInput`. */
 export interface AuthorizationServerOptions extends SettingsInput, ProviderOptions {
   /** The public URL of the application, which is the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string

@@ -69,8 +69,8 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// The headers that `crossOrigin` adds to the response for a request without an Origin header. `direct` adds them
-// itself.
+// The headers that `crossOrigin` adds to the response for a request without an Origin header. `direct` adds these
+// headers, because it bypasses `crossOrigin`.
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
@@ -243,7 +243,7 @@ const targetRefusal = (target: string): unknown => {
   }
 }
 
-// No identifier of this server contains control characters, and some databases reject them.
+// Paths with control characters are not found: no identifier contains such characters, and some databases reject them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to refuse
 const controlCharacters = /[\u0000-\u001F\u007F]/
 

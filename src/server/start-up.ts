@@ -129,7 +129,7 @@ const identifierProblems = (resource: string, issuer: string | undefined): reado
     : []
 }
 
-// RFC 8707 §2, RFC 9728 §1.2. The identifier must be normalized: clients send it as their URL parser normalizes it, and
+// RFC 8707 §2, RFC 9728 §1.2. The identifier must be normalized, because the URL parsers of clients normalize it, and
 // the server compares strings.
 const isIdentifier = (resource: unknown): boolean => {
   if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))

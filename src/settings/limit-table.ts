@@ -32,7 +32,7 @@ export const limitTable = {
     seconds: tenMinutes,
     per: 'account',
     sentence:
-      'Wrong passwords from all networks together, at most 96 per hour. Passwords that code of the application checks have a separate counter.',
+      'Wrong passwords from all networks together, at most 96 per hour. `checkPassword` has a separate counter.',
   },
   wrongPasswordsOfKnownBrowser: {
     points: 10,

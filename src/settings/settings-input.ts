@@ -79,7 +79,7 @@ export interface SettingsInput {
    */
   readonly jwtAuthHeaderType?: SettingValues['jwtAuthHeaderType']
   /**
-   * The function that verifies the JWT of a session, called with the request headers.
+   * The function that verifies the JWT of a session. The function receives the request headers.
    *
    * Default: `"svc_oauth2server.utils:jwt_verify_token"`. The variable
    * `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` accepts an import path such as ./jwt.js:verify (or,
@@ -105,7 +105,7 @@ export interface SettingsInput {
    * The view that displays authorization errors.
    *
    * Default: `"svc_oauth2server.errors"`. The variable `OAUTH2_PROVIDER_ERROR_ENDPOINT` accepts
-   * svc_oauth2server.errors, the name of one of options.views, or a path that starts with one /.
+   * svc_oauth2server.errors, a name in options.views, or a path that starts with one /.
    */
   readonly errorEndpoint?: SettingValues['errorEndpoint']
   /**
@@ -216,20 +216,20 @@ export interface SettingsInput {
    * Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.
    *
    * Default: see docs/reference/settings.md. The variable `OAUTH2SERVER_LEAK_REPORT_KEYS` accepts
-   * a JSON object with the P-256 public keys by their identifiers, as PEM or JWK.
+   * a JSON object that maps key identifiers to P-256 public keys, in PEM or JWK format.
    */
   readonly leakReportKeys?: SettingValues['leakReportKeys']
   /**
-   * Whether /oauth/leaked accepts unsigned reports, with which anyone who has a token can revoke
-   * it.
+   * Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the
+   * token.
    *
    * Default: `false`. The variable `OAUTH2SERVER_ACCEPT_UNSIGNED_LEAK_REPORTS` accepts true or
    * false.
    */
   readonly acceptUnsignedLeakReports?: SettingValues['acceptUnsignedLeakReports']
   /**
-   * Whether the server sends requests to URLs of clients whose hosts have private addresses. Only
-   * for tests.
+   * Whether the server sends requests to private addresses when it fetches URLs that clients
+   * supplied. Only for tests.
    *
    * Default: `false`. The variable `OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES` accepts
    * true or false.
@@ -315,7 +315,8 @@ export interface SettingsInput {
    */
   readonly refreshTokenLeeway?: SettingValues['refreshTokenLeeway']
   /**
-   * The maximum time for which an authorization can be refreshed, in seconds; 0: unlimited.
+   * Seconds after the consent in which clients can refresh the tokens of an authorization; 0:
+   * unlimited.
    *
    * Default: `0`. The variable `OAUTH2SERVER_AUTHORIZATION_EXPIRES_IN` accepts an integer from 0
    * to 3153600000.
@@ -419,7 +420,7 @@ export interface SettingsInput {
   readonly authorizationsPerApplication?: SettingValues['authorizationsPerApplication']
   /**
    * The approximate maximum number of valid tokens that a client has requested for itself
-   * (`client_credentials`). Above it, the server deletes the oldest tokens.
+   * (`client_credentials`). Above this number, the server deletes the oldest tokens.
    *
    * Default: `100000`. The variable `OAUTH2SERVER_TOKENS_PER_CLIENT` accepts an integer from 100
    * to 10000000.
@@ -447,8 +448,8 @@ export interface SettingsInput {
    */
   readonly loginPath?: SettingValues['loginPath']
   /**
-   * The URL of the application's own login page. The page receives the parameter `next`, and must
-   * redirect the user to this address.
+   * The URL of the application's own login page. After the login, the page must redirect the user
+   * to the address in its parameter `next`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGIN_URL` accepts a path that starts with one /,
    * or an https URL.

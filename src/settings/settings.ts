@@ -94,7 +94,8 @@ export const settings = {
       .default('svc_oauth2server.utils:jwt_verify_token'),
     fromText: verbatim,
     accepts: 'an import path such as ./jwt.js:verify (or, in code, a function)',
-    sentence: 'The function that verifies the JWT of a session, called with the request headers.',
+    sentence:
+      'The function that verifies the JWT of a session. The function receives the request headers.',
   },
   jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Lifetime of the JWT of a session, in seconds.'),
   cacheType: choice(
@@ -109,8 +110,7 @@ export const settings = {
       .regex(/^(?:\/(?!\/)[^\s\\]*|[A-Za-z_][\w.-]*)$/)
       .default('svc_oauth2server.errors'),
     fromText: verbatim,
-    accepts:
-      'svc_oauth2server.errors, the name of one of options.views, or a path that starts with one /',
+    accepts: 'svc_oauth2server.errors, a name in options.views, or a path that starts with one /',
     sentence: 'The view that displays authorization errors.',
     env: 'OAUTH2_PROVIDER_ERROR_ENDPOINT',
   },
@@ -192,18 +192,18 @@ export const settings = {
       .readonly()
       .default({}),
     fromText: json,
-    accepts: 'a JSON object with the P-256 public keys by their identifiers, as PEM or JWK',
+    accepts: 'a JSON object that maps key identifiers to P-256 public keys, in PEM or JWK format',
     sentence:
       'Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.',
     isSecret: true,
   },
   acceptUnsignedLeakReports: flag(
     false,
-    'Whether /oauth/leaked accepts unsigned reports, with which anyone who has a token can revoke it.',
+    'Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the token.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
-    'Whether the server sends requests to URLs of clients whose hosts have private addresses. Only for tests.',
+    'Whether the server sends requests to private addresses when it fetches URLs that clients supplied. Only for tests.',
   ),
   accessTokenFormat: choice(
     ['opaque', 'jwt'],
@@ -265,7 +265,7 @@ export const settings = {
     0,
     3_153_600_000,
     0,
-    'The maximum time for which an authorization can be refreshed, in seconds; 0: unlimited.',
+    'Seconds after the consent in which clients can refresh the tokens of an authorization; 0: unlimited.',
   ),
   acceptQueryAccessToken: flag(
     true,
@@ -356,7 +356,7 @@ export const settings = {
     100,
     10_000_000,
     100_000,
-    'The approximate maximum number of valid tokens that a client has requested for itself (`client_credentials`). Above it, the server deletes the oldest tokens.',
+    'The approximate maximum number of valid tokens that a client has requested for itself (`client_credentials`). Above this number, the server deletes the oldest tokens.',
   ),
   oauthPrefix: path('/oauth', 'The path of the protocol endpoints, below the path of the issuer.'),
   openapiPath: path('/openapi.json', 'The path of the OpenAPI document of the settings pages.'),
@@ -372,7 +372,7 @@ export const settings = {
     fromText: (text: string) => text || null,
     accepts: 'a path that starts with one /, or an https URL',
     sentence:
-      "The URL of the application's own login page. The page receives the parameter `next`, and must redirect the user to this address.",
+      "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
   },
   logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
   settingsPrefix: path(

@@ -42,7 +42,7 @@ export const createExchange = (
   { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
-  // Only the look-up of the operating system resolves local names, which have private addresses.
+  // Use the look-up of the operating system only if private addresses are allowed, because it also resolves local names.
   const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
   // Use separate agents, which neither reuse connections or TLS sessions nor use a proxy of the environment.
   const agents = {

@@ -20,8 +20,8 @@ const maxCached = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
- * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login with a metadata document reads
- * the document several times.
+ * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login to a client with a
+ * metadata document reads the document several times.
  */
 const minLifetime = 60_000
 /** The time in milliseconds after a failed request during which the request is not repeated. */

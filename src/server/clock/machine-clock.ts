@@ -2,7 +2,10 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 
 /** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
-/** Milliseconds for which the sweeper waits after a larger jump, or after a start long after the last sweep. */
+/**
+ * Milliseconds for which the sweeper waits after a larger jump. The sweeper also waits after a start if the last sweep
+ * was longer ago than this.
+ */
 const wait = 3_600_000
 /** Milliseconds between two writes of the last sweep time. */
 const writeInterval = 600_000

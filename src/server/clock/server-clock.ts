@@ -13,7 +13,7 @@ export interface ServerClock {
   stop(): void
 }
 
-/** The error if the clock is not reliable enough for deletions. The message gives the operator the reason. */
+/** The error that is thrown if the clock is not reliable enough for deletions. The message contains the reason. */
 export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
@@ -28,7 +28,7 @@ export const hostClock = (now: () => number): ServerClock => ({
 
 /** The sources from which a server clock reads the time. */
 export interface TimeSources {
-  /** Returns the time of this machine, in milliseconds since the epoch. It may be wrong, and may jump. */
+  /** Returns the time of this machine, in milliseconds since the epoch. The time may be wrong, and may jump. */
   readonly machine: () => number
   /** Returns the time of a monotonic clock in milliseconds, such as `performance.now`. */
   readonly monotonic: () => number

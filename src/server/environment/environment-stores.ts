@@ -10,7 +10,7 @@ export interface Database {
   readonly store: StoreOpener
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
-  /** Whether other machines may use the database, for which a secret key file on this machine is not sufficient. */
+  /** Whether other machines may use the database. If so, a secret key file on this machine is not sufficient. */
   readonly isShared: boolean
 }
 

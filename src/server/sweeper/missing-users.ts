@@ -28,7 +28,7 @@ export interface MissingUsersOptions {
 interface Checked {
   readonly ids: Set<UserId>
   readonly missing: UserId[]
-  /** The number of times that the run continued with the first user after the last. */
+  /** The number of times that the run continued with the first user after the last user. */
   wraps: number
 }
 
@@ -52,7 +52,10 @@ export class MissingUsers {
     this.#options = options
   }
 
-  /** Returns the sweeper task that checks a bounded number of users. The next run continues with the next user. */
+  /**
+   * Returns the sweeper task that checks a bounded number of users. The next run continues after the last of these
+   * users.
+   */
   kind(now: number): SweeperKind {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: MissingUser[] | undefined

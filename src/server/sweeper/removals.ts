@@ -15,7 +15,7 @@ const maxBeforeReturn = 100
 const listedFor = 60_000
 /** The maximum number of removals that one query lists. */
 const listBatch = 20
-/** The maximum number of client keys of each table that one run of the sweeper checks. */
+/** The maximum number of client keys that one run of the sweeper checks in each table. */
 const keysPerRun = 200
 
 export interface RemovalsOptions {

@@ -9,9 +9,9 @@ const maxCounted = 10_000
 /** The maximum number of listed users and deleted clients. */
 const maxListed = 1_000
 
-/** The rows that a run of the sweeper would remove now, and why. */
+/** The rows that a run of the sweeper would remove now, and the reasons. */
 export interface SweepPlan {
-  /** The reason why this process must not remove anything now; null if it may. */
+  /** The reason why this process must not remove anything now; null if it may remove rows. */
   readonly heldBecause: string | null
   /** The kinds of rows to remove. A count of 10,000 means 10,000 or more. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]

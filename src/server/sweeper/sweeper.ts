@@ -97,7 +97,7 @@ export class Sweeper {
     }
   }
 
-  /** Returns the time for a scheduled run; undefined if the clock is not reliable, which is logged once. */
+  /** Returns the time for a scheduled run. If the clock is not reliable, logs the reason once and returns undefined. */
   async #scheduledTime(): Promise<number | undefined> {
     try {
       const time = await this.#options.clock.sweepTime(true)

@@ -160,7 +160,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not respond. Requests that need it fail with 503. The level is error if Redis has not responded since start-up: check the address of Redis.',
+      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the address of Redis.',
   },
   'transients.back': { levels: ['info'], sentence: 'Redis responds again.' },
   'token_uses.lost': {
