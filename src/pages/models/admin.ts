@@ -39,11 +39,12 @@ export interface AdminTokenItem {
   readonly lastUsedAt: number | null
 }
 
-/** All applications and tokens. */
+/** The view of the page that lists all applications and tokens. */
 export interface AdminView {
   /**
-   * A GET with `client` searches applications; a GET with `token` searches tokens. A POST accepts `client_id` and `act`
-   * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
+   * The URL of the page. A GET with `client` searches applications, and a GET with `token` searches tokens. A POST accepts
+   * `client_id` with an `act` (`verify`, `unverify`, `disable`, `enable`, or `delete` with `confirm_name`), or
+   * `token_id` with `act=delete`.
    */
   readonly action: string
   readonly search: { readonly client: string; readonly token: string }

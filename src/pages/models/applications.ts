@@ -1,8 +1,8 @@
 import type { FormProblem } from '../parts/forms.ts'
 
 /**
- * A page of a list, with the URLs of the next and the first page. `next` is null on the last page, `first` on the
- * first.
+ * A page of a list, with the URLs of the next and the first page. `next` is null on the last page.
+ * `first` is null on the first page.
  */
 export interface Listed<T> {
   readonly items: readonly T[]
@@ -58,7 +58,7 @@ export interface AuthorizedItem {
   readonly isVerified: boolean
   /** The scopes that the user granted. */
   readonly scopes: readonly string[]
-  /** Null if the user did not consent on the consent page. */
+  /** The time of the consent; null if the user did not consent on the consent page. */
   readonly grantedAt: number | null
   readonly lastUsedAt: number | null
   readonly devices: readonly DeviceItem[]
@@ -67,7 +67,7 @@ export interface AuthorizedItem {
   readonly revokeAction: string
 }
 
-/** The settings page of a user: own applications, personal tokens, authorized applications. */
+/** The view of the page that lists a user's own applications, personal tokens and authorized applications. */
 export interface ApplicationsView {
   readonly clients: Listed<ClientItem>
   readonly newClient: string

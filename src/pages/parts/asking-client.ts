@@ -44,7 +44,7 @@ ${client.origin === 'owner' ? facts([owner, ...rows]) : ownWords(client, rows, f
 ${description(client.name, client.description, frame)}`
 }
 
-// Marks statements that come from the client itself.
+// Renders the facts that a client states about itself.
 const ownWords = ({ name }: AskingClient, rows: readonly Fact[], { texts }: Frame): Html =>
   rows.every((row) => row === undefined)
     ? html``

@@ -39,6 +39,6 @@ export const lastUsed = (
   return [texts.lastUsed, html`${time(frame, used.lastUsedAt)}${from}`]
 }
 
-/** Renders a status next to a name. */
+/** Renders a status as a small label. */
 export const badge = (text: string, kind: 'plain' | 'good' | 'bad' = 'plain'): Html =>
   html`<span class="badge ${kind}">${text}</span>`

@@ -2,8 +2,8 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
 /**
- * The current navigation entry. `isBelow` is true if the entry links to the section of this page, not to the page
- * itself.
+ * The navigation entry of the current page. `isBelow` is true if the current page is a subpage of the page to which the
+ * entry links.
  */
 export interface Place {
   readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'

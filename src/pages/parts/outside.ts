@@ -17,5 +17,5 @@ export const description = (name: string, words: string, { texts }: Frame): Html
 <blockquote${isLong(words) ? html` tabindex="0"` : ''}><bdi>${words}</bdi></blockquote>
 </figure>`
 
-// A long description scrolls, so it must be focusable for the keyboard.
+// A long description scrolls, so keyboard users must be able to focus it.
 const isLong = (words: string): boolean => words.length > 120 || words.split('\n').length > 4

@@ -13,7 +13,7 @@ interface TokenForm {
   readonly problem: FormProblem | undefined
 }
 
-/** Returns the labels of the fields by their names in the form. */
+/** Maps the name of each form field to its label. */
 export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string, string>> => ({
   name: token.name,
   expires: token.expires,

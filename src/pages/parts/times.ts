@@ -27,7 +27,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** Formats seconds in words, in the largest unit with a whole number. */
+/** Formats seconds in words, in the largest unit in which the number is an integer. */
 export const durationText = ({ reader }: Frame, seconds: number): string => {
   const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? units[3]
   const format = new Intl.NumberFormat(reader.locale, { style: 'unit', unit, unitDisplay: 'long' })

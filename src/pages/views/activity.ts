@@ -15,13 +15,13 @@ export interface ActivityItem {
   readonly event: string
   /** The name of the application or the personal token; may be empty. */
   readonly subject: string
-  /** Whether the actor is not this user. */
+  /** Whether somebody other than the user of the account caused the event. */
   readonly isByAnother: boolean
   readonly address: string | null
   readonly browser: string | null
 }
 
-/** The activity of a user's account. */
+/** The view of the page with the activity of a user's account. */
 export interface ActivityView {
   readonly events: Listed<ActivityItem>
 }

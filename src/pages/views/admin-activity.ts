@@ -28,7 +28,7 @@ export interface AdminActivityItem {
   readonly requestId: string | null
 }
 
-/** The activity of all accounts. */
+/** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
   /** The URL of the page. A GET with `event`, `user` or `client` lists events with exactly these values. */
   readonly action: string
