@@ -16,7 +16,7 @@ export interface Refusal {
 /** The value of `Retry-After` during an outage, in seconds. */
 const retryAfter = 5
 
-/** Converts store errors to protocol errors. Returns any other error unchanged. */
+/** Converts errors of the store and of password hashing to protocol errors. Returns any other error unchanged. */
 export const asOAuthError = (error: unknown): unknown => {
   if (error instanceof ReferenceNotFound) {
     const description = 'An object that this request needs was deleted concurrently.'

@@ -7,7 +7,7 @@ import type { HttpRequest } from './request.ts'
 /** The current request. `http` and `user` are set as soon as they are known. */
 interface RequestScope {
   readonly id: string | undefined
-  /** The actor; default: the signed-in user, or without a user the client. */
+  /** The actor. The default is the signed-in user, or the client if no user is signed in. */
   readonly actor?: AuditActor
   http?: Pick<HttpRequest, 'address' | 'userAgent'>
   user?: Pick<User, 'id' | 'email'>
@@ -22,9 +22,9 @@ export const currentRequest = (): Readonly<RequestScope> | undefined => current.
 /** Runs the handler of a request, and makes the request ID available to all functions that it calls. */
 export const inRequest = <T>(id: string, run: () => T): T => current.run({ id }, run)
 
-/** The user and the origin of an action that code of the application performs. A missing field is unknown. */
+/** The user and the origin of an action that code of the application performs. */
 export interface ActingAs {
-  /** The actor; default: the user, or without a user the application. */
+  /** The actor. The default is the user, or the system if `user` is undefined. */
   readonly actor?: AuditActor
   readonly user?: Pick<User, 'id' | 'email'>
   readonly address?: string

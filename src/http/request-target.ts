@@ -12,8 +12,8 @@ export const partsOf = (target: string): { readonly path: string; readonly query
 /**
  * Refuses a target that a path filter, for instance for `/admin`, may interpret differently from the URL parser of the
  * application.
- * @param target as the client sent it
- * @throws OAuthError 404 for a plain or encoded dot segment; 400 for credentials before the host
+ * @param target the request target as the client sent it
+ * @throws OAuthError with the status 404 for a plain or encoded dot segment, or 400 for credentials before the host
  */
 export const checkTarget = (target: string): void => {
   if (userInfo.test(target))

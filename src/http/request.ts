@@ -4,7 +4,10 @@ import { partsOf } from './request-target.ts'
 
 /** The maximum size of a request body in bytes. */
 const maxBodySize = 65_536
-/** Node's limit for a request. Do not lower it, because the login may return a query that is percent-encoded twice. */
+/**
+ * The maximum length of a query, which equals Node's limit for the headers of a request. A lower limit could break the
+ * login, which may redirect to a query that is percent-encoded twice.
+ */
 export const maxQueryLength = 16_384
 
 /** The properties of a request that only the adapter can read. */
@@ -35,7 +38,7 @@ export interface RequestSource {
   text(maxSize: number): Promise<string | undefined>
 }
 
-/** A request in the form that endpoints receive, without the `Host` header, because a sender can forge it. */
+/** A request in the form that endpoints receive. It has no `host`, because a sender can forge the header `Host`. */
 export class HttpRequest {
   readonly method: string
   /** The path as the client sent it. */
@@ -137,7 +140,7 @@ export class HttpRequest {
     try {
       text = await this.#source.text(maxBodySize)
     } catch (cause) {
-      // The application has already read the body, so this is not an error of the sender.
+      // Throw the original error: the application has already read the body, which is not an error of the sender.
       if (cause instanceof TypeError) throw cause
       // The sender closed the connection, so this is not an internal error.
       throw new OAuthError('invalid_request', 'The body is incomplete.', { cause })
@@ -168,7 +171,7 @@ export class FetchSource implements RequestSource {
   }
 
   async text(maxSize: number): Promise<string | undefined> {
-    // The body has a known, small length, so read it without the overhead of a stream.
+    // `HttpRequest` has already checked this length, so read the body without the overhead of a stream.
     if (this.#request.headers.has('content-length')) return this.#request.text()
     if (this.#request.body === null) return ''
     const chunks: Uint8Array[] = []

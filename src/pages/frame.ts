@@ -5,7 +5,7 @@ import type { Language } from './messages/languages.ts'
 /** The language of the reader of a page, and the locale for dates and numbers. */
 export interface Reader {
   readonly language: Language
-  /** The most specific requested tag of the language, because `en-GB` and `en-US` format dates differently. */
+  /** The most specific language tag that the browser requested, because `en-GB` and `en-US` format dates differently. */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
 }
@@ -33,7 +33,7 @@ export interface FrameLinks {
   readonly logout: string | null
 }
 
-/** The data for everything around the content of a page. */
+/** The data that surrounds the content of a page, such as the header and the language. */
 export interface Frame {
   readonly brand: Brand
   readonly links: FrameLinks
@@ -44,12 +44,13 @@ export interface Frame {
   /** The CSRF token for the forms of the page. */
   readonly csrfToken: string
   /**
-   * The value of the hidden field `form_id` in forms of the settings, which makes a form that is sent twice idempotent.
+   * The value of the hidden field `form_id` in forms of the settings pages. If such a form is sent twice, the server
+   * processes the form once.
    */
   readonly formId: string
   /** Milliseconds since the epoch. */
   readonly now: number
 }
 
-/** Renders one kind of page. An application may replace this pure function with another of the same type. */
+/** Renders a page. An application may replace each built-in template with its own pure function of the same type. */
 export type PageTemplate<View> = (view: View, frame: Frame) => Html

@@ -14,13 +14,15 @@ type Markup = string & { readonly isEscaped: true }
 export const html = (strings: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   tag(strings, ...values)
 
-/** Marks text as markup without escaping, for the output of a template engine that has already escaped it. */
+/**
+ * Marks text as markup without escaping it, for instance the output of a template engine that has escaped all values.
+ */
 export const raw = (markup: string): Html => trusted(markup)
 
-// A placeholder, which occurs in no message and no name.
+// A placeholder that occurs in no message and no name.
 const place = '\u0000'
 
-/** Inserts an element into a message instead of its argument, whose position depends on the language. */
+/** Returns a message in which an element replaces the argument, at the position that the language requires. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
   const [before = '', ...after] = text(place).split(place)
   return html`${before}${element}${after.join('')}`

@@ -7,7 +7,10 @@ import { header, type Place } from './parts/header.ts'
 export interface LayoutOptions {
   /** Whether the page is narrow, for a single task such as logging in. */
   readonly narrow?: boolean
-  /** Whether to show the navigation. Default: true. Pages with a decision hide it. */
+  /**
+   * Whether to show the navigation. Default: true. The navigation is hidden on pages on which a user logs in or
+   * decides.
+   */
   readonly navigation?: boolean
   /** The navigation entry of this page or of its section. */
   readonly place?: Place

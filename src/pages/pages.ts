@@ -45,5 +45,5 @@ export type PageName = keyof typeof builtInPages
 /** The view of a page: its content without the frame. */
 export type ViewOf<Name extends PageName> = Parameters<(typeof builtInPages)[Name]>[0]
 
-/** A page for each name: the built-in page, or a page of the application of the same type. */
+/** All pages by name. Each page is the built-in page, or a page of the application that has the same type. */
 export type Pages = { readonly [Name in PageName]: PageTemplate<ViewOf<Name>> }

@@ -11,7 +11,7 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import type { BuiltRecords } from './build-records.ts'
 import type { Router } from './router.ts'
 
-/** The members of the server that handle requests. The other members control the running server. */
+/** All members of the server except the members that control the running server. */
 type RequestMembers = Omit<
   AuthorizationServer,
   'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
@@ -45,7 +45,7 @@ export const assemble = (
     pageSession: (browser) => pageSession(sessions, browser, links),
     refusalOf: (error) => {
       const refusal = refusalOf(error)
-      // The error handler of the application logs any other error.
+      // If the error is not a refusal, the error handler of the application logs it.
       if (refusal) logRefusal(log, error, refusal)
       return refusal
     },

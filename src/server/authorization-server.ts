@@ -30,7 +30,9 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   readonly sessions: Sessions
   /** Handles a request to an endpoint of the server. The promise never rejects. */
   fetch(request: Request, connection?: Connection): Promise<Response>
-  /** Handles a request of an adapter without a `Request` object. Returns undefined if the adapter must call `fetch`. */
+  /**
+   * Handles a request without a `Request` object, which saves time. Returns undefined if the adapter must call `fetch`.
+   */
   direct(
     source: RequestSource,
     connection: Connection,
@@ -63,14 +65,14 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * Calls the hook after each audit event with this name, or after every event if the name is `*`. Requests do not wait
    * for the hook. If the hook throws, the server logs `hook.failed`.
    * @returns a function that removes the hook
-   * @throws TypeError for an event that does not exist
+   * @throws TypeError for an unknown event name
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
   /** Runs `work` on behalf of a user. The audit log records the changes that `work` makes as actions of the user. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**
    * Removes expired rows. @returns the number of removed rows
-   * @throws ClockInDoubt if the clock of this machine is wrong
+   * @throws ClockInDoubt if the clock is not reliable enough to decide which rows have expired
    */
   sweep(): Promise<number>
   /** Lists the rows that `sweep` would remove, with the reasons. Does not change the database. */
@@ -79,7 +81,7 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   rotateSecretKeys(options?: KeyRotationOptions): Promise<KeyRotation>
   /** Returns whether this process should receive requests, as `/health/ready` reports. */
   isReady(): Promise<boolean>
-  /** Makes `/health/ready` return 503. Call it when a shutdown begins; the server still handles requests. */
+  /** Makes `/health/ready` return 503. Call this method when a shutdown begins. The server still handles requests. */
   drain(): void
   /** Stops the sweeper and closes the store. */
   close(): Promise<void>

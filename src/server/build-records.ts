@@ -31,7 +31,7 @@ export interface BuiltRecords {
   readonly removals: Removals
 }
 
-/** Builds the records on top of the store, with keys, limits and the clock. */
+/** Builds the records from the store, the settings, the secret keys and the clock. */
 export const buildRecords = (
   prepared: Prepared,
   { serverClock: { now: clock } }: OpenedStore,

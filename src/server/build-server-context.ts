@@ -110,7 +110,7 @@ const clientFinder = (
       if (found !== undefined) return found ?? undefined
     }
     const client = await provider.getClient(clientId)
-    // A client with a metadata document is valid only if the extension finds the document.
+    // Ignore a stored client with a metadata document: only the extension that validates the document may return it.
     return client?.origin === 'metadata_document' ? undefined : client
   }
 }

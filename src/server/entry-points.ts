@@ -19,7 +19,7 @@ const manifest = z.object({
 /**
  * Returns the scopes that the application and its direct dependencies declare in `entryPoints` of their `package.json`.
  * Each entry maps a name to the module and the export of a `Scope`.
- * @throws Error with the package and the invalid entry
+ * @throws Error that identifies the package and the invalid entry
  */
 export const entryPointScopes = async (applicationRoot: string): Promise<readonly Scope[]> => {
   const application = await manifestIn(applicationRoot)
@@ -61,7 +61,8 @@ const manifestIn = async (root: string): Promise<z.output<typeof manifest> | und
   }
 }
 
-// Not every package exports its package.json, so search the directories in the order that Node uses.
+// Resolve an absolute path in each directory that Node would search: `require.resolve('name/package.json')` fails for a
+// package that does not export its package.json.
 const packageRoot = (name: string, applicationRoot: string): string | undefined => {
   const require = createRequire(join(applicationRoot, 'package.json'))
   for (const directory of require.resolve.paths(name) ?? []) {

@@ -14,9 +14,9 @@ const camelCase = (name: string): string =>
   name.replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * Loads the export of an import path such as `svc_oauth2server.utils:jwt_verify_token`. The last colon separates the
- * module from the export. `svc_oauth2server` is this package, a module that begins with `./` is relative to the
- * application root, and any other module is a dependency of the application.
+ * Returns the export that an import path such as `svc_oauth2server.utils:jwt_verify_token` names. The last colon
+ * separates the module from the export. `svc_oauth2server` is this package, a module that begins with `./` is relative
+ * to the application root, and any other module is a dependency of the application.
  * @throws Error if the module or the export is missing
  */
 export const importPath = async (path: string, applicationRoot: string): Promise<unknown> => {
@@ -37,7 +37,8 @@ const resolve = (specifier: string, applicationRoot: string): string => {
   try {
     return resolveImport(specifier, pathToFileURL(root).href)
   } catch (error) {
-    // `require` also finds a file without its extension, and a package that only exports the condition `require`.
+    // Unlike `import`, `require` finds a file without its extension, and a package whose only export condition is
+    // `require`.
     try {
       return pathToFileURL(createRequire(root).resolve(specifier)).href
     } catch {

@@ -9,7 +9,7 @@ import { MachineClock } from './clock/machine-clock.ts'
 import { hostClock, type ServerClock } from './clock/server-clock.ts'
 import type { Prepared } from './prepare.ts'
 
-/** The open database, and the parts that depend only on it. */
+/** The open database, and the parts that are started together with it. */
 export interface OpenedStore {
   readonly database: OpenStore
   readonly serverClock: ServerClock
@@ -56,7 +56,9 @@ const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   }
 }
 
-/** Starts the clock of the application, otherwise of the database, otherwise of the machine. */
+/**
+ * Starts the server's clock: the option `clock`, or else the clock of the database, or else the clock of the machine.
+ */
 const startClock = async (
   { options: { clock }, aroundStore, log }: Prepared,
   { now, sweeperNotes }: OpenStore,

@@ -15,19 +15,19 @@ import type { TransientsOpener } from '../store/contract/transients.ts'
 import type { AroundStore, StoreOpener } from '../store/store.ts'
 import type { ProviderOptions } from './provider-operations.ts'
 
-/** The options of `createAuthorizationServer`. They include every setting of `SettingsInput`. */
+/** The options of `createAuthorizationServer`. The options include every setting of `SettingsInput`. */
 export interface AuthorizationServerOptions extends SettingsInput, ProviderOptions {
   /** The public URL of the application, which is the issuer (RFC 8414 §2): https, or http on a loopback host. */
   readonly issuer: string
   /** The secret key, at least 32 bytes, followed by earlier keys. Rows that an earlier key sealed remain readable. */
   readonly secretKeys: readonly (string | undefined)[]
   readonly store: StoreOpener
-  /** Stores codes and other short-lived values outside the database, such as `redis(url)`. */
+  /** A store outside the database for codes and other short-lived values, such as `redis(url)`. */
   readonly transients?: TransientsOpener | undefined
   readonly scopes?: readonly Scope[]
   /**
-   * The directory of the application's `package.json`, relative to the current directory. The server also registers the
-   * scopes in its entry points, and resolves import paths of settings from it.
+   * The directory of the application's `package.json`, relative to the current directory. The server registers the
+   * scopes in the entry points of this `package.json`, and resolves import paths in settings relative to the directory.
    */
   readonly applicationRoot?: string
   readonly extensions?: readonly Extension[]
@@ -36,9 +36,12 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
 
   /** The users of the application: `table(…)`, or callbacks. Default: the built-in user table. */
   readonly users?: UserTable | UserCallbacks
-  /** Finds the user in the session of the application, which replaces the built-in login. Requires `loginUrl`. */
+  /**
+   * Finds the user in the application's own session. This function replaces the built-in login, and requires
+   * `loginUrl`.
+   */
   readonly resourceOwner?: FindResourceOwner
-  /** Pages that replace built-in ones. They create HTML with `html`, or pass trusted HTML to `raw`. */
+  /** Pages that replace built-in pages. A page creates HTML with `html`, or passes trusted HTML to `raw`. */
   readonly pages?: Partial<Pages>
 
   /**
@@ -47,7 +50,7 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
    */
   readonly clock?: () => number
   readonly random?: RandomSource
-  /** Configures the requests that the server sends to URLs of clients. */
+  /** Configures the requests that the server sends to URLs that clients supply. */
   readonly outbound?: OutboundOptions
   /** Parts of the application that a token can be restricted to (RFC 8707). */
   readonly resources?: readonly ProtectedResource[]
@@ -59,11 +62,11 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
    */
   readonly onLeaked?: OnLeaked
   readonly log?: LogSink
-  /** Runs around every store operation. */
+  /** Wraps every store operation. */
   readonly aroundStore?: AroundStore
 }
 
-// The type requires every option that is not a setting.
+// The type makes the compiler report a missing option. The names of settings come from the table of settings.
 const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName>, true> = {
   issuer: true,
   secretKeys: true,

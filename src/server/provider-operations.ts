@@ -4,7 +4,7 @@ import type { Records } from '../records/records.ts'
 
 /** Functions of the application that replace the provider operations of the specification. */
 export interface ProviderOptions {
-  /** Replaces the specification's `get_client`. In all these functions, `next` is the built-in operation. */
+  /** Replaces the specification's `get_client`. Each of these functions receives the built-in operation as `next`. */
   readonly getClient?: (
     clientId: string,
     next: ProviderOperations['getClient'],
@@ -24,7 +24,7 @@ export interface ProviderOptions {
   readonly saveToken?: SaveToken
 }
 
-/** Returns the provider operations: the built-in ones, except those that the application replaces or wraps. */
+/** Returns the provider operations. A function of the application replaces or wraps the built-in operation. */
 export const providerOperations = (
   options: ProviderOptions,
   { clients, tokens, users }: Records,

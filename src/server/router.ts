@@ -69,7 +69,8 @@ const crossOrigin = cors({
   maxAge: 86_400,
 })
 
-// The response of a JSON endpoint contains these headers even if the request has no Origin header.
+// The headers that `crossOrigin` adds to the response for a request without an Origin header. `direct` adds these
+// headers, because it bypasses `crossOrigin`.
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': readableHeaders.join(','),
@@ -165,8 +166,8 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
       const { errors } = endpoint
       return responseOf(await failed(error, http, { errors: asksForPage(http) ? errors : 'json' }))
     })
-    // Redirect from the path without its final slash. Well-known paths are excluded, because they contain an
-    // identifier, which differs from the identifier without the slash.
+    // Redirect a request whose path lacks the final slash. Do not redirect well-known paths: such a path ends with an
+    // identifier, and the identifier without the slash is a different identifier.
     if (path.endsWith('/') && path.length > 1 && !endpoint.wellKnown) {
       app.all(path.slice(0, -1), ({ req, env }) => {
         env.matched(path)
@@ -242,7 +243,7 @@ const targetRefusal = (target: string): unknown => {
   }
 }
 
-// No identifier of this server contains control characters, and some databases reject them.
+// Paths with control characters are not found: no identifier contains such characters, and some databases reject them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds characters to refuse
 const controlCharacters = /[\u0000-\u001F\u007F]/
 

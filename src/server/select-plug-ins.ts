@@ -21,7 +21,7 @@ import type { Prepared } from './prepare.ts'
 export interface SelectedPlugIns {
   readonly extensions: readonly Extension[]
   readonly grants: readonly Grant[]
-  /** All grants, including disabled ones, for which a client may be registered. */
+  /** All grants, including disabled grants. A client may also be registered for a disabled grant. */
   readonly knownGrants: readonly Grant[]
   readonly clientAuthentication: readonly ClientAuthenticationMethod[]
   readonly endpoints: readonly Endpoint[]
@@ -36,7 +36,7 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
     ({ isOn }) => isOn?.(settings) ?? true,
   )
   const knownGrants = [...builtInGrants, ...extensions.flatMap(({ grants = [] }) => grants)]
-  // An application that replaces the login also manages its own sessions, so it needs no session endpoints.
+  // An application that replaces the login also manages its own sessions, so the session endpoints are omitted.
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage]

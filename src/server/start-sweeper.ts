@@ -13,12 +13,12 @@ export interface StartedSweeper {
   plan(): Promise<SweepPlan>
   stop(): Promise<void>
   /**
-   * Writes a checkpoint of the latest audit events, so that their removal can be detected. Each sweep also writes one.
+   * Writes a checkpoint of the latest audit events, so that their removal can be detected. Each sweep also does this.
    */
   coverAuditLog(): Promise<void>
 }
 
-/** Starts the sweeper with every kind of row that it removes. */
+/** Starts the sweeper, which removes expired rows of every kind. */
 export const startSweeper = (
   { options, settings, keys, users, telemetry, log }: Prepared,
   { serverClock }: OpenedStore,

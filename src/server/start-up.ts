@@ -22,7 +22,7 @@ export interface CheckedOptions {
   readonly secrets: readonly [string, ...string[]]
   readonly scopes: ScopeRegistry
   readonly errorView: string
-  /** The protected resources. The first is the issuer, which stands for the whole application. */
+  /** The protected resources. The first is the whole application, whose identifier is the issuer. */
   readonly resources: readonly ProtectedResource[]
 }
 
@@ -51,7 +51,7 @@ export const checkedOptions = async (
   const settings = attempt(() =>
     parseSettings({ ...options, cacheType: options.cacheType ?? defaultCacheType(options) }),
   )
-  // Applications with their own users check the passwords themselves.
+  // Argon2 is not needed if the application has its own users, because the application then checks the passwords.
   if (options.users === undefined)
     await requireArgon2().catch((error: Error) => problems.push(error.message))
   const issuer = attempt(() => checkedIssuer(options.issuer))
@@ -129,7 +129,7 @@ const identifierProblems = (resource: string, issuer: string | undefined): reado
     : []
 }
 
-// RFC 8707 §2, RFC 9728 §1.2. The identifier must be normalized: clients send it as their URL parser normalizes it, and
+// RFC 8707 §2, RFC 9728 §1.2. The identifier must be normalized, because the URL parsers of clients normalize it, and
 // the server compares strings.
 const isIdentifier = (resource: unknown): boolean => {
   if (typeof resource !== 'string' || !URL.canParse(resource) || /[?#\s]/.test(resource))
@@ -268,6 +268,6 @@ export const loadVerifyJwt = async (
   ])
 }
 
-// Node's message continues with the modules of the require stack, which do not help the operator.
+// Further lines of Node's message list the modules of the require stack, which do not help the operator.
 const firstLine = (error: unknown): string | undefined =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]

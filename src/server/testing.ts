@@ -7,7 +7,7 @@ import type { AuthorizationServerOptions } from './options.ts'
 
 /** A clock that does not move until the test advances it. */
 export interface TestClock {
-  /** Returns milliseconds since the epoch. Pass it as the option `clock`. */
+  /** Returns milliseconds since the epoch. Pass this function as the option `clock`. */
   readonly now: () => number
   /** Moves the clock forward. */
   advance(seconds: number): void
@@ -40,15 +40,15 @@ export const createTestServer = (
 /** Sends requests as a user, with a credential. */
 export interface Actor {
   readonly user: { readonly id: UserId }
-  /** The headers with the credential, for supertest, Fastify's `inject` or Hono's `request`. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Calls `fetch` with these headers. */
+  /** The headers with the personal access token, for supertest, Fastify's `inject` or Hono's `request`. */
+  readonly headers: { readonly authorization: string }
+  /** Sends a request with the personal access token. */
   readonly fetch: typeof fetch
 }
 
 /** The options of `actAs`. */
 export interface ActAs {
-  /** The ID of an existing user. The default is a new user of the built-in table. */
+  /** An existing user or the ID of the user. The default is a new user in the built-in table. */
   readonly user?: UserId | Pick<User, 'id'>
   /** The scopes of a token. A session has no scopes. */
   readonly scopes?: readonly string[]

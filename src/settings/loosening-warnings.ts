@@ -25,7 +25,7 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
     )
   if (value.allowPrivateUseRedirectUris)
     found.push(
-      'Private-use redirect URIs are allowed: another application can claim one (RFC 8252 §8.1).',
+      'Private-use redirect URIs are allowed: another application can register the same URI scheme (RFC 8252 §8.1).',
     )
   if (value.sessionIpv4Prefix < 32 || value.sessionIpv6Prefix < 128)
     found.push('Sessions are bound to a network, not to one address.')
@@ -34,14 +34,14 @@ export const looseningWarnings = (value: Settings): readonly string[] => {
       'Anyone can register a client: the consent page warns that the client is not verified.',
     )
   if (value.acceptUnsignedLeakReports)
-    found.push('Anyone can report leaked credentials: anyone who holds a credential can end it.')
+    found.push('Anyone can report leaked credentials: anyone who has a credential can revoke it.')
   if (value.dangerouslyAllowPrivateAddresses)
     found.push(
-      'Requests are sent to private addresses that clients name: anyone who registers a client can reach this network.',
+      'The server sends requests to private addresses that clients supply: anyone who registers a client can reach this network.',
     )
   if (value.dangerouslyIgnoreLimits)
     found.push(
-      'Limits are ignored: passwords, secrets and tokens can be guessed, and requests sent, without limit.',
+      'Limits are ignored: anyone can guess passwords, secrets and tokens, and send requests, without limit.',
     )
   const { points, seconds } = { ...limitTable.guessesOfAccount, ...value.limits.guessesOfAccount }
   if (points * Math.ceil(3_600 / seconds) > maxGuessesPerHour)

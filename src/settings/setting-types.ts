@@ -26,7 +26,7 @@ export const list: FromText = (text) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-/** Parses `a=1/60,b=2/60`: points and seconds by name. */
+/** Parses a list such as `a=1/60,b=2/60`, in which each name is followed by points and seconds. */
 export const limits: FromText = (text) => {
   const parts = list(text) as readonly string[]
   const given = parts.map((part) => /^([A-Za-z]+)=(\d{1,9})\/(\d{1,9})$/.exec(part))
@@ -82,7 +82,7 @@ export const flag = (otherwise: boolean, sentence: string) => ({
   sentence,
 })
 
-/** A list without duplicates. */
+/** Returns the schema of a list, which removes duplicates. */
 export const setOf = <S extends z.ZodType>(member: S) =>
   z
     .array(member)

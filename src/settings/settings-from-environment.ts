@@ -6,8 +6,8 @@ import type { SettingsInput } from './settings-input.ts'
 
 /**
  * Reads settings from environment variables. The type of each setting decides how its text is parsed.
- * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a variable whose name is
- *   similar to `OAUTH2_…` and `TRUSTED_PROXIES` of a setting
+ * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a misspelled name of another
+ *   setting, such as `OAUTH2_CACHE_TIPE`
  */
 export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): SettingsInput => {
   const problems: string[] = []
@@ -31,7 +31,7 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
   return input as SettingsInput
 }
 
-/** Variables of the environment that are not settings, but begin like settings. */
+/** Variables of this package that are not settings, although their names begin like the names of settings. */
 const otherVariables = ['OAUTH2_CACHE_REDIS_URL']
 
 // Other programs use variables such as OAUTH2_PROXY_CLIENT_ID, so only OAUTH2SERVER_ marks a variable as a setting.

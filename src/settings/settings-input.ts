@@ -13,21 +13,22 @@ export interface SettingsInput {
    */
   readonly allowedGrantTypes?: SettingValues['allowedGrantTypes']
   /**
-   * `code` serves the authorization code grant, `token` the implicit grant.
+   * Response types that clients may use: `code` for the authorization code grant, `token` for the
+   * implicit grant.
    *
    * Default: `["token","code"]`. The variable `OAUTH2SERVER_ALLOWED_RESPONSE_TYPES` accepts a
    * comma-separated list of code, token.
    */
   readonly allowedResponseTypes?: SettingValues['allowedResponseTypes']
   /**
-   * Special characters accepted inside a query string of the REST application.
+   * Special characters that query strings of the REST application may contain.
    *
    * Default: `"=&;:%+~,*@!()/?"`. The variable `OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS`
    * accepts printable ASCII characters.
    */
   readonly allowedUrlencodeCharacters?: SettingValues['allowedUrlencodeCharacters']
   /**
-   * Length of a generated client id.
+   * Length of a generated client ID.
    *
    * Default: `40`. The variable `OAUTH2SERVER_CLIENT_ID_SALT_LEN` accepts an integer from 22 to
    * 255.
@@ -41,7 +42,7 @@ export interface SettingsInput {
    */
   readonly clientSecretSaltLen?: SettingValues['clientSecretSaltLen']
   /**
-   * Length of a generated personal access token.
+   * Length of the random part of a personal access token.
    *
    * Default: `60`. The variable `OAUTH2SERVER_TOKEN_PERSONAL_SALT_LEN` accepts an integer from 22
    * to 255.
@@ -64,21 +65,21 @@ export interface SettingsInput {
    */
   readonly tokenPersonalMaxExpiresIn?: SettingValues['tokenPersonalMaxExpiresIn']
   /**
-   * Header that holds the JWT.
+   * The header that contains the JWT of a session.
    *
    * Default: `"Authorization"`. The variable `OAUTH2SERVER_JWT_AUTH_HEADER` accepts a header
    * name.
    */
   readonly jwtAuthHeader?: SettingValues['jwtAuthHeader']
   /**
-   * Authorization type of the JWT header.
+   * The authentication scheme that precedes the JWT in its header.
    *
    * Default: `"Bearer"`. The variable `OAUTH2SERVER_JWT_AUTH_HEADER_TYPE` accepts one word, or
    * nothing for a header that holds only the JWT.
    */
   readonly jwtAuthHeaderType?: SettingValues['jwtAuthHeaderType']
   /**
-   * The function that verifies the JWT of a session, called with the request headers.
+   * The function that verifies the JWT of a session. The function receives the request headers.
    *
    * Default: `"svc_oauth2server.utils:jwt_verify_token"`. The variable
    * `OAUTH2SERVER_JWT_VERYFICATION_FACTORY` accepts an import path such as ./jwt.js:verify (or,
@@ -101,10 +102,10 @@ export interface SettingsInput {
    */
   readonly cacheType?: SettingValues['cacheType']
   /**
-   * View that shows authorization errors.
+   * The view that displays authorization errors.
    *
    * Default: `"svc_oauth2server.errors"`. The variable `OAUTH2_PROVIDER_ERROR_ENDPOINT` accepts
-   * svc_oauth2server.errors, the name of one of options.views, or a path that starts with one /.
+   * svc_oauth2server.errors, a name in options.views, or a path that starts with one /.
    */
   readonly errorEndpoint?: SettingValues['errorEndpoint']
   /**
@@ -116,7 +117,7 @@ export interface SettingsInput {
    */
   readonly securityProfile?: SettingValues['securityProfile']
   /**
-   * Ways for clients to authenticate.
+   * Methods with which clients may authenticate.
    *
    * Default: `["client_secret_basic","client_secret_post","private_key_jwt","none"]`. The
    * variable `OAUTH2SERVER_CLIENT_AUTHENTICATION` accepts a comma-separated list of
@@ -130,8 +131,8 @@ export interface SettingsInput {
    */
   readonly revocation?: SettingValues['revocation']
   /**
-   * Whether the refresh token remains valid after its access token is revoked; otherwise the
-   * authorization is revoked.
+   * Whether the refresh token remains valid after a client revokes its access token; otherwise
+   * the server revokes the whole authorization.
    *
    * Default: `false`. The variable `OAUTH2SERVER_REVOKE_ACCESS_TOKEN_ALONE` accepts true or
    * false.
@@ -215,28 +216,28 @@ export interface SettingsInput {
    * Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.
    *
    * Default: see docs/reference/settings.md. The variable `OAUTH2SERVER_LEAK_REPORT_KEYS` accepts
-   * a JSON object with the P-256 public keys by their identifiers, as PEM or JWK.
+   * a JSON object that maps key identifiers to P-256 public keys, in PEM or JWK format.
    */
   readonly leakReportKeys?: SettingValues['leakReportKeys']
   /**
-   * Whether /oauth/leaked accepts unsigned reports, with which anyone who has a token can revoke
-   * it.
+   * Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the
+   * token.
    *
    * Default: `false`. The variable `OAUTH2SERVER_ACCEPT_UNSIGNED_LEAK_REPORTS` accepts true or
    * false.
    */
   readonly acceptUnsignedLeakReports?: SettingValues['acceptUnsignedLeakReports']
   /**
-   * Whether the server sends requests to private addresses if clients supply their URLs. Only for
-   * tests.
+   * Whether the server sends requests to private addresses when it fetches URLs that clients
+   * supplied. Only for tests.
    *
    * Default: `false`. The variable `OAUTH2SERVER_DANGEROUSLY_ALLOW_PRIVATE_ADDRESSES` accepts
    * true or false.
    */
   readonly dangerouslyAllowPrivateAddresses?: SettingValues['dangerouslyAllowPrivateAddresses']
   /**
-   * The format of access tokens: with jwt, other servers can verify them with the published keys
-   * (RFC 9068).
+   * The format of access tokens. Other servers can verify tokens in the format jwt with the
+   * published keys (RFC 9068).
    *
    * Default: `"opaque"`. The variable `OAUTH2SERVER_ACCESS_TOKEN_FORMAT` accepts one of opaque,
    * jwt.
@@ -250,8 +251,8 @@ export interface SettingsInput {
    */
   readonly signingAlgorithm?: SettingValues['signingAlgorithm']
   /**
-   * Seconds after which a new key signs. The server publishes the former key until its tokens
-   * have expired.
+   * Seconds after which the server signs with a new key. The server publishes the former key
+   * until the tokens signed with it have expired.
    *
    * Default: `7776000`. The variable `OAUTH2SERVER_SIGNING_KEY_EXPIRES_IN` accepts an integer
    * from 3600 to 315360000.
@@ -307,27 +308,28 @@ export interface SettingsInput {
    */
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
-   * Seconds for which a retry with a used refresh token returns the same response; 0: never.
+   * Seconds for which a retry with a used refresh token returns the same response; 0: no retry.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.
    */
   readonly refreshTokenLeeway?: SettingValues['refreshTokenLeeway']
   /**
-   * The maximum time for which an authorization can be refreshed, in seconds; 0: unlimited.
+   * Seconds after the consent in which clients can refresh the tokens of an authorization; 0:
+   * unlimited.
    *
    * Default: `0`. The variable `OAUTH2SERVER_AUTHORIZATION_EXPIRES_IN` accepts an integer from 0
    * to 3153600000.
    */
   readonly authorizationExpiresIn?: SettingValues['authorizationExpiresIn']
   /**
-   * Whether the query parameter access_token is accepted, as specified.
+   * Whether the query parameter access_token is accepted, as the specification requires.
    *
    * Default: `true`. The variable `OAUTH2SERVER_ACCEPT_QUERY_ACCESS_TOKEN` accepts true or false.
    */
   readonly acceptQueryAccessToken?: SettingValues['acceptQueryAccessToken']
   /**
-   * Seconds without a request after which a session ends.
+   * Seconds without a request after which a session expires.
    *
    * Default: `86400`. The variable `OAUTH2SERVER_SESSION_IDLE_EXPIRES_IN` accepts an integer from
    * 60 to 31536000.
@@ -355,8 +357,8 @@ export interface SettingsInput {
    */
   readonly sessionIpv6Prefix?: SettingValues['sessionIpv6Prefix']
   /**
-   * Proxies whose X-Forwarded-For is trusted; `unix` is a peer without an address, such as one on
-   * a Unix socket.
+   * Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an address, such
+   * as a proxy on a Unix socket.
    *
    * Default: `[]`. The variable `TRUSTED_PROXIES` accepts comma-separated addresses or networks
    * such as 10.0.0.0/8, or unix.
@@ -402,7 +404,7 @@ export interface SettingsInput {
    */
   readonly personalTokensPerUser?: SettingValues['personalTokensPerUser']
   /**
-   * The maximum number of sessions of a user. A further login ends the oldest session.
+   * The maximum number of sessions of a user. A further login deletes the oldest session.
    *
    * Default: `100`. The variable `OAUTH2SERVER_SESSIONS_PER_USER` accepts an integer from 1 to
    * 10000.
@@ -417,8 +419,8 @@ export interface SettingsInput {
    */
   readonly authorizationsPerApplication?: SettingValues['authorizationsPerApplication']
   /**
-   * The approximate maximum number of live tokens of a client for itself (`client_credentials`).
-   * Beyond it, the oldest ones end.
+   * The approximate maximum number of valid tokens that a client has requested for itself
+   * (`client_credentials`). Above this number, the server deletes the oldest tokens.
    *
    * Default: `100000`. The variable `OAUTH2SERVER_TOKENS_PER_CLIENT` accepts an integer from 100
    * to 10000000.
@@ -446,15 +448,15 @@ export interface SettingsInput {
    */
   readonly loginPath?: SettingValues['loginPath']
   /**
-   * The application's own login page. Its parameter `next` is the address to which it returns the
-   * user.
+   * The URL of the application's own login page. After the login, the page must redirect the user
+   * to the address in its parameter `next`.
    *
    * Default: `null`. The variable `OAUTH2SERVER_LOGIN_URL` accepts a path that starts with one /,
    * or an https URL.
    */
   readonly loginUrl?: SettingValues['loginUrl']
   /**
-   * The path of the built-in logout.
+   * The path of the built-in logout endpoint.
    *
    * Default: `"/logout"`. The variable `OAUTH2SERVER_LOGOUT_PATH` accepts a path such as /oauth,
    * without a slash at its end.
@@ -468,7 +470,7 @@ export interface SettingsInput {
    */
   readonly settingsPrefix?: SettingValues['settingsPrefix']
   /**
-   * The path of the administrators' page.
+   * The path of the pages for administrators.
    *
    * Default: `"/admin"`. The variable `OAUTH2SERVER_ADMIN_PREFIX` accepts a path such as /oauth,
    * without a slash at its end.
@@ -517,8 +519,8 @@ export interface SettingsInput {
    */
   readonly auditExpiresIn?: SettingValues['auditExpiresIn']
   /**
-   * Whether the audit log records routine events: refreshes, and tokens that clients request on
-   * their own behalf or narrow. Hooks always receive these events.
+   * Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens
+   * that clients request for themselves. Hooks always receive these events.
    *
    * Default: `true`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
    */

@@ -38,7 +38,7 @@ export const settings = {
   allowedResponseTypes: some(
     responseTypes,
     ['token', 'code'],
-    '`code` serves the authorization code grant, `token` the implicit grant.',
+    'Response types that clients may use: `code` for the authorization code grant, `token` for the implicit grant.',
   ),
   allowedUrlencodeCharacters: {
     schema: z
@@ -47,11 +47,16 @@ export const settings = {
       .default('=&;:%+~,*@!()/?'),
     fromText: verbatim,
     accepts: 'printable ASCII characters',
-    sentence: 'Special characters accepted inside a query string of the REST application.',
+    sentence: 'Special characters that query strings of the REST application may contain.',
   },
-  clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client id.'),
+  clientIdSaltLen: integer(22, 255, 40, 'Length of a generated client ID.'),
   clientSecretSaltLen: integer(22, 255, 60, 'Length of a generated client secret.'),
-  tokenPersonalSaltLen: integer(22, 255, 60, 'Length of a generated personal access token.'),
+  tokenPersonalSaltLen: integer(
+    22,
+    255,
+    60,
+    'Length of the random part of a personal access token.',
+  ),
   tokenPersonalPrefix: {
     schema: z
       .string()
@@ -72,13 +77,13 @@ export const settings = {
     schema: z.string().regex(headerName).default('Authorization'),
     fromText: verbatim,
     accepts: 'a header name',
-    sentence: 'Header that holds the JWT.',
+    sentence: 'The header that contains the JWT of a session.',
   },
   jwtAuthHeaderType: {
     schema: z.string().regex(headerName).nullable().default('Bearer'),
     fromText: (text: string) => text || null,
     accepts: 'one word, or nothing for a header that holds only the JWT',
-    sentence: 'Authorization type of the JWT header.',
+    sentence: 'The authentication scheme that precedes the JWT in its header.',
   },
   jwtVeryficationFactory: {
     schema: z
@@ -89,7 +94,8 @@ export const settings = {
       .default('svc_oauth2server.utils:jwt_verify_token'),
     fromText: verbatim,
     accepts: 'an import path such as ./jwt.js:verify (or, in code, a function)',
-    sentence: 'The function that verifies the JWT of a session, called with the request headers.',
+    sentence:
+      'The function that verifies the JWT of a session. The function receives the request headers.',
   },
   jwtExpiresIn: integer(60, 31_536_000, 86_400, 'Lifetime of the JWT of a session, in seconds.'),
   cacheType: choice(
@@ -104,9 +110,8 @@ export const settings = {
       .regex(/^(?:\/(?!\/)[^\s\\]*|[A-Za-z_][\w.-]*)$/)
       .default('svc_oauth2server.errors'),
     fromText: verbatim,
-    accepts:
-      'svc_oauth2server.errors, the name of one of options.views, or a path that starts with one /',
-    sentence: 'View that shows authorization errors.',
+    accepts: 'svc_oauth2server.errors, a name in options.views, or a path that starts with one /',
+    sentence: 'The view that displays authorization errors.',
     env: 'OAUTH2_PROVIDER_ERROR_ENDPOINT',
   },
   securityProfile: choice(
@@ -114,11 +119,15 @@ export const settings = {
     'specification',
     'The security rules: the specification, OAuth 2.1 or the FAPI 2.0 Security Profile. A profile changes the defaults of some settings and refuses contradicting values.',
   ),
-  clientAuthentication: some(authMethods, authMethods, 'Ways for clients to authenticate.'),
+  clientAuthentication: some(
+    authMethods,
+    authMethods,
+    'Methods with which clients may authenticate.',
+  ),
   revocation: flag(true, 'Whether clients can revoke tokens (RFC 7009).'),
   revokeAccessTokenAlone: flag(
     false,
-    'Whether the refresh token remains valid after its access token is revoked; otherwise the authorization is revoked.',
+    'Whether the refresh token remains valid after a client revokes its access token; otherwise the server revokes the whole authorization.',
   ),
   introspection: flag(true, 'Whether clients can introspect their own tokens (RFC 7662).'),
   resourceIndicators: flag(
@@ -183,23 +192,23 @@ export const settings = {
       .readonly()
       .default({}),
     fromText: json,
-    accepts: 'a JSON object with the P-256 public keys by their identifiers, as PEM or JWK',
+    accepts: 'a JSON object that maps key identifiers to P-256 public keys, in PEM or JWK format',
     sentence:
       'Enables /oauth/leaked for secret scanners that sign their reports with one of these keys.',
     isSecret: true,
   },
   acceptUnsignedLeakReports: flag(
     false,
-    'Whether /oauth/leaked accepts unsigned reports, with which anyone who has a token can revoke it.',
+    'Whether /oauth/leaked accepts unsigned reports. Anyone who has a token can then revoke the token.',
   ),
   dangerouslyAllowPrivateAddresses: flag(
     false,
-    'Whether the server sends requests to private addresses if clients supply their URLs. Only for tests.',
+    'Whether the server sends requests to private addresses when it fetches URLs that clients supplied. Only for tests.',
   ),
   accessTokenFormat: choice(
     ['opaque', 'jwt'],
     'opaque',
-    'The format of access tokens: with jwt, other servers can verify them with the published keys (RFC 9068).',
+    'The format of access tokens. Other servers can verify tokens in the format jwt with the published keys (RFC 9068).',
   ),
   signingAlgorithm: choice(
     ['ES256', 'RS256', 'EdDSA'],
@@ -210,7 +219,7 @@ export const settings = {
     3_600,
     315_360_000,
     7_776_000,
-    'Seconds after which a new key signs. The server publishes the former key until its tokens have expired.',
+    'Seconds after which the server signs with a new key. The server publishes the former key until the tokens signed with it have expired.',
   ),
   tokenExpiresIn: integer(
     1,
@@ -250,23 +259,23 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds for which a retry with a used refresh token returns the same response; 0: never.',
+    'Seconds for which a retry with a used refresh token returns the same response; 0: no retry.',
   ),
   authorizationExpiresIn: integer(
     0,
     3_153_600_000,
     0,
-    'The maximum time for which an authorization can be refreshed, in seconds; 0: unlimited.',
+    'Seconds after the consent in which clients can refresh the tokens of an authorization; 0: unlimited.',
   ),
   acceptQueryAccessToken: flag(
     true,
-    'Whether the query parameter access_token is accepted, as specified.',
+    'Whether the query parameter access_token is accepted, as the specification requires.',
   ),
   sessionIdleExpiresIn: integer(
     60,
     31_536_000,
     86_400,
-    'Seconds without a request after which a session ends.',
+    'Seconds without a request after which a session expires.',
   ),
   sessionExpiresIn: integer(
     60,
@@ -291,7 +300,7 @@ export const settings = {
     fromText: list,
     accepts: 'comma-separated addresses or networks such as 10.0.0.0/8, or unix',
     sentence:
-      'Proxies whose X-Forwarded-For is trusted; `unix` is a peer without an address, such as one on a Unix socket.',
+      'Proxies whose header X-Forwarded-For is trusted. `unix` means a peer without an address, such as a proxy on a Unix socket.',
     env: 'TRUSTED_PROXIES',
   },
   limits: {
@@ -335,7 +344,7 @@ export const settings = {
     1,
     10_000,
     100,
-    'The maximum number of sessions of a user. A further login ends the oldest session.',
+    'The maximum number of sessions of a user. A further login deletes the oldest session.',
   ),
   authorizationsPerApplication: integer(
     1,
@@ -347,7 +356,7 @@ export const settings = {
     100,
     10_000_000,
     100_000,
-    'The approximate maximum number of live tokens of a client for itself (`client_credentials`). Beyond it, the oldest ones end.',
+    'The approximate maximum number of valid tokens that a client has requested for itself (`client_credentials`). Above this number, the server deletes the oldest tokens.',
   ),
   oauthPrefix: path('/oauth', 'The path of the protocol endpoints, below the path of the issuer.'),
   openapiPath: path('/openapi.json', 'The path of the OpenAPI document of the settings pages.'),
@@ -363,14 +372,14 @@ export const settings = {
     fromText: (text: string) => text || null,
     accepts: 'a path that starts with one /, or an https URL',
     sentence:
-      "The application's own login page. Its parameter `next` is the address to which it returns the user.",
+      "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
   },
-  logoutPath: path('/logout', 'The path of the built-in logout.'),
+  logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
   settingsPrefix: path(
     '/account/settings',
     'The path of the pages on which users manage applications, tokens and sessions.',
   ),
-  adminPrefix: path('/admin', "The path of the administrators' page."),
+  adminPrefix: path('/admin', 'The path of the pages for administrators.'),
   applicationName: {
     schema: z.string().refine(isName).transform(validName).nullable().default(null),
     fromText: textOrNull,
@@ -406,7 +415,7 @@ export const settings = {
   ),
   auditRoutine: flag(
     true,
-    'Whether the audit log records routine events: refreshes, and tokens that clients request on their own behalf or narrow. Hooks always receive these events.',
+    'Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. Hooks always receive these events.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -27,7 +27,7 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
 export interface Sent {
   /** @throws OutboundFailed */
   readonly response: Promise<OutboundResponse>
-  /** Resolves after both the exchange and the look-up have ended. The look-up may continue after a timeout. */
+  /** Resolves after both the exchange and the look-up have ended. After a timeout, the look-up may still be running. */
   readonly ended: Promise<unknown>
 }
 
@@ -42,7 +42,7 @@ export const createExchange = (
   { resolve, certificateAuthorities }: OutboundOptions,
   { allowPrivate }: { readonly allowPrivate: boolean },
 ): Exchange => {
-  // Only the look-up of the operating system resolves local names, which have private addresses.
+  // Use the look-up of the operating system only if private addresses are allowed, because it also resolves local names.
   const lookUp = resolve ?? (allowPrivate ? systemLookup : nameServerLookup())
   // Use separate agents, which neither reuse connections or TLS sessions nor use a proxy of the environment.
   const agents = {

@@ -20,8 +20,8 @@ const maxCached = 500
 /** The maximum cache lifetime in milliseconds, even if the host allows more. */
 const maxLifetime = 86_400_000
 /**
- * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login with a metadata document reads
- * the document several times.
+ * The minimum cache lifetime in milliseconds, unless the host forbids caching. A login to a client with a
+ * metadata document reads the document several times.
  */
 const minLifetime = 60_000
 /** The time in milliseconds after a failed request during which the request is not repeated. */
@@ -65,16 +65,16 @@ export const createOutbound = (
   }
 
   const fresh = (key: string, { maxAge }: Pick<Request, 'maxAge'>): string | undefined => {
-    const kept = documents.get(key)
+    const cached = documents.get(key)
     const now = clock()
-    if (!kept || kept.freshUntil <= now) return undefined
-    return maxAge !== undefined && kept.fetchedAt + maxAge * 1000 <= now ? undefined : kept.text
+    if (!cached || cached.freshUntil <= now) return undefined
+    return maxAge !== undefined && cached.fetchedAt + maxAge * 1000 <= now ? undefined : cached.text
   }
 
   const fetched = async (key: string, url: URL, request: Request): Promise<string> => {
     const before = documents.get(key)
-    const asked = { url: url.href, headers: { host: url.host } }
-    const conditions = before ? conditionsOf(before.policy, asked) : {}
+    const cacheRequest = { url: url.href, headers: { host: url.host } }
+    const conditions = before ? conditionsOf(before.policy, cacheRequest) : {}
     const isConditional = Object.keys(conditions).length > 0
     const sent = exchange({ ...request, url, headers: conditions, isConditional })
     const sentRequest = { host: url.hostname, network: siteNetworkOf(request.requester ?? '') }
@@ -85,8 +85,8 @@ export const createOutbound = (
     request.read(parsed(text))
     const policy =
       before && response.status === 304
-        ? before.policy.revalidatedPolicy(asked, response).policy
-        : new CachePolicy(asked, response, { shared: false })
+        ? before.policy.revalidatedPolicy(cacheRequest, response).policy
+        : new CachePolicy(cacheRequest, response, { shared: false })
     const now = clock()
     const life = lifetimeOf(policy)
     if (life === undefined) documents.delete(key)
@@ -150,10 +150,10 @@ const conditions = ['if-none-match', 'if-modified-since']
 
 const conditionsOf = (
   policy: CachePolicy,
-  asked: CachePolicy.HttpRequest,
+  cacheRequest: CachePolicy.HttpRequest,
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(policy.revalidationHeaders(asked)).filter(
+    Object.entries(policy.revalidationHeaders(cacheRequest)).filter(
       (entry): entry is [string, string] =>
         conditions.includes(entry[0]) && typeof entry[1] === 'string',
     ),

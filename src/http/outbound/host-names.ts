@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup, Resolver } from 'node:dns/promises'
 
 /** The initial timeout of a name server in milliseconds, and the number of attempts. */
-const patience = { timeout: 1_000, tries: 2 }
+const resolverOptions = { timeout: 1_000, tries: 2 }
 
 /** Finds all addresses of a host name. The signal aborts the look-up. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
@@ -15,15 +15,15 @@ export const nameServerLookup =
   (servers?: readonly string[]): Lookup =>
   async (hostname, signal) => {
     // Create one resolver per look-up, since `cancel` aborts all queries of a resolver.
-    const resolver = new Resolver(patience)
+    const resolver = new Resolver(resolverOptions)
     if (servers) resolver.setServers(servers)
-    const giveUp = () => resolver.cancel()
-    signal.addEventListener('abort', giveUp, { once: true })
+    const cancel = () => resolver.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
     const [four, six] = await Promise.allSettled([
       resolver.resolve4(hostname),
       resolver.resolve6(hostname),
     ])
-    signal.removeEventListener('abort', giveUp)
+    signal.removeEventListener('abort', cancel)
     // Ignore an error for one address family, because some name servers fail if a name has no address of that family.
     if (four.status === 'rejected' && six.status === 'rejected') throw four.reason
     return [...addressesIn(four, 4), ...addressesIn(six, 6)]

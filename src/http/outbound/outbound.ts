@@ -45,7 +45,7 @@ export class OutboundFailed extends Error {
 export interface OutboundOptions {
   /**
    * Finds all addresses of a host name; by default, queries the name servers of the system. The signal aborts the
-   * look-up. A running look-up is included in the limit of concurrent requests.
+   * look-up. A running look-up counts towards the limit of concurrent requests.
    */
   readonly resolve?: (hostname: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>
   /** Certificate authorities in PEM, which replace the well-known authorities. */

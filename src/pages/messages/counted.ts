@@ -1,9 +1,9 @@
-/** The plural forms of a text with a number in a language. `#` stands for the number. */
+/** The plural forms of a text that contains a number. `#` stands for the number. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & {
   readonly other: string
 }
 
-/** Returns a function for texts with a number: `counted('en')({ one: '# user', other: '# users' })`. */
+/** Returns a function that creates texts with a number: `counted('en')({ one: '# user', other: '# users' })`. */
 export const counted = (language: string): ((forms: PluralForms) => (count: number) => string) => {
   const rules = new Intl.PluralRules(language)
   const numbers = new Intl.NumberFormat(language)

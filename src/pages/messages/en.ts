@@ -2,7 +2,7 @@ import { counted } from './counted.ts'
 
 const count = counted('en')
 
-/** Every text of the pages in English. The other languages have the same shape. */
+/** Every text of the pages in English. The texts in other languages have the same type. */
 export const en = {
   frame: {
     skip: 'Skip to the content',
@@ -36,20 +36,20 @@ export const en = {
     expired: 'Expired',
     created: 'Created',
     users: 'Users',
-    /** A number above the limit of counting. */
+    /** A number or a text with a number, such as `1,000 devices`. */
     moreThan: (count: string) => `more than ${count}`,
     expires: 'Expires',
     never: 'Never',
     lastUsed: 'Last used',
     neverUsed: 'Not used yet',
-    /** An IP address. */
+    /** `address` is an IP address. */
     from: (address: string) => `from ${address}`,
     owner: 'Registered by',
     nobody: 'Nobody',
     website: 'Website',
     since: 'Allowed since',
     permissions: 'Permissions',
-    noPermissions: 'None: it only says who you are',
+    noPermissions: 'None: it only identifies you',
     otherGroup: 'Other',
     unknownBrowser: 'Unknown browser or program',
     words: (name: string) => `What ${name} says about itself:`,
@@ -152,7 +152,7 @@ export const en = {
       devices: count({ one: '# device', other: '# devices' }),
       moreDevices: count({ one: 'and # more device', other: 'and # more devices' }),
       revoke: 'Revoke',
-      /** The accessible name of a button. */
+      /** The label of a button for screen readers. */
       revokeNamed: (name: string) => `Revoke ${name}`,
       revokeAll: 'Revoke all applications',
       revokeAllAbout:
@@ -239,7 +239,7 @@ export const en = {
     deleteAbout: 'Programs that use it lose access immediately. This cannot be undone.',
     deleteSubmit: 'Delete the token',
   },
-  /** Durations are formatted by Intl, except for zero seconds. */
+  /** The text for zero seconds. `Intl` formats all other durations. */
   overlap: { none: 'Not at all' },
   authorization: {
     title: (client: string) => `What ${client} may do`,
@@ -310,7 +310,7 @@ export const en = {
     'user.password_changed': 'Changed a password',
     'user.deleted': 'Deleted a user',
     'user.vanished': 'Removed the data of a user who no longer exists',
-    'users.missing': 'Did not find many users, and removed nothing',
+    'users.missing': 'Many users were not found; their data was not removed',
     'secret_key.rotated': 'Changed the secret key of the server',
     'signing_key.created': 'Created a new signing key',
   },
@@ -402,7 +402,7 @@ export const en = {
       advice:
         'Go back to the application and try again. If it happens again, send the details below to its developer.',
     },
-    /** For an unknown error. */
+    /** The advice if the request contains neither an error code nor a description. */
     again: 'Go back to the application and try again.',
     code: 'Error code',
     details: 'Details',
@@ -440,7 +440,7 @@ export const en = {
       `The description must not be longer than ${limit} characters.`,
     websiteInvalid: 'Enter an address that begins with https://, or leave it empty.',
     redirectUriTooLong: (limit: number) => `It is longer than ${limit} characters.`,
-    redirectUriFragment: 'It must not contain a # and what follows it.',
+    redirectUriFragment: 'Remove the # and everything after it.',
     redirectUriResponseParameter:
       'It must not contain a parameter that our response adds, such as code or state.',
     redirectUriCharacter: 'It contains a character that is not allowed in an address.',

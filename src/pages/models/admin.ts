@@ -4,7 +4,10 @@ import type { Listed } from './applications.ts'
 
 /** A client application as an administrator sees it. Times are milliseconds since the epoch. */
 export interface AdminClientItem {
-  /** The value of the field `seen` in the verification form: a digest of what the administrator saw. */
+  /**
+   * The value of the field `seen` in the verification form: a digest of the displayed client. The server refuses the
+   * verification if the client has changed since then.
+   */
   readonly seen: string
   readonly clientId: string
   readonly name: string
@@ -14,7 +17,9 @@ export interface AdminClientItem {
   readonly isConfidential: boolean
   readonly isVerified: boolean
   readonly isDisabled: boolean
-  /** The origin: registered by its owner or by itself, or described by a document at its URL. */
+  /**
+   * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
+   */
   readonly origin: ClientOrigin
   readonly createdAt: number
   readonly users: number
@@ -34,11 +39,12 @@ export interface AdminTokenItem {
   readonly lastUsedAt: number | null
 }
 
-/** All applications and tokens. */
+/** The view of the page that lists all applications and tokens. */
 export interface AdminView {
   /**
-   * A GET with `client` searches applications; a GET with `token` searches tokens. A POST accepts `client_id` and `act`
-   * (`verify`, `unverify`, `disable`, `enable`, `delete` with `confirm_name`), or `token_id` and `act` `delete`.
+   * The URL of the page. A GET with `client` searches applications, and a GET with `token` searches tokens. A POST accepts
+   * `client_id` with an `act` (`verify`, `unverify`, `disable`, `enable`, or `delete` with `confirm_name`), or
+   * `token_id` with `act=delete`.
    */
   readonly action: string
   readonly search: { readonly client: string; readonly token: string }

@@ -1,6 +1,9 @@
 import type { FormProblem } from '../parts/forms.ts'
 
-/** A page of a list. `next` and `first` are URLs of pages; `first` is null on the first page. */
+/**
+ * A page of a list, with the URLs of the next and the first page. `next` is null on the last page.
+ * `first` is null on the first page.
+ */
 export interface Listed<T> {
   readonly items: readonly T[]
   readonly next: string | null
@@ -17,7 +20,7 @@ export interface ClientItem {
   readonly isDisabled: boolean
   /** Milliseconds since the epoch. */
   readonly createdAt: number
-  /** The number of users: `get_users` of the specification. */
+  /** The number of users, which `get_users` returns in the specification. */
   readonly users: number
 }
 
@@ -55,7 +58,7 @@ export interface AuthorizedItem {
   readonly isVerified: boolean
   /** The scopes that the user granted. */
   readonly scopes: readonly string[]
-  /** Null if the user did not consent on the consent page. */
+  /** The time of the consent; null if the user did not consent on the consent page. */
   readonly grantedAt: number | null
   readonly lastUsedAt: number | null
   readonly devices: readonly DeviceItem[]
@@ -64,14 +67,14 @@ export interface AuthorizedItem {
   readonly revokeAction: string
 }
 
-/** The settings page of a user: own applications, personal tokens, authorized applications. */
+/** The view of the page that lists a user's own applications, personal tokens and authorized applications. */
 export interface ApplicationsView {
   readonly clients: Listed<ClientItem>
   readonly newClient: string
   readonly personalTokens: Listed<PersonalTokenItem>
   readonly newToken: string
   readonly authorized: Listed<AuthorizedItem>
-  /** Revokes every authorized application. */
+  /** The URL of the form that revokes every authorized application. */
   readonly revokeAllAction: string
   /** The confirmation of a completed action, such as the deletion of a token. */
   readonly done: string | undefined

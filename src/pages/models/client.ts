@@ -1,7 +1,7 @@
 import type { Scope } from '../../model/scope.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
-/** The fields of a client's form, as they were typed or are stored. */
+/** The values of the fields in a client's form: the values that the user submitted, or the stored values. */
 export interface ClientFormValues {
   readonly name: string
   readonly description: string
@@ -17,7 +17,7 @@ export interface ClientFormValues {
 /** The form of a client that is not registered yet. */
 export interface NewClientView {
   readonly action: string
-  /** The URL for going back without registering. */
+  /** The URL of the page to which a user returns without registering a client. */
   readonly back: string
   readonly values: ClientFormValues
   /** The scopes that the user can choose, without internal scopes. */
@@ -27,13 +27,16 @@ export interface NewClientView {
 
 /** A client application as its owner sees, changes and deletes it. */
 export interface ClientView {
-  /** Accepts the edited fields, or `delete=yes` with the name in `confirm_name`. */
+  /** The URL of the form, which accepts the edited fields, or `delete=yes` with the name in `confirm_name`. */
   readonly action: string
   readonly back: string
-  /** Accepts `overlap`: the seconds for which the old secret remains valid. */
+  /**
+   * The URL of the form that resets the secret. `overlap` is the number of seconds for which the old secret remains
+   * valid.
+   */
   readonly resetAction: string
   readonly clientId: string
-  /** The stored name, which has to be typed to confirm the deletion. */
+  /** The stored name, which the owner types to confirm the deletion. */
   readonly name: string
   readonly isConfidential: boolean
   readonly isVerified: boolean
@@ -45,15 +48,15 @@ export interface ClientView {
   readonly secretLeakedAt: number | null
   /** The expiry of the former secret; null if it is no longer valid. */
   readonly previousSecretExpires: number | null
-  /** The choices for the overlap in seconds. */
+  /** The values from which the user chooses `overlap`, in seconds. */
   readonly overlaps: readonly number[]
   readonly values: ClientFormValues
   readonly scopes: readonly Scope[]
-  /** The new secret on the one page that shows it; otherwise null. */
+  /** The new secret if this page shows it, which happens once; otherwise null. */
   readonly clientSecret: string | null
   /** A link and a command to try the client; null if it has no redirect URI or may not use the code flow. */
   readonly tryIt: {
-    /** Starts the flow. */
+    /** The URL that starts the authorization code flow. */
     readonly href: string
     /** A `curl` command that redeems the code, with the placeholders `CODE` and possibly `SECRET`. */
     readonly curl: string

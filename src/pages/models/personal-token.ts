@@ -1,11 +1,11 @@
 import type { Scope } from '../../model/scope.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
-/** The fields of a personal token's form, as they were typed or are stored. */
+/** The values of the fields in a personal token's form: the values that the user submitted, or the stored values. */
 export interface PersonalTokenFormValues {
   readonly name: string
   readonly scopes: readonly string[]
-  /** A day such as `2027-01-31`; empty for never. Only for new tokens. */
+  /** The day of expiry, such as `2027-01-31`; empty if the token never expires. Only new tokens have this field. */
   readonly expires: string
 }
 
@@ -24,10 +24,12 @@ export interface NewPersonalTokenView {
 
 /** A personal token as its user sees it. */
 export interface PersonalTokenView {
-  /** Accepts `name` and `scopes`, or `delete=yes`. */
+  /** The URL of the form, which accepts `name` and `scopes`, or `delete=yes`. */
   readonly action: string
   readonly back: string
-  /** Accepts `overlap`: the seconds for which the old value remains valid. */
+  /**
+   * The URL of the form that rotates the token. `overlap` is the number of seconds for which the old value remains valid.
+   */
   readonly rotateAction: string
   readonly name: string
   /** Milliseconds since the epoch. */
@@ -41,7 +43,7 @@ export interface PersonalTokenView {
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>
   readonly scopes: readonly Scope[]
-  /** The new value and a complete `curl` command, on the one page that shows them; otherwise null. */
+  /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null
   readonly done: string | undefined
   readonly problem: FormProblem | undefined

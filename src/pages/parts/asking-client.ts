@@ -12,11 +12,13 @@ export interface AskingClient {
   readonly website: string
   readonly owner: string | undefined
   readonly isVerified: boolean
-  /** Whether the name mixes letters of alphabets that look alike. */
+  /** Whether the name mixes look-alike letters of several alphabets. */
   readonly mixesAlphabets: boolean
-  /** The origin: registered by its owner or by itself, or described by a document at its URL. */
+  /**
+   * Whether the owner registered the client, the client registered itself, or a document at a URL describes the client.
+   */
   readonly origin: ClientOrigin
-  /** The host of the document; undefined for every other origin. */
+  /** The host of the document that describes the client; undefined if no document describes the client. */
   readonly describedAt: string | undefined
   /** The URLs of the terms of use and the privacy policy; empty if unknown. */
   readonly terms: string
@@ -42,7 +44,7 @@ ${client.origin === 'owner' ? facts([owner, ...rows]) : ownWords(client, rows, f
 ${description(client.name, client.description, frame)}`
 }
 
-// Marks statements that come from the client itself.
+// Renders the facts that a client states about itself.
 const ownWords = ({ name }: AskingClient, rows: readonly Fact[], { texts }: Frame): Html =>
   rows.every((row) => row === undefined)
     ? html``

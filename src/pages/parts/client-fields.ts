@@ -14,7 +14,7 @@ interface ClientForm {
   readonly problem: FormProblem | undefined
 }
 
-/** Returns the labels of the fields by their names in the form. */
+/** Maps the name of each form field to its label. */
 export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<string, string>> => ({
   name: client.name,
   description: client.description,

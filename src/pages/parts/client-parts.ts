@@ -31,7 +31,7 @@ ${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, prev
 </section>`
 }
 
-/** Renders a link and a command that try the flow without writing code. */
+/** Renders a link and a command with which the owner can try the authorization code flow without writing code. */
 export const tryIt = ({ tryIt, isConfidential, clientSecret }: ClientView, frame: Frame): Html => {
   if (!tryIt) return html``
   const { client: texts } = frame.texts
@@ -58,7 +58,7 @@ ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.o
 </details>`
 }
 
-/** Renders the form that deletes the client after its name was typed. */
+/** Renders the form that deletes the client. To confirm the deletion, the owner types the name of the client. */
 export const deleteForm = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
   return html`<details class="danger"${view.problem?.field === 'confirm_name' ? html` open` : ''}>

@@ -8,11 +8,11 @@ import { csrf } from './forms.ts'
 import { alert } from './notices.ts'
 import { byGroup, scopeText } from './scopes.ts'
 
-/** The request of a client, on either consent page. */
+/** The part of the view that both consent pages share. */
 export interface AskedConsent {
   readonly action: string
   readonly client: AskingClient
-  /** The user who decides, by e-mail address. */
+  /** The e-mail address of the user who decides. */
   readonly user: string
   readonly scopes: readonly Scope[]
   /** The scopes that the user may untick. */
@@ -26,9 +26,9 @@ export interface AskedConsent {
 interface Additions {
   /** The hidden field with the one-time ID of the stored request. The form contains no other part of the request. */
   readonly hidden: { readonly name: string; readonly value: string }
-  /** Shown before the client. */
+  /** The markup before the client. */
   readonly before?: Html
-  /** Shown after the scopes. */
+  /** The markup after the scopes. */
   readonly after?: Html
 }
 

@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 import { formatsOf } from './formats.ts'
 import { time } from './times.ts'
 
-/** A term and its value, or undefined for a row to omit. */
+/** A row with a term and its value. An undefined row is omitted. */
 export type Fact = readonly [term: string, value: Html | string] | undefined
 
 /** Renders a list of terms and values. */
@@ -21,7 +21,7 @@ ${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>
 export const numberText = ({ reader }: Frame, value: number): string =>
   formatsOf(reader.locale).number.format(value)
 
-/** Formats a count, as "more than" if it exceeds `countLimit`. */
+/** Formats a count. From `countLimit` on, returns "more than …", because the server does not count further. */
 export const countText = (frame: Frame, count: number): string =>
   count < countLimit
     ? numberText(frame, count)
@@ -39,6 +39,6 @@ export const lastUsed = (
   return [texts.lastUsed, html`${time(frame, used.lastUsedAt)}${from}`]
 }
 
-/** Renders a status next to a name. */
+/** Renders a status as a small label. */
 export const badge = (text: string, kind: 'plain' | 'good' | 'bad' = 'plain'): Html =>
   html`<span class="badge ${kind}">${text}</span>`

@@ -4,10 +4,10 @@ interface Formats {
   readonly number: Intl.NumberFormat
 }
 
-/** The maximum number of cached locales, because readers choose their locale. */
+/** The maximum number of cached locales. Browsers can request any number of different locales. */
 const maxLocales = 100
 
-// Cached, because creating a format takes longer than rendering a page.
+// Cache the formats, because creating a format takes longer than rendering a page.
 const cache = new Map<string, Formats>()
 
 /** Returns the formats of dates and numbers for a locale. Days and minutes are in UTC. */

@@ -3,11 +3,11 @@ import { type Html, html } from '../html.ts'
 
 /** A problem of a submitted form, in the reader's language. */
 export interface FormProblem {
-  /** The sentence above the form. */
+  /** The sentence that describes the problem. */
   readonly sentence: string
   /** The name of the field with the problem; undefined if the problem concerns the whole form. */
   readonly field?: string | undefined
-  /** The line number in a field with one entry per line, counted from 1. */
+  /** The number of the line with the problem, from 1, if the field has one entry per line. */
   readonly line?: number | undefined
 }
 
@@ -36,7 +36,7 @@ export const described = (control: Control): Html => {
   return by === '' ? html`` : html` aria-describedby="${by}"`
 }
 
-/** Renders the attributes of an invalid control, which gets the focus. */
+/** Renders attributes that mark a control with a problem and focus it; nothing for a control without a problem. */
 export const invalid = (control: Control): Html =>
   isAbout(control) ? html` aria-invalid="true" autofocus` : html``
 
@@ -44,7 +44,7 @@ export const invalid = (control: Control): Html =>
 export const hintOf = ({ name, hint }: Control): Html =>
   hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : html``
 
-/** Renders the problem of a control next to it. */
+/** Renders the problem of a control; nothing for a control without a problem. */
 export const problemOf = (control: Control, sentence: Html | string = ''): Html =>
   isAbout(control)
     ? html`<p class="wrong" id="${control.name}-problem">${sentence || control.problem?.sentence}</p>`

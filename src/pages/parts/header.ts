@@ -1,7 +1,10 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** A navigation entry, and whether it links to this page or to the section of this page. */
+/**
+ * The navigation entry of the current page. `isBelow` is true if the current page is a subpage of the page to which the
+ * entry links.
+ */
 export interface Place {
   readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
   readonly isBelow?: boolean

@@ -2,7 +2,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Listed } from '../models/applications.ts'
 
-/** Renders a link back to the list. */
+/** Renders a link back to the applications page. */
 export const back = (href: string, { texts }: Frame): Html =>
   html`<p class="back"><a href="${href}">${texts.frame.applications}</a></p>`
 

@@ -1,11 +1,11 @@
 import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 
-/** Renders the problem of a form above it. */
+/** Renders the problem of a form. */
 export const alert = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
 
-/** Renders the problem of a form with a link to the field, by its label. */
+/** Renders the problem of a form. If the problem concerns one field, the label of the field links to the field. */
 export const formAlert = (
   problem: FormProblem | undefined,
   labels: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ export const websiteLink = (website: string): Html => {
   return html`<a href="${href}" rel="noopener noreferrer nofollow"><bdi>${href}</bdi></a>`
 }
 
-/** Renders the publisher's description of an application, set apart from the texts of the server. */
+/** Renders the description that the owner of an application wrote, visually separated from texts of the server. */
 export const description = (name: string, words: string, { texts }: Frame): Html =>
   words === ''
     ? html``
@@ -17,5 +17,5 @@ export const description = (name: string, words: string, { texts }: Frame): Html
 <blockquote${isLong(words) ? html` tabindex="0"` : ''}><bdi>${words}</bdi></blockquote>
 </figure>`
 
-// A long description scrolls, so it must be focusable for the keyboard.
+// A long description scrolls, so keyboard users must be able to focus it.
 const isLong = (words: string): boolean => words.length > 120 || words.split('\n').length > 4

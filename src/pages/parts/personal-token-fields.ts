@@ -13,7 +13,7 @@ interface TokenForm {
   readonly problem: FormProblem | undefined
 }
 
-/** Returns the labels of the fields by their names in the form. */
+/** Maps the name of each form field to its label. */
 export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string, string>> => ({
   name: token.name,
   expires: token.expires,
@@ -46,7 +46,7 @@ export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => 
   })
 }
 
-/** Renders the scopes of a personal token. */
+/** Renders the checkboxes for the scopes of a personal token. */
 export const scopesField = ({ values, scopes, problem }: TokenForm, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (scopes.length === 0) return html`<p class="hint">${texts.noScopes}</p>`

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf } from './forms.ts'
 
-/** Renders the field for redirect URIs, one per line, and the problem of a line below it. */
+/** Renders the field for redirect URIs, with one URI per line. Renders the problem of a line below the field. */
 export const redirectUrisField = (
   typed: string,
   problem: FormProblem | undefined,

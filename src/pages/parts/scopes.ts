@@ -24,11 +24,11 @@ export const scopeText = (scope: Scope, { reader }: Frame): Html => {
   return html`${helpText === '' ? '' : html`${helpText} `}<code>${scope.id}</code>`
 }
 
-/** Renders only the IDs of scopes, where space is short. */
+/** Renders the IDs of scopes without their texts, for lists. */
 export const scopeIds = (ids: readonly string[], { texts }: Frame): Html =>
   html`<span class="ids wide">${ids.length === 0 ? texts.facts.noPermissions : ids.map((id) => html`<code>${id}</code> `)}</span>`
 
-/** Renders scopes by their texts. */
+/** Renders the texts of scopes, in groups. */
 export const scopeList = (scopes: readonly Scope[], frame: Frame): Html =>
   html`${byGroup(scopes, frame).map(
     ([heading, members]) => html`<section class="group">

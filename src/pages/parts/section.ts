@@ -9,17 +9,17 @@ export interface Section<Item> {
   readonly id: string
   readonly title: string
   readonly about: string
-  /** The action next to the title. */
+  /** The link next to the title, such as a link to the page that creates an item. */
   readonly action?: Html
-  /** Shown between the title and the list. */
+  /** The markup between the title and the list. */
   readonly above?: Html
   readonly list: Listed<Item>
   readonly row: (item: Item, index: number) => Html
-  /** Shown instead of an empty list. */
+  /** The markup that replaces an empty list. */
   readonly empty: Html
 }
 
-/** Renders a heading, a sentence, and a list with links to its other pages. */
+/** Renders a heading, a sentence, and one page of a list with links to other pages. */
 export const section = <Item>(parts: Section<Item>, frame: Frame): Html => {
   const { id, title, about, action, above, list, row, empty } = parts
   return html`<section class="list" aria-labelledby="${id}">

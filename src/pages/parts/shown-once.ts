@@ -3,18 +3,20 @@ import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { copyable } from './secret.ts'
 
-/** A secret that no later page can show. */
+/** The view with a new secret, which no later page can show. */
 export interface ShownOnceView {
   /** The confirmation of the completed action. */
   readonly done: string | undefined
-  /** A sentence which says that the secret is shown only once. */
+  /** A sentence that says that the secret is shown only once. */
   readonly once: string | undefined
   readonly secret: string
   /** The URL of the next page. */
   readonly next: string
 }
 
-/** The response to a form with a new secret, if the secret could not be stored for the next page. */
+/**
+ * The page that shows a new secret in the response to a form, because the secret could not be stored for the next page.
+ */
 export const shownOncePage: PageTemplate<ShownOnceView> = (
   { done = '', once = '', secret, next },
   frame,

@@ -2,7 +2,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { formatsOf } from './formats.ts'
 
-/** Renders a time to the minute in UTC, which the script converts to the reader's time zone. */
+/** Renders a time to the minute in UTC. The script of the page converts the time to the reader's time zone. */
 export const time = (frame: Frame, at: number): Html => {
   const date = new Date(at)
   const text = `${formatsOf(frame.reader.locale).minute.format(date)} UTC`
@@ -27,7 +27,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** Formats seconds in words, in the largest unit with a whole number. */
+/** Formats seconds in words, in the largest unit in which the number is an integer. */
 export const durationText = ({ reader }: Frame, seconds: number): string => {
   const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? units[3]
   const format = new Intl.NumberFormat(reader.locale, { style: 'unit', unit, unitDisplay: 'long' })

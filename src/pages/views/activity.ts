@@ -11,22 +11,22 @@ import { time } from '../parts/times.ts'
 export interface ActivityItem {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** For instance `login.succeeded`. */
+  /** The name of the event, such as `login.succeeded`. */
   readonly event: string
   /** The name of the application or the personal token; may be empty. */
   readonly subject: string
-  /** Whether the actor is not this user. */
+  /** Whether somebody other than the user of the account caused the event. */
   readonly isByAnother: boolean
   readonly address: string | null
   readonly browser: string | null
 }
 
-/** The activity of a user's account. */
+/** The view of the page with the activity of a user's account. */
 export interface ActivityView {
   readonly events: Listed<ActivityItem>
 }
 
-/** The page with the activity of a user's account, the latest first. */
+/** The page that lists the events of a user's account, the latest event first. */
 export const activityPage: PageTemplate<ActivityView> = ({ events }, frame) => {
   const { activity: texts } = frame.texts
   return layout(

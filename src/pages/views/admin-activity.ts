@@ -12,7 +12,7 @@ import { time } from '../parts/times.ts'
 export interface AdminActivityItem {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** For instance `client.disabled`. */
+  /** The name of the event, such as `client.disabled`. */
   readonly event: string
   /** The name of the client or the personal token; may be empty. */
   readonly subject: string
@@ -28,9 +28,9 @@ export interface AdminActivityItem {
   readonly requestId: string | null
 }
 
-/** The activity of all accounts. */
+/** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
-  /** A GET with `event`, `user` and `client` finds exact matches. */
+  /** The URL of the page. A GET with `event`, `user` or `client` lists events with exactly these values. */
   readonly action: string
   readonly search: { readonly event: string; readonly user: string; readonly client: string }
   /** The names of all events. */
@@ -38,7 +38,7 @@ export interface AdminActivityView {
   readonly events: Listed<AdminActivityItem>
 }
 
-/** The page with the activity of all accounts, the latest first. */
+/** The page that lists the events of all accounts, the latest event first. */
 export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) => {
   const { activity, admin: texts } = frame.texts
   const { events } = view

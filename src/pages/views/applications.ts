@@ -7,7 +7,7 @@ import { clientsSection } from '../parts/clients-section.ts'
 import { alert, done } from '../parts/notices.ts'
 import { tokensSection } from '../parts/tokens-section.ts'
 
-/** The settings page of a user. */
+/** The page that lists a user's own applications, personal tokens and authorized applications. */
 export const applicationsPage: PageTemplate<ApplicationsView> = (view, frame) => {
   const { applications: texts } = frame.texts
   return layout(

@@ -22,9 +22,11 @@ export interface AuthorizationView {
   }
   readonly device: DeviceItem
   readonly scopes: readonly Scope[]
-  /** The expiry of the tokens unless they are refreshed, in milliseconds since the epoch; null: never. */
+  /**
+   * The time at which the tokens expire unless the client refreshes them, in milliseconds since the epoch; null: never.
+   */
   readonly ends: number | null
-  /** Revokes the application on all devices. */
+  /** The URL of the form that revokes the application on all devices. */
   readonly revokeAllAction: string
 }
 

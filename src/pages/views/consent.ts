@@ -5,7 +5,7 @@ import type { AskingClient } from '../parts/asking-client.ts'
 import { type AskedConsent, consentCard } from '../parts/consent-card.ts'
 import { caution } from '../parts/notices.ts'
 
-/** The request of a client to a user. */
+/** The view of the consent page for the authorization request of a client. */
 export interface ConsentView extends AskedConsent {
   /** The one-time ID of the stored request. The form contains no other part of the request. */
   readonly authorizationRequest: string

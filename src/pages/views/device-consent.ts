@@ -3,11 +3,11 @@ import { html } from '../html.ts'
 import { type AskedConsent, consentCard } from '../parts/consent-card.ts'
 import { caution } from '../parts/notices.ts'
 
-/** The request of a device to a user. */
+/** The view of the consent page for the request of a device. */
 export interface DeviceConsentView extends AskedConsent {
   /** The one-time ID of the stored request. The form contains no other part of the request. */
   readonly deviceConfirmation: string
-  /** The user code, as the device shows it. */
+  /** The user code in the format in which the device shows it. */
   readonly userCode: string
 }
 

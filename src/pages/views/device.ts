@@ -7,7 +7,7 @@ import { alert } from '../parts/notices.ts'
 /** The form for the code that a device shows. */
 export interface DeviceView {
   readonly action: string
-  /** The user code from the URL, if there is one. */
+  /** The initial value of the field, such as the user code from the URL; may be empty. */
   readonly userCode: string
   readonly problem: string | undefined
 }

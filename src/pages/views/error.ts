@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import type { Messages } from '../messages/en.ts'
 import { facts } from '../parts/facts.ts'
 
-/** Parameters of the URL, shown as text and otherwise ignored. */
+/** The parameters of the URL, which the page shows as text. */
 export interface ErrorView {
   readonly error: string
   readonly description: string

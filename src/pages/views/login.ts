@@ -7,7 +7,7 @@ import { alert } from '../parts/notices.ts'
 /** The login form. */
 export interface LoginView {
   readonly action: string
-  /** The path to which the login redirects. */
+  /** The path to which the server redirects after the login. */
   readonly next: string
   readonly email: string
   readonly problem: string | undefined

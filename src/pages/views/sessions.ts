@@ -20,9 +20,9 @@ export interface SessionItem {
   readonly lastSeenAt: number
 }
 
-/** The sessions of a user. */
+/** The view of the page with the sessions of a user. */
 export interface SessionsView {
-  /** Accepts `session_id`, or `others=yes`. */
+  /** The URL of the form that ends one session (`session_id`) or all other sessions (`others=yes`). */
   readonly action: string
   readonly sessions: Listed<SessionItem>
   readonly done: string | undefined

@@ -1,13 +1,18 @@
 import type { LogSink } from '../../model/log.ts'
 import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './server-clock.ts'
 
-/** Milliseconds between two measurements. */
+/** Milliseconds between two comparisons of the clocks. */
 const interval = 60_000
-/** The minimum difference between the clocks of the machine and the database that is logged, in milliseconds. */
+/**
+ * The difference in milliseconds above which the server logs that the machine clock differs from the database clock.
+ */
 const minLoggedDifference = 5_000
-/** The maximum difference in milliseconds. If the clocks differ more, the node is not ready and does not sweep. */
+/**
+ * The maximum difference between the machine clock and the database clock, in milliseconds. If the difference is
+ * larger, the node is not ready and does not sweep.
+ */
 export const maxDifference = 30_000
-/** The jump of the machine's clock, in milliseconds, after which the difference is measured again. */
+/** The jump of the machine clock, in milliseconds, after which the server compares the clocks again. */
 const jump = 1_000
 
 export interface DatabaseClockOptions extends TimeSources {
@@ -20,8 +25,8 @@ type Verdict = 'agrees' | 'differs' | 'wrong'
 
 /**
  * The clock of the database, which all nodes share. The server reads the database time at intervals, and uses a
- * monotonic clock in between. A wrong machine clock does not affect expiry: the server only compares it with the
- * database clock.
+ * monotonic clock in between. A wrong machine clock does not affect expiry: the server only compares the
+ * machine clock with the database clock.
  */
 export class DatabaseClock implements ServerClock {
   readonly #options: DatabaseClockOptions
@@ -38,7 +43,7 @@ export class DatabaseClock implements ServerClock {
     this.#options = options
   }
 
-  /** @throws StoreUnavailable */
+  /** Reads the time of the database, and starts regular measurements. @throws StoreUnavailable */
   static async start(options: DatabaseClockOptions): Promise<DatabaseClock> {
     const clock = new DatabaseClock(options)
     await clock.#measure()
@@ -67,7 +72,8 @@ export class DatabaseClock implements ServerClock {
   async isWrong(): Promise<boolean> {
     const { machine } = this.#options
     const isFar = Math.abs(machine() - this.now()) > maxDifference
-    // Measure again if the machine clock jumped: while a machine is suspended, its monotonic clock stops.
+    // Compare the clocks again before a change of the verdict: `now()` is behind after a suspension of the machine,
+    // during which the monotonic clock stops.
     if (isFar !== (this.#verdict === 'wrong')) await this.#measure().catch(() => undefined)
     return this.#verdict === 'wrong'
   }
@@ -83,7 +89,7 @@ export class DatabaseClock implements ServerClock {
     this.#measure().catch(() => undefined)
   }
 
-  /** Measures the differences. @returns the time that the database reported */
+  /** Compares the clocks. @returns the time that the database reported */
   #measure(): Promise<number> {
     this.#measuring ??= this.#measureOnce().finally(() => {
       this.#measuring = undefined
@@ -99,7 +105,7 @@ export class DatabaseClock implements ServerClock {
     const receivedAt = monotonic()
     const uncertainty = (receivedAt - sentAt) / 2
     const ahead = time - (sentAt + uncertainty)
-    // Retain the previous value if it differs by less than the uncertainty of this measurement.
+    // Retain the previous value of `#ahead` if the new value differs by less than the uncertainty of this measurement.
     const isOff = !(Math.abs(ahead - this.#ahead) <= uncertainty + 1)
     if (isOff) this.#ahead = ahead
     this.#difference = machine() - (receivedAt + this.#ahead)

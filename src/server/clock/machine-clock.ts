@@ -2,13 +2,16 @@ import { ClockInDoubt, inSeconds, type ServerClock, type TimeSources } from './s
 
 /** The maximum tolerated jump of the clock, in milliseconds. */
 const maxJump = 30_000
-/** Milliseconds for which the sweeper waits after a larger jump, or after a start long after the last sweep. */
+/**
+ * Milliseconds for which the sweeper waits after a larger jump. The sweeper also waits after a start if the last sweep
+ * was longer ago than this.
+ */
 const wait = 3_600_000
 /** Milliseconds between two writes of the last sweep time. */
 const writeInterval = 600_000
 
 export interface MachineClockOptions extends TimeSources {
-  /** The time of the last scheduled run of the sweeper. The database stores it across restarts. */
+  /** Reads and writes the time of the last scheduled run of the sweeper, which the database stores across restarts. */
   readonly lastSweep: {
     read(): Promise<number | undefined>
     write(at: number): Promise<void>

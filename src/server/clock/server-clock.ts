@@ -1,4 +1,4 @@
-/** The clock that decides what has expired. It reports whether it is reliable enough for deletions. */
+/** The clock that decides which rows have expired, and that reports whether it is reliable enough for deletions. */
 export interface ServerClock {
   /** Returns milliseconds since the epoch. Every request calls this function, so it must be cheap. */
   readonly now: () => number
@@ -13,12 +13,12 @@ export interface ServerClock {
   stop(): void
 }
 
-/** The error if the clock is not reliable enough for deletions. The message gives the operator the reason. */
+/** The error that is thrown if the clock is not reliable enough for deletions. The message contains the reason. */
 export class ClockInDoubt extends Error {
   override readonly name = 'ClockInDoubt'
 }
 
-/** Wraps the clock of an application. It is not checked, because tests may set it to any time. */
+/** Wraps the clock of an application. The server does not check this clock, because tests may set it to any time. */
 export const hostClock = (now: () => number): ServerClock => ({
   now,
   sweepTime: async () => now(),
@@ -28,7 +28,7 @@ export const hostClock = (now: () => number): ServerClock => ({
 
 /** The sources from which a server clock reads the time. */
 export interface TimeSources {
-  /** Returns the time of this machine, in milliseconds since the epoch. It may be wrong, and may jump. */
+  /** Returns the time of this machine, in milliseconds since the epoch. The time may be wrong, and may jump. */
   readonly machine: () => number
   /** Returns the time of a monotonic clock in milliseconds, such as `performance.now`. */
   readonly monotonic: () => number

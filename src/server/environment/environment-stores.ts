@@ -5,12 +5,12 @@ import type { TransientsOpener } from '../../store/contract/transients.ts'
 import { sqlite } from '../../store/sqlite.ts'
 import type { StoreOpener } from '../../store/store.ts'
 
-/** The database of a `DATABASE_URL`. */
+/** The database that a `DATABASE_URL` identifies. */
 export interface Database {
   readonly store: StoreOpener
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
-  /** Whether other machines may use the database. A secret key file on this machine is then not sufficient. */
+  /** Whether other machines may use the database. If so, a secret key file on this machine is not sufficient. */
   readonly isShared: boolean
 }
 
@@ -39,8 +39,8 @@ export const databaseFrom = async (url: string): Promise<Database> => {
 }
 
 /**
- * Removes the parameter `prepare` from a URL, because the PostgreSQL driver does not define it. PgBouncer in
- * transaction mode needs `?prepare=false`.
+ * Returns the URL without the parameter `prepare`, which the PostgreSQL driver does not define, and the value of the
+ * parameter. PgBouncer in transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
 const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {

@@ -10,7 +10,7 @@ import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
-/** The `DATABASE_URL` of a program that sets none. */
+/** The default of `DATABASE_URL`. */
 export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 
 /** The variables of an environment, such as `process.env`. */
@@ -32,8 +32,9 @@ export interface Environment {
 }
 
 /**
- * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY` and every
- * setting. Without `SECRET_KEY`, generates a key once and stores it in the directory of the SQLite database.
+ * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS` and
+ * the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
+ * SQLite database.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
  */
 export const fromEnvironment = async (env: Variables): Promise<Environment> => {
@@ -95,13 +96,13 @@ const portFrom = (text: string): number => {
   ])
 }
 
-/** The error if the server cannot listen on the host and port. The message says what to do. */
+/** The error that is thrown if the server cannot listen on the host and port. The message says what to do. */
 export class CannotListen extends Error {
   override readonly name = 'CannotListen'
 }
 
 /**
- * The maximum number of connections that the operating system queues until Node accepts them, one per turn of the event
+ * The maximum number of connections that the operating system queues. Node accepts one connection per turn of the event
  * loop. The limit of the system may be lower. A client that finds the queue full retries after a second.
  */
 const backlog = 4_096
@@ -145,7 +146,8 @@ const keepAlivePeriod = 1_000
 
 /**
  * Shuts the server down at SIGTERM or SIGINT, in these steps:
- * 1. It runs `drain`, accepts no new connections, and responds to requests on open ones with `Connection: close`.
+ * 1. It runs `drain`, accepts no new connections, and responds to requests on open connections with `Connection:
+ * close`.
  * 2. After a second, it closes idle connections.
  * 3. When all requests are finished, at the latest ten seconds after the signal, it closes all connections, runs
  *    `close` and exits.

@@ -7,7 +7,7 @@ import { StoreUnusable } from '../../store/contract/errors.ts'
 export const newSecretKey = (): string => randomBytes(48).toString('base64url')
 
 /**
- * Returns the secret key in the data directory. Creates it at the first start.
+ * Returns the secret key in the data directory. Generates the key at the first start.
  * @throws StoreUnusable if the directory cannot be written
  */
 export const storedSecretKey = async (folder: string): Promise<string> => {

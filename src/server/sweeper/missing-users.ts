@@ -5,15 +5,15 @@ import type { AuditTrail } from '../../records/audit/audit-trail.ts'
 import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 
-/** Milliseconds between two failed look-ups of a user before the user's rows are removed. */
+/** The minimum time between the first and the second failed look-up of a user, in milliseconds. */
 export const missingFor = 86_400_000
 /** The maximum number of users that one run looks up. */
 const usersPerRun = 200
 /** The maximum number of users that one batch looks up. */
 const usersPerBatch = 20
-/** The number of missing users that a run accepts in any case, even above the maximum share. */
+/** The number of missing users that a run accepts even if they exceed the maximum share. */
 const alwaysToleratedMissing = 10
-/** The maximum share of missing users among the checked users. Above it, the run removes nothing. */
+/** The maximum share of missing users among the checked users. If more users are missing, the run removes nothing. */
 const maxMissingShare = 0.1
 
 export interface MissingUsersOptions {
@@ -28,7 +28,7 @@ export interface MissingUsersOptions {
 interface Checked {
   readonly ids: Set<UserId>
   readonly missing: UserId[]
-  /** The number of times that the run continued with the first user after the last. */
+  /** The number of times that the run continued with the first user after the last user. */
   wraps: number
 }
 
@@ -52,7 +52,10 @@ export class MissingUsers {
     this.#options = options
   }
 
-  /** Returns the sweeper task that checks a bounded number of users. The next run continues with the next user. */
+  /**
+   * Returns the sweeper task that checks a bounded number of users. The next run continues after the last of these
+   * users.
+   */
   kind(now: number): SweeperKind {
     const checked: Checked = { ids: new Set(), missing: [], wraps: 0 }
     let vanished: MissingUser[] | undefined
@@ -84,7 +87,8 @@ export class MissingUsers {
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
-    // After the last user, continue with the first one: a share of missing users among a few users means nothing.
+    // After the last user, continue with the first user: the share of missing users is not significant among a few
+    // users.
     this.#lastUser = isEnd ? null : (batch.at(-1) ?? null)
     if (isEnd) checked.wraps += 1
     const added = batch.filter((id) => !ids.has(id))

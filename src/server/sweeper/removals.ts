@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import type { SweeperKind } from './sweeper-kinds.ts'
 import { BatchSize, firstBatch, pauseAfter } from './sweeper-pace.ts'
 
-/** The maximum number of rows that a deletion removes before it returns. Further rows are removed in the background. */
+/** The maximum number of rows that `begin` removes before it returns. Further rows are removed in the background. */
 const maxBeforeReturn = 100
 /**
  * Milliseconds after a deletion for which the sweeper still looks for rows of the client or user. A request that began
@@ -15,7 +15,7 @@ const maxBeforeReturn = 100
 const listedFor = 60_000
 /** The maximum number of removals that one query lists. */
 const listBatch = 20
-/** The maximum number of client keys of each table that one run of the sweeper checks. */
+/** The maximum number of client keys that one run of the sweeper checks in each table. */
 const keysPerRun = 200
 
 export interface RemovalsOptions {
@@ -36,8 +36,8 @@ export class Removals {
   }
 
   /**
-   * Removes a few rows of a deleted client or user before it returns, and the others in the background. Call this after
-   * the deletion is committed.
+   * Removes a few rows of a deleted client or user before it returns, and the other rows in the background. Call this
+   * method after the deletion is committed.
    */
   async begin(removal: Pick<Removal, 'kind' | 'key'>): Promise<void> {
     const { store } = this.#options
@@ -60,8 +60,8 @@ export class Removals {
   }
 
   /**
-   * Finds clients that a foreign key to the user table of the application deleted, and schedules their rows for
-   * removal.
+   * Finds clients that the database deleted through a foreign key to the application's user table, and schedules the
+   * removal of their rows.
    */
   orphans(): SweeperKind {
     const { store, clock } = this.#options

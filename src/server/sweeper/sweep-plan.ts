@@ -4,23 +4,23 @@ import { ClockInDoubt, type ServerClock } from '../clock/server-clock.ts'
 import { missingFor } from './missing-users.ts'
 import { sweepTimes } from './sweeper-kinds.ts'
 
-/** The maximum count of rows of each kind. */
+/** The number at which counting the rows of a kind stops. */
 const maxCounted = 10_000
 /** The maximum number of listed users and deleted clients. */
 const maxListed = 1_000
 
-/** The rows that a run of the sweeper would remove now, and why. */
+/** The rows that a run of the sweeper would remove now, and the reasons. */
 export interface SweepPlan {
-  /** The reason why this process must not remove anything now; null if it may. */
+  /** The reason why this process must not remove anything now; null if it may remove rows. */
   readonly heldBecause: string | null
   /** The kinds of rows to remove. A count of 10,000 means 10,000 or more. */
   readonly rows: readonly { readonly what: string; readonly why: string; readonly count: number }[]
   /** Users whom the application did not find, earliest first. A user who is found again is removed from this list. */
   readonly missingUsers: readonly {
     readonly userId: string
-    /** The first look-up that did not find the user. Milliseconds since the epoch. */
+    /** The time of the first look-up that did not find the user, in milliseconds since the epoch. */
     readonly since: number
-    /** The earliest time at which the rows of the user may be removed. Milliseconds since the epoch. */
+    /** The earliest time at which the rows of the user may be removed, in milliseconds since the epoch. */
     readonly removedFrom: number
   }[]
 }
@@ -60,10 +60,10 @@ export const sweepPlan = async ({
     { what: 'audit events', why: 'older than auditExpiresIn', count: expired.auditEvents },
     { what: 'clients', why: 'registered themselves, and were never used', count: unused },
     { what: 'signing keys', why: 'retired', count: (await signingKeys.retired()).length },
-    { what: 'clients and users', why: 'deleted; their rows are left', count: listed.length },
+    { what: 'clients and users', why: 'deleted, but their rows remain', count: listed.length },
     {
       what: 'clients',
-      why: 'deleted by a foreign key; their rows are left',
+      why: 'deleted through a foreign key, but their rows remain',
       count: await countOrphans(store),
     },
   ]

@@ -10,14 +10,14 @@ const minPause = 2
 const maxPause = 500
 /** The pause after a batch relative to its duration, so that most of the CPU and disk is available to requests. */
 const pauseFactor = 4
-/** The relative pause for a run that is behind. */
+/** The relative pause in a run that has taken longer than `behindAfter`. */
 const shortPauseFactor = 1
 /** Milliseconds after which a run counts as behind: rows may expire faster than the run removes them. */
 const behindAfter = 60_000
 
 /**
- * The number of rows of one kind to remove per batch. The number doubles after a full and fast batch, and shrinks after
- * a slow one.
+ * The number of rows of one kind to remove per batch. The number doubles after a full and fast batch, and is
+ * halved after a slow batch.
  */
 export class BatchSize {
   #rows = firstBatch

@@ -15,7 +15,7 @@ const leaseShare = 0.9
 export interface SweeperOptions {
   /** Returns the kinds of rows that a run starting at the time `now` removes. */
   readonly kinds: (now: number) => readonly SweeperKind[]
-  /** The store of the lease. */
+  /** Stores the lease. */
   readonly transients: Transients
   readonly settings: Settings
   readonly clock: Pick<ServerClock, 'now' | 'sweepTime'>
@@ -40,7 +40,7 @@ export class Sweeper {
     const { sweepInterval } = this.#options.settings
     if (sweepInterval === 0) return
     this.#timer = setInterval(
-      () => void this.#turn().catch((error) => this.#failed(error)),
+      () => void this.#runScheduled().catch((error) => this.#failed(error)),
       sweepInterval * 1000,
     )
     this.#timer.unref()
@@ -73,11 +73,11 @@ export class Sweeper {
     return this.#running
   }
 
-  async #turn(): Promise<void> {
+  async #runScheduled(): Promise<void> {
     const { transients, settings } = this.#options
     const clock = this.#options.clock.now
     // Check the clock before taking the lease: otherwise, a node that must not sweep would block the other nodes.
-    const time = await this.#timeOfTurn()
+    const time = await this.#scheduledTime()
     if (time === undefined) return
     const length = settings.sweepInterval * 1000 * leaseShare
     let until = clock() + length
@@ -91,14 +91,14 @@ export class Sweeper {
         await transients.set(leaseKey, '', until, clock())
       })
     } catch (error) {
-      // Release the lease, so that another node can run.
+      // Release the lease, so that another node can start a run.
       await transients.delete(leaseKey).catch(() => undefined)
       throw error
     }
   }
 
-  /** Returns the time for a scheduled run; undefined if the clock is not reliable, which is logged once. */
-  async #timeOfTurn(): Promise<number | undefined> {
+  /** Returns the time for a scheduled run. If the clock is not reliable, logs the reason once and returns undefined. */
+  async #scheduledTime(): Promise<number | undefined> {
     try {
       const time = await this.#options.clock.sweepTime(true)
       this.#isHeld = false
@@ -112,7 +112,7 @@ export class Sweeper {
     }
   }
 
-  // Round-robin, so that a backlog of one kind does not delay the other kinds.
+  // Alternate between the kinds, so that a backlog of one kind does not delay the other kinds.
   async #sweep(time: number, afterBatch: () => Promise<void>): Promise<number> {
     const { kinds } = this.#options
     const { signal } = this.#stopping

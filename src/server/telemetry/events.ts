@@ -15,7 +15,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'address.missing': {
     levels: ['warn'],
     sentence:
-      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. `trustedProxies` accepts `unix`.',
+      'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. If a trusted proxy sends them, add `unix` to `trustedProxies`.',
   },
   'audit.lost': {
     levels: ['warn'],
@@ -34,23 +34,23 @@ export const events: Readonly<Record<string, LogEvent>> = {
   },
   'clock.agrees': {
     levels: ['info'],
-    sentence: "The clock of this machine agrees with the database's again.",
+    sentence: 'The clock of this machine agrees with the clock of the database again.',
   },
   'clock.differs': {
     levels: ['warn'],
-    sentence: "The clock of this machine differs by more than 5 s from the database's.",
+    sentence: 'The clock of this machine differs by more than 5 s from the clock of the database.',
   },
   'clock.wrong': {
     levels: ['error'],
     sentence:
-      "The clock of this machine differs by more than 30 s from the database's: `/health/ready` responds with 503, and this node does not sweep.",
+      'The clock of this machine differs by more than 30 s from the clock of the database: `/health/ready` responds with 503, and this node does not sweep.',
   },
   'client.tampered': { levels: ['error'], sentence: tampered },
   'consent.tampered': { levels: ['error'], sentence: tampered },
   'credential.leaked': {
     levels: ['warn'],
     sentence:
-      'A secret scanner found a token or a client secret. It is revoked, and its owner is informed.',
+      'A secret scanner found a token or a client secret. The server revoked the credential, and called `onLeaked`.',
   },
   'device_code.reused': {
     levels: ['warn'],
@@ -95,7 +95,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'refresh_token.reused': {
     levels: ['warn'],
     sentence:
-      'A refresh token was stolen, or a client sent an old one. The authorization is revoked.',
+      'A refresh token was stolen, or a client sent a refresh token that had been replaced. The authorization is revoked.',
   },
   'registration.full': {
     levels: ['warn'],
@@ -108,12 +108,13 @@ export const events: Readonly<Record<string, LogEvent>> = {
   },
   'request.failed': {
     levels: ['error'],
-    sentence: 'A bug of the server. The response had the status 500.',
+    sentence:
+      'An unexpected error, which is a bug of the server or of a function of the application. The response had the status 500.',
   },
   'request.refused': {
     levels: ['info'],
     sentence:
-      'A request was refused. The entry has the reason, which the response does not reveal.',
+      'A request was refused. The entry contains the cause, which the response does not contain.',
   },
   'request.unavailable': {
     levels: ['warn'],
@@ -122,7 +123,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'schema.newer': {
     levels: ['warn'],
     sentence:
-      'At start-up: a newer version has migrated the database. This version works with it, as during a rolling upgrade or after a rollback.',
+      'At start-up: a newer version has migrated the database. This version can use the newer schema, for instance during a rolling upgrade or after a rollback.',
   },
   'secret_key.not_noted': {
     levels: ['warn', 'error'],
@@ -137,7 +138,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'session.moved': {
     levels: ['warn'],
     sentence:
-      'A session cookie came from another network or browser, and was refused. It was stolen, or the user changed networks or updated the browser.',
+      'A session cookie came from another network or browser, and was refused. The cookie was stolen, or the user changed networks or updated the browser.',
   },
   'session.tampered': { levels: ['error'], sentence: tampered },
   'settings.loosened': {
@@ -159,7 +160,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'transients.away': {
     levels: ['warn', 'error'],
     sentence:
-      'Redis does not respond. Requests that need it fail with 503. The level is error if Redis has not responded since start-up: check its address.',
+      'Redis does not respond. Requests that need Redis fail with 503. The level is error if Redis has not responded since start-up: check the address of Redis.',
   },
   'transients.back': { levels: ['info'], sentence: 'Redis responds again.' },
   'token_uses.lost': {
@@ -170,7 +171,7 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'user_code.guessed': {
     levels: ['warn'],
     sentence:
-      'Within ten minutes, 50 wrong codes were entered on the page for devices: somebody is guessing codes.',
+      'Within ten minutes, 50 wrong user codes were entered on the device page: somebody is guessing codes.',
   },
   'user.vanished': {
     levels: ['warn'],
@@ -180,6 +181,6 @@ export const events: Readonly<Record<string, LogEvent>> = {
   'users.missing': {
     levels: ['error'],
     sentence:
-      'The application did not find more than 10, and more than a tenth, of the users that were checked: their rows are not removed. The look-up is broken, or the users were deleted without `users.deleted(id)`.',
+      'More than 10 users, and more than a tenth of the checked users, were not found in the application. The rows of these users are not removed. The look-up is broken, or the users were deleted without `users.deleted(id)`.',
   },
 }

@@ -56,7 +56,7 @@ export const instruments = {
     sentence: 'Access tokens that were presented to this server or to guards of the application.',
     attributes: {
       'oauth2server.outcome':
-        '`valid`; `unknown` (never issued, revoked, or altered); `expired`; `inactive` (its user, owner or client is inactive)',
+        '`valid`; `unknown` (never issued, revoked, or altered); `expired`; `inactive` (its user, owner or client is inactive); `misplaced` (for another resource, or presented with the wrong scheme)',
     },
   },
   storeOperationDuration: {

@@ -33,11 +33,11 @@ export const logToStderr = (): LogSink =>
 
 const maxCauses = 5
 
-// Omit the fields of errors: an error of a database driver may contain parameter values of a statement there.
+// Omit the other fields of an error: an error of a database driver may contain the parameter values of a statement.
 const withoutFields = (value: unknown, depth = 0): unknown => {
   if (!(value instanceof Error)) return value
   const { name, stack, cause } = value
-  // A cause that is not an error may contain secrets, such as the claims of a JWT in an error of jose.
+  // A cause that is not an error may contain secrets, such as the claims of a JWT in the errors of jose.
   if (!(cause instanceof Error) || depth === maxCauses) return { name, stack }
   return { name, stack, cause: withoutFields(cause, depth + 1) }
 }

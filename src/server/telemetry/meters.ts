@@ -39,7 +39,7 @@ export const recorder = <I extends Instrument>(meters: Meters, instrument: I): R
 }
 
 /**
- * Creates a gauge, or a counter with an external value. Each collection reads the value.
+ * Creates a gauge or a counter whose value is read when measurements are collected.
  * @returns a function that stops the observation
  */
 export const observed = <I extends Instrument>(

@@ -30,7 +30,8 @@ export const createObservers = async (
 }
 
 /**
- * Counts every entry, and writes the entries from the level `minLevel` on, with the IDs of the request and the trace.
+ * Counts every entry except debug entries. Writes entries whose level is at least `minLevel`, with the IDs of the
+ * request and the trace.
  */
 const observedLog = (
   sink: LogSink,

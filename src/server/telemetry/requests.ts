@@ -53,7 +53,7 @@ export const observeRequests =
     )
   }
 
-// All other methods are recorded as `_OTHER`: a client can send any word, and each value would create a time series.
+// Record methods outside this list as `_OTHER`: a client can send any word, and each value would create a time series.
 const methods = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT', 'QUERY'],
 ])

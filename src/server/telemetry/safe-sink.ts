@@ -2,7 +2,7 @@ import type { LogSink } from '../../model/log.ts'
 
 /**
  * Wraps a log function of the application, so that its errors do not affect requests. An entry is lost if the function
- * throws or rejects. The first failure emits a process warning.
+ * throws an error or returns a promise that rejects. The first failure emits a process warning.
  */
 export const safeSink = (sink: LogSink): LogSink => {
   let hasWarned = false

@@ -12,9 +12,11 @@ import {
 import type { RequestSource } from '../../http/request.ts'
 import { scopeName } from './meters.ts'
 
-/** Creates the spans of the server. They contain neither URLs nor error messages, since both may contain secrets. */
+/**
+ * Creates the spans of the server. The spans contain neither URLs nor error messages, since both may contain secrets.
+ */
 export interface Traces {
-  /** Runs in a span for a request to an endpoint of the server. */
+  /** Runs `run` in a span for a request to an endpoint of the server, if the application uses tracing. */
   request<T>(source: RequestSource, run: (span: Span) => Promise<T>): Promise<T>
   /** Runs `run` in a span for a step of a request, if the request is traced. */
   step<T>(name: string, run: () => Promise<T>): Promise<T>
