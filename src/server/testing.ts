@@ -40,8 +40,8 @@ export const createTestServer = (
 /** Sends requests as a user, with a credential. */
 export interface Actor {
   readonly user: { readonly id: UserId }
-  /** The headers with the personal access token, for supertest, Fastify's `inject` or Hono's `request`. */
-  readonly headers: { readonly authorization: string }
+  /** The headers with the credential, for supertest, Fastify's `inject` or Hono's `request`. */
+  readonly headers: Readonly<Record<string, string>>
   /** Sends a request with the personal access token. */
   readonly fetch: typeof fetch
 }
