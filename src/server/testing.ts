@@ -42,7 +42,7 @@ export interface Actor {
   readonly user: { readonly id: UserId }
   /** The headers with the credential, for supertest, Fastify's `inject` or Hono's `request`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Sends a request with the personal access token. */
+  /** Calls `fetch` with these headers. */
   readonly fetch: typeof fetch
 }
 
