@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeDatabase, queryAt } from '../support/postgres.ts'
 import { configure, type Outcome, refused, silent, type Workplace, workplace } from './workplace.ts'
 
@@ -57,14 +57,18 @@ const hosts: readonly Host[] = (['integer', 'text', 'uuid'] as const).flatMap((k
   }),
 )
 
-interface HostPlace extends Workplace {
-  readonly first: string
-  readonly second: string
+interface HostConfiguration {
+  /** The name of the module in the folder of the workplace. */
+  readonly module: string
+  drop(): Promise<void>
 }
 
 /** Creates the user table of the application with two users, and the configuration of the application. */
-const hostPlace = async ({ keyType, isPostgres, users }: Host): Promise<HostPlace> => {
-  const place = await workplace()
+const configureHost = async (
+  place: Workplace,
+  { keyType, isPostgres, users }: Host,
+  name = 'authorization',
+): Promise<HostConfiguration> => {
   const { type, ids } = keys[keyType]
   const schema = `create table people (id ${type} primary key, email text not null, enabled integer not null default 1)`
   const insert = `insert into people (id, email) values ('${ids[0]}', 'one@example.org'), ('${ids[1]}', 'two@example.org')`
@@ -77,7 +81,7 @@ const hostPlace = async ({ keyType, isPostgres, users }: Host): Promise<HostPlac
     opener = `postgres(${JSON.stringify(database.url)})`
     drop = database.drop
   } else {
-    const path = join(place.folder, 'app.sqlite')
+    const path = join(place.folder, `${name}.sqlite`)
     using db = new DatabaseSync(path)
     db.exec(schema)
     db.exec(insert)
@@ -88,82 +92,109 @@ const hostPlace = async ({ keyType, isPostgres, users }: Host): Promise<HostPlac
     (id, index) =>
       `{ id: ${literal(id)}, email: '${index === 0 ? 'one' : 'two'}@example.org', emailVerified: true, active: true, isAdmin: false }`,
   )
+  const module = `${name}.mjs`
   await configure(
     place,
     `(() => { const people = [${people}]; return { ...base, ...login, store: ${opener}, users: ${users} } })()`,
+    module,
   )
-  const manifest = { 'svc-oauth2server': { config: './authorization.mjs' } }
-  await writeFile(join(place.folder, 'package.json'), JSON.stringify(manifest))
-  return {
-    ...place,
-    first: ids[0],
-    second: ids[1],
-    async [Symbol.asyncDispose]() {
-      await place[Symbol.asyncDispose]()
-      await drop()
-    },
-  }
+  return { module, drop }
 }
 
-describe.each(hosts)('own users: $name', (host) => {
-  const isCallbacks = host.users.startsWith('{')
+const commandsOf = ({ keyType }: Host): readonly (readonly string[])[] => {
+  const [first, second] = keys[keyType].ids
+  return [
+    ['migrate'],
+    ['clients', 'create', '--name', 'App', '--user', first],
+    ['clients', 'list', '--user', 'one@example.org'],
+    ['clients', 'list', '--user', second],
+    [
+      ...['tokens', 'create', '--name', 'Laptop', '--user', 'two@example.org'],
+      ...['--scope', 'notes:read'],
+    ],
+    ['tokens', 'list', '--user', second],
+    ['audit', '--user', first],
+    ['tokens', 'delete', '--name', 'Laptop', '--user', second, '--force'],
+    ['users', 'list'],
+    ['tokens', 'list', '--user', 'nobody@example.org'],
+    ['users', 'create', '--email', 'three@example.org'],
+    ['users', 'deactivate', '--user', first],
+    ['users', 'promote', '--user', 'one@example.org'],
+    ['users', 'delete', '--user', first],
+    ['users', 'set-password', '--user', first],
+    // The doctor uses built-in users in memory, so the type of the keys makes no difference.
+    ...(keyType === 'integer' ? [['doctor', '--json']] : []),
+  ]
+}
 
-  test('commands accept the ID and the e-mail address of a user, doctor examines the configuration, and only the application changes users', async () => {
-    await using place = await hostPlace(host)
-    const { first, second } = place
-    const [
-      migrated,
-      created,
-      mine,
-      others,
-      token,
-      tokens,
-      audit,
-      deleted,
-      users,
-      doctor,
-      nobody,
-      ...changes
-    ] = await place.runAll([
-      ['migrate'],
-      ['clients', 'create', '--name', 'App', '--user', first],
-      ['clients', 'list', '--user', 'one@example.org'],
-      ['clients', 'list', '--user', second],
-      [
-        ...['tokens', 'create', '--name', 'Laptop', '--user', 'two@example.org'],
-        ...['--scope', 'notes:read'],
-      ],
-      ['tokens', 'list', '--user', second],
-      ['audit', '--user', first],
-      ['tokens', 'delete', '--name', 'Laptop', '--user', second, '--force'],
-      ['users', 'list'],
-      ['doctor', '--json'],
-      ['tokens', 'list', '--user', 'nobody@example.org'],
-      ['users', 'create', '--email', 'three@example.org'],
-      ['users', 'deactivate', '--user', first],
-      ['users', 'promote', '--user', 'one@example.org'],
-      ['users', 'delete', '--user', first],
-      ['users', 'set-password', '--user', first],
-    ])
-    expect(migrated).toMatchObject({ code: 0, stdout: '0001-initial\n' })
-    expect(created).toMatchObject({ code: 0, stderr: '' })
-    const { client_id: clientId } = JSON.parse(created?.stdout ?? '')
-    const client = expect.objectContaining({ client_id: clientId, name: 'App' })
-    expect(lines(mine)).toEqual([client])
-    expect(lines(others)).toEqual([])
-    expect(token).toMatchObject({ code: 0, stderr: '' })
-    const listed = { name: 'Laptop', scopes: ['notes:read'], expires_at: null }
-    expect(lines(tokens)).toEqual([expect.objectContaining(listed)])
-    expect(lines(audit).map(({ event }) => event)).toEqual(['client.created'])
-    expect(deleted).toEqual(silent)
-    if (isCallbacks) expect(users).toEqual(refused(/only it can list them/))
-    else expect(lines(users).map(({ id }) => String(id))).toEqual([first, second].sort())
-    expect(doctor?.stderr).toContain('built-in users and the built-in login in place of your own')
-    expect(lines(doctor).filter(({ state }) => state === 'fail')).toEqual([])
-    expect(nobody).toEqual(refused('There is no user "nobody@example.org".'))
-    expect(changes).toHaveLength(5)
-    for (const change of changes) expect(change).toEqual(refused(/users belong to the application/))
+describe('own users', () => {
+  /** The outcomes of all commands by host. One process runs them, because starting Node takes most of the time. */
+  const outcomes = new Map<Host, readonly Outcome[]>()
+  let place: Workplace
+  const drops: (() => Promise<void>)[] = []
+  beforeAll(async () => {
+    place = await workplace()
+    const commands: (readonly string[])[] = []
+    for (const [index, host] of hosts.entries()) {
+      const { module, drop } = await configureHost(place, host, `host-${index}`)
+      drops.push(drop)
+      commands.push(...commandsOf(host).map((command) => [...command, '--config', module]))
+    }
+    const all = [...(await place.runAll(commands))]
+    for (const host of hosts) outcomes.set(host, all.splice(0, commandsOf(host).length))
+  }, 180_000)
+  afterAll(async () => {
+    await place[Symbol.asyncDispose]()
+    for (const drop of drops) await drop()
   })
+
+  test.each(hosts)(
+    '$name: commands accept the ID and the e-mail address of a user, and only the application changes users',
+    (host) => {
+      const [first, second] = keys[host.keyType].ids
+      const [
+        migrated,
+        created,
+        mine,
+        others,
+        token,
+        tokens,
+        audit,
+        deleted,
+        users,
+        nobody,
+        ...more
+      ] = outcomes.get(host) ?? []
+      expect(migrated).toMatchObject({ code: 0, stdout: '0001-initial\n' })
+      expect(created).toMatchObject({ code: 0, stderr: '' })
+      const { client_id: clientId } = JSON.parse(created?.stdout ?? '')
+      const client = expect.objectContaining({ client_id: clientId, name: 'App' })
+      expect(lines(mine)).toEqual([client])
+      expect(lines(others)).toEqual([])
+      expect(token).toMatchObject({ code: 0, stderr: '' })
+      const listed = { name: 'Laptop', scopes: ['notes:read'], expires_at: null }
+      expect(lines(tokens)).toEqual([expect.objectContaining(listed)])
+      expect(lines(audit).map(({ event }) => event)).toEqual(['client.created'])
+      expect(deleted).toEqual(silent)
+      if (host.users.startsWith('{')) expect(users).toEqual(refused(/only it can list them/))
+      else expect(lines(users).map(({ id }) => String(id))).toEqual([first, second].sort())
+      expect(nobody).toEqual(refused('There is no user "nobody@example.org".'))
+      const changes = more.slice(0, 5)
+      expect(changes).toHaveLength(5)
+      for (const change of changes)
+        expect(change).toEqual(refused(/users belong to the application/))
+    },
+  )
+
+  test.each(hosts.filter(({ keyType }) => keyType === 'integer'))(
+    '$name: doctor examines the configuration with built-in users',
+    (host) => {
+      const doctor = outcomes.get(host)?.at(-1)
+      expect(doctor?.stderr).toContain('built-in users and the built-in login in place of your own')
+      expect(lines(doctor).filter(({ state }) => state === 'fail')).toEqual([])
+      expect(lines(doctor).some(({ check }) => check === 'flow-code')).toBe(true)
+    },
+  )
 })
 
 describe('--config', () => {
@@ -267,10 +298,13 @@ describe('without a configuration', () => {
   })
 
   test('a command refuses the database of an application with its own users', async () => {
-    await using place = await hostPlace(hosts[0] as Host)
-    await place.run('migrate')
+    await using place = await workplace()
+    const { module } = await configureHost(place, hosts[0] as Host)
+    const manifest = { 'svc-oauth2server': { config: `./${module}` } }
+    await writeFile(join(place.folder, 'package.json'), JSON.stringify(manifest))
+    expect(await place.run('migrate')).toMatchObject({ code: 0, stdout: '0001-initial\n' })
     await writeFile(join(place.folder, 'package.json'), '{}')
-    const env = { DATABASE_URL: `sqlite:${join(place.folder, 'app.sqlite')}` }
+    const env = { DATABASE_URL: `sqlite:${join(place.folder, 'authorization.sqlite')}` }
     expect(await place.runWith({ env }, 'users', 'list')).toEqual(
       refused(/created for an application with its own users.*--config/),
     )

@@ -65,7 +65,7 @@ const command = (
           TEST_SECRETS: secretsFile(),
           ...env,
         },
-        timeout: 60_000,
+        timeout: 180_000,
       },
     )
     let stdout = ''
