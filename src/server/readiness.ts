@@ -57,7 +57,7 @@ export const readiness = (
         level: 'warn',
         event: 'transients.away',
         message:
-          'The store of short-lived values does not respond: new logins to applications fail.',
+          'The store of short-lived values does not respond: requests that need this store fail.',
         error,
       })
   })
