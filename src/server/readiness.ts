@@ -87,7 +87,10 @@ export const readiness = (
   }
 }
 
-/** Calls `report` when a dependency stops or starts to respond. @returns a function that evaluates a ping */
+/**
+ * Calls `report` when a dependency stops or starts to respond.
+ * @returns a function that returns whether a ping succeeded
+ */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true
   return async (ping: Promise<unknown>): Promise<boolean> => {
