@@ -31,7 +31,7 @@ export interface RequestSource {
   header(name: string): string | null
   readonly headers: Headers
   /**
-   * Reads the body, which is possible once. Returns undefined if the body is too large.
+   * Reads the body, which can be read only once. Returns undefined if the body is too large.
    * @param maxSize the maximum size in bytes
    * @throws TypeError if the body was already read
    */
@@ -78,12 +78,12 @@ export class HttpRequest {
     return this.#source.header(name)
   }
 
-  /** The media type of the body, in lower case. */
+  /** The header `Content-Type` in lower case; empty without the header. */
   get contentType(): string {
     return (this.header('content-type') ?? '').toLowerCase()
   }
 
-  /** The header `User-Agent`; empty without it. */
+  /** The header `User-Agent`; empty without the header. */
   get userAgent(): string {
     return this.header('user-agent') ?? ''
   }
@@ -118,7 +118,7 @@ export class HttpRequest {
     return new Parameters(await this.formText())
   }
 
-  /** Returns the body of a form as text. @throws OAuthError as `form` */
+  /** Returns the body of a form as text. @throws the same errors as `form` */
   formText(): Promise<string> {
     return this.#text('application/x-www-form-urlencoded')
   }

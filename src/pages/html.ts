@@ -20,10 +20,10 @@ export const html = (strings: TemplateStringsArray, ...values: readonly unknown[
 export const raw = (markup: string): Html => trusted(markup)
 
 // A placeholder that occurs in no message and no name.
-const place = '\u0000'
+const placeholder = '\u0000'
 
 /** Returns a message in which an element replaces the argument, at the position that the language requires. */
 export const filled = (text: (value: string) => string, element: Html): Html => {
-  const [before = '', ...after] = text(place).split(place)
+  const [before = '', ...after] = text(placeholder).split(placeholder)
   return html`${before}${element}${after.join('')}`
 }

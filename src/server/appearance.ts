@@ -28,7 +28,7 @@ export const linksOf = (
 })
 
 /**
- * Returns the built-in pages, in which a page of the application replaces the built-in page of the same name.
+ * Returns all pages. A page of the application replaces the built-in page of the same name.
  * @throws InvalidSettings for an unknown page name, or a value that is not a function
  */
 export const pagesOf = (own: Partial<Pages> = {}): Pages => {

@@ -39,7 +39,10 @@ export interface AuthorizationServer extends Records, ProviderOperations {
   ): Promise<HttpResponse | Response> | undefined
   /** Returns whether the server handles the path. */
   handles(path: string): boolean
-  /** All paths of the server, for an application that routes by path. `/*` at the end matches every path below. */
+  /**
+   * All paths of the server, for an application that routes by path. A path that ends in `/*` includes all paths below
+   * it.
+   */
   readonly addresses: readonly string[]
   /** Returns the IP address of the client. If the peer is a trusted proxy, the address comes from `X-Forwarded-For`. */
   clientAddress(peer: string | undefined, forwardedFor: string | null): string

@@ -8,7 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 const absoluteUri = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5B\x5D-\x7E]+$/i
 
 /** Returns the values that occur more than once, or that also occur in `others`. */
-const taken = (values: readonly string[], others: readonly string[]): readonly string[] => [
+const repeated = (values: readonly string[], others: readonly string[]): readonly string[] => [
   ...new Set(
     values.filter((value, index) => others.includes(value) || values.indexOf(value) !== index),
   ),
@@ -25,9 +25,9 @@ export const extensionProblems = (extensions: readonly Extension[]): readonly st
       .map(({ type }) => `${JSON.stringify(name)}: the grant type ${type} must be an absolute URI`),
   ])
   const duplicates = [
-    ...taken(namesOf(extensions), namesOf(builtInExtensions)),
-    ...taken(typesOf(grants), typesOf(builtInGrants)),
-    ...taken(codes, []),
+    ...repeated(namesOf(extensions), namesOf(builtInExtensions)),
+    ...repeated(typesOf(grants), typesOf(builtInGrants)),
+    ...repeated(codes, []),
   ]
   return [...problems, ...duplicates.map((value) => `${JSON.stringify(value)} is taken`)].map(
     (problem) => `extensions: ${problem}.`,
@@ -48,6 +48,6 @@ export const addressProblems = (
   const normalized = paths.map((path) => path.replace(/(?<=.)\/$/, '').replaceAll(/:[^/]+/g, ':'))
   return [
     ...invalid.map((path) => `extensions: ${JSON.stringify(path)} is not a path.`),
-    ...taken(normalized, []).map((path) => `extensions: another endpoint has the path ${path}.`),
+    ...repeated(normalized, []).map((path) => `extensions: another endpoint has the path ${path}.`),
   ]
 }

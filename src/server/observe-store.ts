@@ -38,8 +38,8 @@ export const observeStore = (
     names ? ownEvents(names) : [],
   )
   const hooks = new AuditHooks(log, declared)
-  const isKept = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
-  const store = notifying(observed, hooks, isKept)
+  const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
+  const store = notifying(observed, hooks, isStored)
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
     queue.add(sealedEvent(keys, event))

@@ -57,7 +57,7 @@ export const readiness = (
         level: 'warn',
         event: 'transients.away',
         message:
-          'The store of short-lived values does not respond: new logins to applications fail.',
+          'The store of short-lived values does not respond: requests that need this store fail.',
         error,
       })
   })
@@ -87,7 +87,10 @@ export const readiness = (
   }
 }
 
-/** Calls `report` when a dependency stops or starts to respond. @returns a function that evaluates a ping */
+/**
+ * Calls `report` when a dependency stops or starts to respond.
+ * @returns a function that returns whether a ping succeeded
+ */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true
   return async (ping: Promise<unknown>): Promise<boolean> => {

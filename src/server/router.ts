@@ -44,7 +44,9 @@ export interface Router {
 const responseOf = (response: HttpResponse | Response): Response =>
   response instanceof HttpResponse ? response.toResponse() : response
 
-/** Returns the path of an endpoint. For a well-known path, returns all its forms (RFC 8414 §3.1, RFC 9728 §3.1). */
+/**
+ * Returns the path of an endpoint. For a well-known path, returns all forms of the path (RFC 8414 §3.1, RFC 9728 §3.1).
+ */
 const pathsOf = (endpoint: Endpoint, server: ServerContext): readonly string[] => {
   const own = endpoint.path(server.settings)
   if (!endpoint.wellKnown) return [`${server.basePath}${own}`]

@@ -13,7 +13,8 @@ export interface StartedSweeper {
   plan(): Promise<SweepPlan>
   stop(): Promise<void>
   /**
-   * Writes a checkpoint of the latest audit events, so that their removal can be detected. Each sweep also does this.
+   * Writes a checkpoint of the latest audit events, so that their removal can be detected. Each sweep also writes
+   * a checkpoint.
    */
   coverAuditLog(): Promise<void>
 }

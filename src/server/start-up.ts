@@ -163,8 +163,8 @@ const entryPoints = async ({
 }: AuthorizationServerOptions): Promise<readonly Scope[]> =>
   applicationRoot === undefined ? [] : entryPointScopes(resolve(applicationRoot))
 
-// The options and an entry point may register the same Scope object. Two different objects with the same ID are not
-// removed here, so that a later check rejects them.
+// Both the options and an entry point may register the same Scope object. Different objects with the same ID are not
+// removed here, so that a later check rejects these objects.
 const withoutRepetition = (scopes: readonly Scope[]): readonly Scope[] => [...new Set(scopes)]
 
 const plainPath = /^(?:\/[A-Za-z0-9\-._~]+)*\/?$/

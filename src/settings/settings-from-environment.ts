@@ -6,8 +6,8 @@ import type { SettingsInput } from './settings-input.ts'
 
 /**
  * Reads settings from environment variables. The type of each setting decides how its text is parsed.
- * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a misspelled name of another
- *   setting, such as `OAUTH2_CACHE_TIPE`
+ * @throws InvalidSettings for an invalid value, an unknown `OAUTH2SERVER_` variable, or a misspelled name of a
+ *   setting without this prefix, such as `OAUTH2_CACHE_TIPE`
  */
 export const settingsFrom = (env: Readonly<Record<string, string | undefined>>): SettingsInput => {
   const problems: string[] = []

@@ -94,8 +94,8 @@ export interface SettingsInput {
    */
   readonly jwtExpiresIn?: SettingValues['jwtExpiresIn']
   /**
-   * Where authorization codes and other short-lived values are stored; redis needs the URL of a
-   * Redis server.
+   * The store of authorization codes and other short-lived values. The value redis requires the
+   * URL of a Redis server.
    *
    * Default: `"database"`. The variable `OAUTH2_CACHE_TYPE` accepts one of database, redis,
    * memory.
@@ -183,8 +183,8 @@ export interface SettingsInput {
    */
   readonly tokenExchange?: SettingValues['tokenExchange']
   /**
-   * Whether clients can register themselves (RFC 7591), either with the initial access token or
-   * without a token.
+   * Whether clients can register themselves (RFC 7591): token requires the initial access token,
+   * and open requires no token.
    *
    * Default: `"off"`. The variable `OAUTH2SERVER_DYNAMIC_REGISTRATION` accepts one of off, token,
    * open.
@@ -252,7 +252,7 @@ export interface SettingsInput {
   readonly signingAlgorithm?: SettingValues['signingAlgorithm']
   /**
    * Seconds after which the server signs with a new key. The server publishes the former key
-   * until the tokens signed with it have expired.
+   * until all tokens that this key signed have expired.
    *
    * Default: `7776000`. The variable `OAUTH2SERVER_SIGNING_KEY_EXPIRES_IN` accepts an integer
    * from 3600 to 315360000.
@@ -315,7 +315,7 @@ export interface SettingsInput {
    */
   readonly refreshTokenLeeway?: SettingValues['refreshTokenLeeway']
   /**
-   * Seconds after the consent in which clients can refresh the tokens of an authorization; 0:
+   * The maximum time between the consent and the expiry of its last refresh token, in seconds; 0:
    * unlimited.
    *
    * Default: `0`. The variable `OAUTH2SERVER_AUTHORIZATION_EXPIRES_IN` accepts an integer from 0

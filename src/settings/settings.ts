@@ -101,7 +101,7 @@ export const settings = {
   cacheType: choice(
     ['database', 'redis', 'memory'],
     'database',
-    'Where authorization codes and other short-lived values are stored; redis needs the URL of a Redis server.',
+    'The store of authorization codes and other short-lived values. The value redis requires the URL of a Redis server.',
     'OAUTH2_CACHE_TYPE',
   ),
   errorEndpoint: {
@@ -159,7 +159,7 @@ export const settings = {
   dynamicRegistration: choice(
     ['off', 'token', 'open'],
     'off',
-    'Whether clients can register themselves (RFC 7591), either with the initial access token or without a token.',
+    'Whether clients can register themselves (RFC 7591): token requires the initial access token, and open requires no token.',
   ),
   initialAccessToken: {
     schema: z
@@ -219,7 +219,7 @@ export const settings = {
     3_600,
     315_360_000,
     7_776_000,
-    'Seconds after which the server signs with a new key. The server publishes the former key until the tokens signed with it have expired.',
+    'Seconds after which the server signs with a new key. The server publishes the former key until all tokens that this key signed have expired.',
   ),
   tokenExpiresIn: integer(
     1,
@@ -265,7 +265,7 @@ export const settings = {
     0,
     3_153_600_000,
     0,
-    'Seconds after the consent in which clients can refresh the tokens of an authorization; 0: unlimited.',
+    'The maximum time between the consent and the expiry of its last refresh token, in seconds; 0: unlimited.',
   ),
   acceptQueryAccessToken: flag(
     true,

@@ -171,7 +171,7 @@ describe('errors of pages', () => {
 
   test('displays the problem in the reader’s language, and the error description of the protocol in English', async () => {
     const response = await send(`${root}/list/`, [html], 'POST')
-    expect(response.text).toContain('What was sent cannot be read. Nothing was done.')
+    expect(response.text).toContain('The request cannot be read. Nothing was done.')
     expect(response.text).toContain('The content type must be application/x-www-form-urlencoded.')
   })
 
@@ -181,7 +181,7 @@ describe('errors of pages', () => {
       body: new URLSearchParams({ x: 'x'.repeat(70_000) }),
     })
     expect(response.status).toBe(413)
-    expect(await response.text()).toContain('What was sent is too large.')
+    expect(await response.text()).toContain('The request is too large.')
   })
 })
 

@@ -101,7 +101,7 @@ export const en = {
     mixesAlphabets:
       'The name mixes letters of several alphabets that look alike. Make sure that you know this application.',
     lasting:
-      'If you allow it, it has access until you revoke it in your settings, under Applications.',
+      'If you allow this application, it has access until you revoke the access in your settings, under Applications.',
     accept: 'Allow',
     refuse: 'Refuse',
   },
@@ -131,21 +131,22 @@ export const en = {
         'Applications that you registered. They can ask you and other people for access to their accounts.',
       none: 'You have not registered any application yet.',
       invite:
-        'Register one so that people can log in to your site or program with their account here.',
+        'Register an application so that people can log in to your site or program with their account here.',
       create: 'Register an application',
     },
     tokens: {
       title: 'My personal tokens',
       about:
-        'Keys for your own scripts and programs. Each gives access to your account, with the permissions that you chose.',
+        'Keys for your own scripts and programs. Each token gives access to your account, with the permissions that you chose.',
       none: 'You have no personal tokens yet.',
       invite:
-        'Create one to use the API from a script, from the command line or from another program.',
+        'Create a token to use the API from a script, from the command line or from another program.',
       create: 'Create a token',
     },
     authorized: {
       title: 'Applications that I allowed',
-      about: 'Applications that you gave access to your account. You can revoke it at any time.',
+      about:
+        'Applications that have access to your account. You can revoke the access at any time.',
       none: 'You have not given any application access to your account.',
       invite:
         'When you log in to another site or program with your account here, you will find it in this list.',
@@ -181,13 +182,15 @@ export const en = {
     defaultScopesHint:
       'The permissions that your application requests if its request does not list any. Without a user, by client_credentials, your application can only get these.',
     optionalScopes: 'Optional permissions',
-    optionalScopesHint: 'People can untick these and still allow the others.',
+    optionalScopesHint:
+      'People can untick these permissions and still allow the other permissions.',
     credentials: 'Credentials',
-    secretKept: 'Shown only once, when it was created. If you lost it, create a new one below.',
+    secretKept:
+      'The secret was shown only once, when it was created. If you lost it, create a new secret below.',
     secretOnce: 'Copy the client secret now. It is not shown again.',
     previousSecret: (time: string) => `The former secret is valid until ${time}.`,
     secretLeaked: (time: string) =>
-      `The client secret was found in a public place, and was revoked on ${time}. Create a new one below.`,
+      `The client secret was found in a public place, and was revoked on ${time}. Create a new secret below.`,
     disabledAbout:
       'An administrator disabled this application. The application and its tokens are refused until it is enabled again.',
     tryIt: 'Try it',
@@ -200,13 +203,13 @@ export const en = {
       'Within a minute, exchange the code for an access token. Replace CODE with the code, and SECRET with the client secret:',
     settings: 'Settings',
     reset: 'New client secret',
-    resetAbout: 'Do this if the secret is lost, or may be known to others.',
+    resetAbout: 'Create a new secret if the secret is lost, or may be known to others.',
     overlap: 'Keep the old secret valid for',
-    overlapHint: 'The time in which you can replace the old one.',
+    overlapHint: 'During this time, you can replace the old secret in your application.',
     resetSubmit: 'Create a new secret',
     delete: 'Delete this application',
     deleteAbout:
-      'All its tokens become invalid immediately. If you register it again, people have to allow it again. This cannot be undone.',
+      'All tokens of the application become invalid immediately. If you register the application again, people have to allow it again. This cannot be undone.',
     confirmName: (name: string) => `To confirm, type the name of the application: ${name}`,
     deleteSubmit: 'Delete the application',
   },
@@ -233,10 +236,10 @@ export const en = {
     rotateAbout:
       'The token gets a new value; its name and permissions do not change. Do this if the value is lost, or may be known to others.',
     overlap: 'Keep the old value valid for',
-    overlapHint: 'The time in which you can replace the old one.',
+    overlapHint: 'During this time, you can replace the old value in your programs.',
     rotateSubmit: 'Create a new value',
     delete: 'Delete this token',
-    deleteAbout: 'Programs that use it lose access immediately. This cannot be undone.',
+    deleteAbout: 'Programs that use this token lose access immediately. This cannot be undone.',
     deleteSubmit: 'Delete the token',
   },
   /** The text for zero seconds. `Intl` formats all other durations. */
@@ -254,7 +257,7 @@ export const en = {
   sessions: {
     title: 'Sessions',
     about:
-      'Browsers in which you are logged in. If you do not recognize one, log it out and change your password.',
+      'Browsers in which you are logged in. If you do not recognize a browser, log it out and change your password.',
     current: 'This browser',
     address: 'Address',
     since: 'Logged in',
@@ -268,7 +271,7 @@ export const en = {
   activity: {
     title: 'Recent activity',
     about:
-      'What happened with your account. If you do not recognize something, change your password, and revoke what you do not know.',
+      'What happened with your account. If you do not recognize something, change your password, and revoke applications and tokens that you do not know.',
     none: 'Nothing yet.',
     from: 'From',
     browser: 'Browser or program',
@@ -423,8 +426,8 @@ export const en = {
     failed: 'Something went wrong on our side. Please try again later.',
     unavailable: 'The service is not available right now. Please try again in a moment.',
     wrongMethod: 'This address cannot be used in this way. Go back and try again.',
-    tooLarge: 'What was sent is too large. Nothing was done.',
-    badRequest: 'What was sent cannot be read. Nothing was done.',
+    tooLarge: 'The request is too large. Nothing was done.',
+    badRequest: 'The request cannot be read. Nothing was done.',
   },
   /** The problems of form fields. */
   problems: {
@@ -434,21 +437,22 @@ export const en = {
     atWork: 'This form was sent twice, and is still being processed. Reload the page in a moment.',
     nameMissing: 'Enter a name.',
     nameTooLong: (limit: number) => `The name must not be longer than ${limit} characters.`,
-    unseenCharacter: 'It contains an invisible character. Type the text instead of pasting it.',
+    unseenCharacter:
+      'The text contains an invisible character. Type the text instead of pasting it.',
     tooManyMarks: 'There are too many marks on one letter.',
     descriptionTooLong: (limit: number) =>
       `The description must not be longer than ${limit} characters.`,
-    websiteInvalid: 'Enter an address that begins with https://, or leave it empty.',
-    redirectUriTooLong: (limit: number) => `It is longer than ${limit} characters.`,
+    websiteInvalid: 'Enter an address that begins with https://, or leave the field empty.',
+    redirectUriTooLong: (limit: number) => `The address is longer than ${limit} characters.`,
     redirectUriFragment: 'Remove the # and everything after it.',
     redirectUriResponseParameter:
-      'It must not contain a parameter that our response adds, such as code or state.',
-    redirectUriCharacter: 'It contains a character that is not allowed in an address.',
+      'The address must not contain a parameter that our response adds, such as code or state.',
+    redirectUriCharacter: 'The address contains a character that is not allowed in addresses.',
     redirectUriPrivateUse:
       'Only public applications can use an address with a scheme of their own, and only if this server allows it.',
-    redirectUriInvalid: 'It is not a complete address.',
+    redirectUriInvalid: 'The address is not complete.',
     redirectUriNotHttps:
-      'It must begin with https://, or, on your own computer, with http://localhost, http://127.0.0.1 or http://[::1].',
+      'The address must begin with https://, or, on your own computer, with http://localhost, http://127.0.0.1 or http://[::1].',
     tooManyClients: (limit: number) =>
       `You can register at most ${limit} applications. Delete one that you no longer need.`,
     tooManyPersonalTokens: (limit: number) =>

@@ -1,8 +1,8 @@
 import type { FormProblem } from '../parts/forms.ts'
 
 /**
- * A page of a list, with the URLs of the next and the first page. `next` is null on the last page.
- * `first` is null on the first page.
+ * A page of a list, with the URLs of the next and the first page. `next` is null on the last page. `first` is null on
+ * the first page.
  */
 export interface Listed<T> {
   readonly items: readonly T[]

@@ -5,7 +5,7 @@ import { badge, type Fact, facts } from './facts.ts'
 import { caution } from './notices.ts'
 import { description, websiteLink } from './outside.ts'
 
-/** A requesting client as the consent page shows it. */
+/** The data of a requesting client that the consent page displays. */
 export interface AskingClient {
   readonly name: string
   readonly description: string

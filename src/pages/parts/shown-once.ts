@@ -15,7 +15,8 @@ export interface ShownOnceView {
 }
 
 /**
- * The page that shows a new secret in the response to a form, because the secret could not be stored for the next page.
+ * The page that displays a new secret in the response to a form. The server uses this page only if it could not store
+ * the secret for the next page.
  */
 export const shownOncePage: PageTemplate<ShownOnceView> = (
   { done = '', once = '', secret, next },

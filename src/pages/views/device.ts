@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import { csrf, textField } from '../parts/forms.ts'
 import { alert } from '../parts/notices.ts'
 
-/** The form for the code that a device shows. */
+/** The view of the page on which a user enters the code that a device shows. */
 export interface DeviceView {
   readonly action: string
   /** The initial value of the field, such as the user code from the URL; may be empty. */
@@ -12,7 +12,7 @@ export interface DeviceView {
   readonly problem: string | undefined
 }
 
-/** The result of a decision about a device. */
+/** The view of the page after the decision about a device. */
 export interface DeviceDoneView {
   /** The name of the client. */
   readonly client: string

@@ -10,7 +10,7 @@ export interface ErrorView {
   readonly description: string
 }
 
-/** The page for OAuth errors that must not be sent to an application. It never redirects. */
+/** The page for OAuth errors that must not be sent to an application. The page never redirects. */
 export const errorPage: PageTemplate<ErrorView> = ({ error, description }, frame) => {
   const { error: texts } = frame.texts
   const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown

@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
 import { alert } from '../parts/notices.ts'
 
-/** The login form. */
+/** The view of the login page. */
 export interface LoginView {
   readonly action: string
   /** The path to which the server redirects after the login. */

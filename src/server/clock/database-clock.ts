@@ -64,7 +64,7 @@ export class DatabaseClock implements ServerClock {
     const time = await this.#measure()
     if (this.#verdict === 'wrong')
       throw new ClockInDoubt(
-        `The clock of this machine differs by ${inSeconds(this.#difference)} from the database's. Nothing is removed until both agree within ${inSeconds(maxDifference)}.`,
+        `The clock of this machine differs by ${inSeconds(this.#difference)} from the clock of the database. Nothing is removed until the clocks agree within ${inSeconds(maxDifference)}.`,
       )
     return time
   }
@@ -84,8 +84,8 @@ export class DatabaseClock implements ServerClock {
 
   #measureSoon(): void {
     if (this.#options.monotonic() - this.#measuredAt < jump) return
-    // Ignore the error: the store operations of requests report the outage. The clock continues with the last
-    // difference.
+    // Ignore the error: the store operations of requests report the outage. Until the next measurement, `now()` uses the
+    // last difference.
     this.#measure().catch(() => undefined)
   }
 
@@ -127,21 +127,21 @@ export class DatabaseClock implements ServerClock {
       log({
         level: 'error',
         event: 'clock.wrong',
-        message: `The clock of this machine is ${shown} the database's. Beyond ${limit}, this node is not ready and removes nothing.`,
+        message: `The clock of this machine is ${shown} the clock of the database. Above a difference of ${limit}, this node is not ready and removes nothing.`,
         difference,
       })
     else if (this.#verdict === 'differs')
       log({
         level: 'warn',
         event: 'clock.differs',
-        message: `The clock of this machine is ${shown} the database's. Synchronise both: beyond ${limit} this node is not ready.`,
+        message: `The clock of this machine is ${shown} the clock of the database. Synchronise the clocks: above a difference of ${limit}, this node is not ready.`,
         difference,
       })
     else
       log({
         level: 'info',
         event: 'clock.agrees',
-        message: "The clock of this machine agrees with the database's again.",
+        message: 'The clock of this machine agrees with the clock of the database again.',
         difference,
       })
   }

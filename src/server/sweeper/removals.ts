@@ -77,8 +77,8 @@ export class Removals {
   }
 
   /**
-   * Returns the sweeper kind that removes the rows of all deleted clients and users, even if the process that deleted
-   * them was killed.
+   * Returns the sweeper kind that removes the rows of all deleted clients and users. It continues removals whose process
+   * was killed.
    */
   kind(): SweeperKind {
     const { store, clock } = this.#options

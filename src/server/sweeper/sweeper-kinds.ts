@@ -8,7 +8,7 @@ export interface SweeperKind {
   readonly name: string
   /**
    * Removes about `limit` rows.
-   * @returns the number of removed rows; null if nothing is left to do in this run
+   * @returns the number of removed rows; null if this run has nothing more to remove
    */
   removeSome(limit: number): Promise<number | null>
 }

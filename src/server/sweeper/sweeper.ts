@@ -46,7 +46,7 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  /** Stops the current run after its batch, and cancels scheduled runs. */
+  /** Stops the current run after the current batch, and cancels scheduled runs. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#stopping.abort()

@@ -57,7 +57,7 @@ describe.skipIf(await lacks('postgres'))('three nodes on PostgreSQL', () => {
     }
     await vi.waitFor(() => expect(wrong.program.stderr).toContain('sweeper.held'), timeout)
     expect(wrong.program.stderr).toContain('clock.wrong')
-    expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the database/)
+    expect(wrong.program.stderr).toMatch(/7200\.\d s ahead of the clock of the database/)
     expect(await isSwept()).toBe(false)
     // The node has not acquired the sweeper lease, so other nodes can sweep.
     const lease = `select 1 from oauth2server_transient where key = 'sweeper'`
