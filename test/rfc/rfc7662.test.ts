@@ -210,7 +210,7 @@ describe('RFC 7662 §2.2 active tokens', () => {
       getToken: async (by, next) => {
         const given = await next(by)
         if (!given) return undefined
-        return { ...given, token: Object.assign(given.token, { expires: null }) }
+        return { ...given, token: { ...given.token, expires: null } as typeof given.token }
       },
     })
     const machine = await TestClient.register(host, agent)
