@@ -16,7 +16,8 @@ export const currentSchema = async (db: Kysely<Tables>): Promise<string | null |
 
 /** Returns the names of the tables in the current schema. Other schemas may contain the tables of other servers. */
 export const existingTables = async (db: Kysely<Tables>): Promise<readonly string[]> => {
-  const [schema, tables] = await Promise.all([currentSchema(db), db.introspection.getTables()])
+  const schema = await currentSchema(db)
+  const tables = await db.introspection.getTables()
   return tables
     .filter((table) => schema === undefined || table.schema === schema)
     .map(({ name }) => name)
