@@ -107,7 +107,7 @@ describe('XS-01, XS-04 the consent page shows stored values as text', () => {
 describe('XS-02 no response contains a value of the request as markup', () => {
   const errors = (query: string) => app.issuer.concat('/oauth/errors?', query)
 
-  test.each(hostileTexts)('if the error view shows %s', async (text) => {
+  test.each(hostileTexts)('the error view shows %s as text', async (text) => {
     const harmless = await (await fetch(errors('error=x&error_description=y'))).text()
     const query = new URLSearchParams({
       error: text,
@@ -122,7 +122,7 @@ describe('XS-02 no response contains a value of the request as markup', () => {
     expect(html).not.toContain('error_uri')
   })
 
-  test.each(hostileTexts)('if the login form repeats %s', async (text) => {
+  test.each(hostileTexts)('the login form repeats %s as text', async (text) => {
     const agent = new UserAgent()
     const query = new URLSearchParams({ next: text, email: text, prompt: text, error: text })
     const page = await agent.fetch(`${app.issuer}/login?${query}`)
@@ -144,7 +144,7 @@ describe('XS-02 no response contains a value of the request as markup', () => {
   })
 
   test.each(hostileTexts)(
-    'if each parameter of an authorization request contains %s',
+    'an authorization request with %s in each parameter adds no markup',
     async (text) => {
       const names = [
         'client_id',
@@ -190,7 +190,7 @@ describe('XS-02 no response contains a value of the request as markup', () => {
   })
 
   test.each(['Referer', 'User-Agent', 'Accept-Language', 'X-Forwarded-For', 'Origin'])(
-    'if the header %s contains a script',
+    'a script in the header %s adds no markup',
     async (name) => {
       for (const target of ['/login', '/oauth/errors', '/oauth/absent']) {
         const { text } = await rawHttp(app, {

@@ -125,38 +125,41 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
   ['an unexpected error', 500, () => failingWith(new Error('gone'))],
 ]
 
-describe('decision §6.3 every page has the security headers: [T531]', () => {
-  test.each(pages)('%s (%i)', async (_, status, open, formAction) => {
-    const response = await open()
-    expect(response.status).toBe(status)
-    const { headers } = response
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(headers.get('content-security-policy')).toBe(
-      policy(formAction === undefined ? "'self'" : `'self' ${formAction}`),
-    )
-    expect(headers.get('x-frame-options')).toBe('DENY')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
-    expect(headers.get('cache-control')).toBe('no-store')
-    for (const name of [
-      'etag',
-      'last-modified',
-      'x-powered-by',
-      'server',
-      'location',
-      'access-control-allow-origin',
-    ])
-      expect(headers.get(name), name).toBeNull()
-    const html = await response.text()
-    expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr" data-locale="en">/)
-    const ours = '<script src="/oauth/page.js" type="module"></script>'
-    expect(html.replace(ours, '')).not.toMatch(
-      /<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i,
-    )
-    // The page loads nothing from another origin.
-    for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
-      expect(address).toMatch(/^(?:#main$|data:,$|\/(?!\/))/)
-  })
+describe('decision §6.3 the security headers of pages [T531]', () => {
+  test.each(pages)(
+    'every security header is in the response to %s, with the status %i',
+    async (_, status, open, formAction) => {
+      const response = await open()
+      expect(response.status).toBe(status)
+      const { headers } = response
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(headers.get('content-security-policy')).toBe(
+        policy(formAction === undefined ? "'self'" : `'self' ${formAction}`),
+      )
+      expect(headers.get('x-frame-options')).toBe('DENY')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('cache-control')).toBe('no-store')
+      for (const name of [
+        'etag',
+        'last-modified',
+        'x-powered-by',
+        'server',
+        'location',
+        'access-control-allow-origin',
+      ])
+        expect(headers.get(name), name).toBeNull()
+      const html = await response.text()
+      expect(html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr" data-locale="en">/)
+      const ours = '<script src="/oauth/page.js" type="module"></script>'
+      expect(html.replace(ours, '')).not.toMatch(
+        /<script|<style|<iframe|\sstyle=|\son[a-z]+=|javascript:|<base/i,
+      )
+      // The page loads nothing from another origin.
+      for (const [, address] of html.matchAll(/(?:src|href|action)="([^"]*)"/g))
+        expect(address).toMatch(/^(?:#main$|data:,$|\/(?!\/))/)
+    },
+  )
 
   test('redirects and JSON responses are not cacheable', async () => {
     const redirects = [

@@ -104,7 +104,7 @@ describe('the colours', () => {
   )
 })
 
-describe('stylesheet and script', () => {
+describe('the endpoints of the stylesheet and the script', () => {
   test.each([
     ['style.css', 'text/css; charset=utf-8'],
     ['page.js', 'text/javascript; charset=utf-8'],

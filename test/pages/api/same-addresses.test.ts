@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-describe('the paths of the settings, which browsers and scripts share,', () => {
+describe('the paths of the settings, which browsers and scripts share', () => {
   test('return 405 with the allowed methods for other methods', async () => {
     const contract = await Contract.of(app)
     const things = await createUserObjects(app)

@@ -189,8 +189,8 @@ describe('the page of one authorization', () => {
   })
 })
 
-describe('revoking by the user', () => {
-  test('affects only the tokens of one device, if the user revokes the device', async () => {
+describe('revoking authorizations', () => {
+  test('revoking a device invalidates only the tokens of this device', async () => {
     const user = await newUser()
     const { devices, clientId, first, second, onLaptop } = await newApplication(user)
     const page = await user.desktop.get(at.view(devices[1] ?? ''))
@@ -205,7 +205,7 @@ describe('revoking by the user', () => {
     expect((await user.desktop.post(at.revoke(devices[1] ?? ''))).status).toBe(404)
   })
 
-  test('invalidates tokens, codes and consent on all devices, if the user revokes an application [T735]', async () => {
+  test('revoking an application invalidates its tokens, its codes and the consent on all devices [T735]', async () => {
     const user = await newUser()
     const other = await newUser()
     const { clientId, first, second, onLaptop, onDesktop } = await newApplication(user)
@@ -228,7 +228,7 @@ describe('revoking by the user', () => {
     expect(await again.text()).toContain('name="authorization_request"')
   })
 
-  test('does not affect personal tokens or other users, if the user revokes all applications', async () => {
+  test('revoking all applications does not affect personal tokens or other users', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const one = await newApplication(user)
     const two = await newApplication(user, { name: 'Second' })
@@ -251,7 +251,7 @@ describe('revoking by the user', () => {
     expect((await two.onLaptop.redeem(code)).status).toBe(400)
   })
 
-  test('can be repeated after the user authorized the application again', async () => {
+  test('the user can revoke an application again after authorizing it again', async () => {
     const user = await newUser()
     const { clientId, onLaptop } = await newApplication(user)
     // Revoking again, shortly after a new authorization, is a new request and has an effect.
@@ -265,7 +265,7 @@ describe('revoking by the user', () => {
     }
   })
 
-  test('SS-04 requires the method POST, and returns 405 for GET and HEAD', async () => {
+  test('SS-04 revoking requires the method POST: GET and HEAD return 405', async () => {
     const user = await newUser()
     const { clientId, devices, first, second } = await newApplication(user)
     const before = written(app)
@@ -284,7 +284,7 @@ describe('revoking by the user', () => {
     expect(await live([first, second])).toEqual([true, true])
   })
 
-  test('returns 404 for an object of another user and for an unknown object', async () => {
+  test('revoking an object of another user or an unknown object returns 404', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { clientId, devices, first, second } = await newApplication(user)
     const own = await newApplication(other, { name: 'Own' })
@@ -302,7 +302,7 @@ describe('revoking by the user', () => {
     expect(await live([first, second, own.first, own.second])).toEqual([true, true, true, true])
   })
 
-  test('is possible for the user, but not for the owner of the application', async () => {
+  test('the user can revoke an authorization, but the owner of the application cannot', async () => {
     const user = await newUser()
     const owner = await Person.logIn(app)
     const { clientId, devices, first } = await newApplication(user)
@@ -312,7 +312,7 @@ describe('revoking by the user', () => {
     expect(await live([first])).toEqual([true])
   })
 
-  test('deletes a listed consent without tokens', async () => {
+  test('revoking an application without tokens deletes the consent', async () => {
     const user = await newUser()
     const { clientId } = await app.client({ name: 'Only agreed' })
     await app.server.consents.grant(user.laptop.user.id, clientId, ['notes:read'])

@@ -398,7 +398,7 @@ describe('deleting a client', () => {
   })
 })
 
-describe('the path of a client returns 404 for any method for', () => {
+describe('the path of a client that the user may not manage', () => {
   const kinds: Record<string, () => Promise<string>> = {
     'a client of another user': async () => {
       const { user } = await Person.stranger(app)
@@ -415,7 +415,7 @@ describe('the path of a client returns 404 for any method for', () => {
     'a very long client ID': async () => 'x'.repeat(5_000),
   }
 
-  test.each(Object.entries(kinds))('%s', async (_, idOf) => {
+  test.each(Object.entries(kinds))('returns 404 for every method: %s', async (_, idOf) => {
     const clientId = await idOf()
     const before = written(app)
     const paths = [at.client(clientId), at.reset(clientId)]
@@ -440,14 +440,14 @@ describe('the path of a client returns 404 for any method for', () => {
     expect((await person.get(at.list)).html).not.toContain(`/${clientId}/`)
   })
 
-  test('a client of another user, even if an administrator sends the request', async () => {
+  test('returns 404 to an administrator, if the client belongs to another user', async () => {
     const admin = await Person.stranger(app, { isAdmin: true })
     const { clientId } = await app.client(full)
     expect((await admin.get(at.client(clientId))).status).toBe(404)
     expect((await admin.post(at.reset(clientId))).status).toBe(404)
   })
 
-  test('the former owner, but shows the client to its new owner', async () => {
+  test('returns 404 to the former owner, and shows the client to the new owner', async () => {
     const other = await Person.stranger(app)
     const { clientId } = await app.client(full)
     const page = await person.get(at.client(clientId))

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-describe('decision §6.3 every page, including error pages,', () => {
+describe('decision §6.3 every page, including the error pages', () => {
   test('has a strict content security policy, and is not cacheable', () => {
     expect(pages.length).toBeGreaterThan(50)
     for (const [name, { headers }] of pages) {
@@ -153,7 +153,7 @@ const addresses = (): readonly (readonly [string, allow: string, who: Person])[]
 }
 
 describe('invalid requests', () => {
-  test('with a wrong method return 405 with Allow and a page, and change nothing', async () => {
+  test('a wrong method causes a 405 page with Allow, and changes nothing', async () => {
     const before = written(world.app)
     const { csrfToken } = world.person.session
     for (const [path, allow, who] of addresses()) {
@@ -174,7 +174,7 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('with an unknown method return 4xx', async () => {
+  test('an unknown method causes a 4xx response', async () => {
     const { cookie } = world.person.session
     for (const method of ['FOO', 'get', 'PROPFIND']) {
       const { status } = await rawHttp(world.app, {
@@ -186,7 +186,7 @@ describe('invalid requests', () => {
     }
   })
 
-  test('with unknown query parameters return the page as without the parameters', async () => {
+  test('unknown query parameters do not change the page', async () => {
     for (const query of [
       'a=b',
       'delete=yes&others=yes&act=delete&confirm=yes',
@@ -209,7 +209,7 @@ describe('invalid requests', () => {
       }
   })
 
-  test('with an invalid cursor return 200', async () => {
+  test('an invalid cursor causes a 200 response', async () => {
     const lists = [
       ...['clients_after', 'tokens_after', 'authorized_after'].map((name) => [at.list, name]),
       [at.sessions, 'after'],
@@ -241,7 +241,7 @@ describe('invalid requests', () => {
     expect(twice.status).toBe(200)
   })
 
-  test('with a query that is too long return 414 or 431, and the server handles the next request', async () => {
+  test('a query that is too long causes a 414 or 431 response, and the server handles the next request', async () => {
     const { cookie } = world.person.session
     for (const path of [at.list, at.sessions, at.newClient]) {
       const { status } = await rawHttp(world.app, {
@@ -259,7 +259,7 @@ describe('invalid requests', () => {
     expect((await world.person.get(at.list)).status).toBe(200)
   })
 
-  test('with a body that is too large return 413, and change nothing', async () => {
+  test('a body that is too large causes a 413 response, and changes nothing', async () => {
     const before = written(world.app)
     for (const [path, allow, who] of addresses()) {
       if (!allow.includes('POST')) continue
@@ -270,7 +270,7 @@ describe('invalid requests', () => {
     expect(written(world.app)).toEqual(before)
   })
 
-  test('with more than 2,000 fields return 400, and change nothing', async () => {
+  test('a body with more than 2,000 fields causes a 400 response, and changes nothing', async () => {
     const { person, app } = world
     const before = written(app)
     // The form contains two more fields: the CSRF token and the name.
@@ -282,7 +282,7 @@ describe('invalid requests', () => {
     expect((await person.post(at.newClient, many(1_998))).status).toBe(303)
   })
 
-  test('without a CSRF token or with an invalid name return 4xx', async () => {
+  test('a missing CSRF token or an invalid name causes a 4xx response', async () => {
     const { person } = world
     const send = (body: string) =>
       person.request(at.newClient, {
@@ -298,7 +298,7 @@ describe('invalid requests', () => {
     expect((await send(`${token}&name[]=x`)).status).toBe(400)
   })
 
-  test('with a compressed body return 400', async () => {
+  test('a compressed body causes a 400 response', async () => {
     const page = await world.person.request(at.newClient, {
       method: 'POST',
       body: new URLSearchParams({ name: 'x' }),
@@ -363,7 +363,7 @@ describe('invalid requests', () => {
     expect((await rawHttp(world.app, { target, headers })).status).toBe(404)
   })
 
-  test('with another Host or X-Forwarded-Host do not change links and redirects', async () => {
+  test('another Host or X-Forwarded-Host does not change links and redirects', async () => {
     const path = at.list
     for (const headers of [
       ['Host: evil.example'],
@@ -393,12 +393,12 @@ describe('invalid requests', () => {
     expect(signedIn.text).not.toContain('evil')
   })
 
-  test('cause no log entry of the level error', () => {
+  test('no invalid request causes a log entry of the level error', () => {
     expect(world.app.log.filter(({ level }) => level === 'error')).toEqual([])
   })
 })
 
-describe('a server under a path, with configured prefixes,', () => {
+describe('a server under a path, with configured prefixes', () => {
   test('has the path in every link and form of its pages', async () => {
     await using app = await startServer({
       basePath: '/auth/v2',

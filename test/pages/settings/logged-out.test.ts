@@ -61,8 +61,8 @@ const form = (headers: Record<string, string> = {}): RequestInit => ({
   body: body({ name: 'x', csrf_token: 'x', delete: 'yes', others: 'yes' }),
 })
 
-describe('decision §2 without a login, the server', () => {
-  test('redirects GET and HEAD for every page to the login', async () => {
+describe('decision §2 a request without a login', () => {
+  test('the server redirects GET and HEAD for every page to the login', async () => {
     for (const path of shown()) {
       for (const method of ['GET', 'HEAD'])
         expect(await open(path, { method }), path).toEqual({
@@ -73,12 +73,12 @@ describe('decision §2 without a login, the server', () => {
     }
   })
 
-  test('adds the path with the query to the URL of the login', async () => {
+  test('the URL of the login contains the requested path with its query', async () => {
     const path = `${at.list}?clients_after=1.x&ui_locales=de`
     expect((await open(path)).location).toBe(loginWith(path))
   })
 
-  test('redirects every form to the login without a change, and adds the page of the form to the URL', async () => {
+  test('the server redirects every form to the login without a change, and the URL contains the page of the form', async () => {
     const before = written(app)
     for (const path of posted())
       expect(await open(path, form()), path).toMatchObject({
@@ -93,13 +93,13 @@ describe('decision §2 without a login, the server', () => {
     expect(written(app)).toEqual(before)
   })
 
-  test('redirects requests with unknown IDs too, so that the response does not reveal which IDs exist', async () => {
+  test('the server also redirects requests with unknown IDs, so that the response does not reveal which IDs exist', async () => {
     for (const path of [at.client('absent'), at.token(999), at.view(999)])
       expect((await open(path)).location).toBe(loginWith(path))
     expect((await open(at.reset('absent'), form())).location).toBe(loginWith(at.list))
   })
 
-  test('returns to the requested page after the login', async () => {
+  test('the login redirects to the requested page', async () => {
     for (const path of [
       ...shown().filter((path) => path !== at.admin),
       `${at.list}?tokens_after=9.`,
@@ -113,7 +113,7 @@ describe('decision §2 without a login, the server', () => {
     }
   })
 
-  test('returns to the page of the form if a form caused the login', async () => {
+  test('after a form without a login, the login redirects to the page of the form', async () => {
     for (const [path, back] of [
       [at.newClient, at.newClient],
       [at.rotate(tokenId), at.list],
@@ -128,7 +128,7 @@ describe('decision §2 without a login, the server', () => {
     }
   })
 
-  test('returns 308 for a form that was sent to a path without the trailing slash', async () => {
+  test('the server returns 308 to a form that was sent to a path without the trailing slash', async () => {
     for (const path of [...shown(), ...onlyPosted()]) {
       const { status, location } = await open(`${path.slice(0, -1)}?a=b`, form())
       expect([status, location], path).toEqual([308, `${path}?a=b`])
@@ -136,7 +136,7 @@ describe('decision §2 without a login, the server', () => {
   })
 })
 
-describe('the server authenticates a request for a page only by the cookie, and', () => {
+describe('authentication of a request for a page', () => {
   const tokens = async (): Promise<readonly string[]> => {
     const personal = await app.personalToken(['notes:read', 'notes:write', 'user:email'])
     const { accessToken } = await authorizationOf(app, clientId)
@@ -144,7 +144,7 @@ describe('the server authenticates a request for a page only by the cookie, and'
     return [personal, accessToken, session.jwt]
   }
 
-  test('ignores a token in the header or in the query', async () => {
+  test('the server ignores a token in the header or in the query', async () => {
     for (const token of await tokens()) {
       const headers = { authorization: `Bearer ${token}` }
       const before = written(app)
@@ -167,7 +167,7 @@ describe('the server authenticates a request for a page only by the cookie, and'
     }
   })
 
-  test('ignores a token of another user', async () => {
+  test('the server ignores a token of another user', async () => {
     const person = await Person.stranger(app)
     for (const token of [...(await tokens()), 'nonsense', 'a.b.c']) {
       const page = await person.get(`${at.list}?access_token=${encodeURIComponent(token)}`, {
@@ -179,7 +179,7 @@ describe('the server authenticates a request for a page only by the cookie, and'
     }
   })
 
-  test('does not accept a token instead of a CSRF token', async () => {
+  test('the server does not accept a token instead of a CSRF token', async () => {
     const person = await Person.logIn(app)
     const [personal = ''] = await tokens()
     const before = written(app)
@@ -189,7 +189,7 @@ describe('the server authenticates a request for a page only by the cookie, and'
     expect(written(app)).toEqual(before)
   })
 
-  test('redirects a request with two session cookies to the login', async () => {
+  test('the server redirects a request with two session cookies to the login', async () => {
     const { session } = await Person.logIn(app)
     const cookie = `${session.cookie}; ${session.cookie}`
     const response = await fetch(`${app.issuer}${at.list}`, {
@@ -199,7 +199,7 @@ describe('the server authenticates a request for a page only by the cookie, and'
     expect([response.status, response.headers.get('location')]).toEqual([303, loginWith(at.list)])
   })
 
-  test('redirects a request with the session of another browser or an inactive user to the login', async () => {
+  test('the server redirects a request with the session of another browser, or of an inactive user, to the login', async () => {
     const person = await Person.stranger(app)
     const { cookie } = person.session
     const elsewhere = await fetch(`${app.issuer}${at.list}`, {

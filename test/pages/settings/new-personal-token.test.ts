@@ -310,8 +310,8 @@ describe('the expiry', () => {
   })
 })
 
-describe('the page shows the value of a new token once', () => {
-  test('after the redirect, with a curl command that works unchanged [T662]', async () => {
+describe('the page of a new personal token', () => {
+  test('shows the value once after the redirect, with a curl command that works unchanged [T662]', async () => {
     const { page, value, id } = await created({ scopes: ['notes:read'] })
     expect(page.done).toBe(en.done.tokenCreated)
     expect(page.text).toContain(en.token.once)
@@ -327,7 +327,7 @@ describe('the page shows the value of a new token once', () => {
     }
   })
 
-  test('with a curl command that also works for a server under a path', async () => {
+  test('shows a curl command that also works for a server under a path', async () => {
     await using below = await startServer({ basePath: '/auth', oauthPrefix: '/o' })
     const owner = await Person.logIn(below)
     const page = await owner.fill('/auth/account/settings/applications/tokens/new/', { name: 'x' })
@@ -335,7 +335,7 @@ describe('the page shows the value of a new token once', () => {
     expect(await curl(shown.copied('curl') ?? '')).toEqual({ status: 200, body: '{"ping":"pong"}' })
   })
 
-  test('only for this token, and only in the session that created the token', async () => {
+  test('shows the value only for this token, and only in the session that created the token', async () => {
     const other = await Person.logIn(app)
     const first = await create({ name: 'First' })
     const second = await create({ name: 'Second' })
@@ -350,7 +350,7 @@ describe('the page shows the value of a new token once', () => {
     ])
   })
 
-  test('even after HEAD requests and rejected forms in between', async () => {
+  test('shows the value although HEAD requests and rejected forms came first', async () => {
     const sent = await create({ name: 'Laptop' })
     const path = sent.location ?? ''
     expect((await person.request(path, { method: 'HEAD' })).html).toBe('')
@@ -365,7 +365,7 @@ describe('the page shows the value of a new token once', () => {
     expect(valueOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('for at most five minutes, after which the user can still rotate the token', async () => {
+  test('does not show the value after five minutes, but the user can still rotate the token', async () => {
     const sent = await create({ name: 'Laptop' })
     app.advance(300)
     expect(valueOn(await person.follow(sent))).toBeUndefined()
@@ -374,7 +374,7 @@ describe('the page shows the value of a new token once', () => {
     expect(valueOn(await person.follow(rotated))).toMatch(/^\w{60}$/)
   })
 
-  test('without writing the value to the log', async () => {
+  test('shows a value that the log does not contain', async () => {
     const { value, id } = await created({ name: 'Quiet' })
     await person.get(at.token(id))
     expect(JSON.stringify(app.log)).not.toContain(value)

@@ -310,7 +310,7 @@ describe('the last use of a personal token', () => {
   })
 })
 
-describe('the path of a personal token returns 404 for any method for', () => {
+describe('the path of a personal token that the user may not manage', () => {
   const kinds: Record<string, () => Promise<number | string>> = {
     'a token of another user': async () => {
       const { user } = await Person.stranger(app)
@@ -359,7 +359,7 @@ describe('the path of a personal token returns 404 for any method for', () => {
   ])
     kinds[`the ID ${decodeURIComponent(id).slice(0, 30)}`] = async () => id
 
-  test.each(Object.entries(kinds))('%s', async (_, idOf) => {
+  test.each(Object.entries(kinds))('returns 404 for every method: %s', async (_, idOf) => {
     await newToken()
     const id = await idOf()
     const before = written(app)
@@ -381,7 +381,7 @@ describe('the path of a personal token returns 404 for any method for', () => {
     expect((await person.get(at.list)).html).not.toContain(`"${at.token(id)}"`)
   })
 
-  test('the ID of a personal token in a path of authorized applications', async () => {
+  test('the paths of authorized applications return 404 for the ID of a personal token', async () => {
     const { id, clientId, accessToken } = await newToken()
     expect((await person.get(at.view(id))).status).toBe(404)
     expect((await person.post(at.revoke(id))).status).toBe(404)

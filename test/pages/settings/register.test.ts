@@ -178,10 +178,10 @@ describe('a valid registration form', () => {
   })
 })
 
-describe('the page shows the secret of a new client once', () => {
+describe('the page of a new client', () => {
   const named = { name: 'Printer' }
 
-  test('after the redirect, but not after a reload, and the client can authenticate with the secret [T659]', async () => {
+  test('shows a valid secret after the redirect, but not after a reload [T659]', async () => {
     const sent = await register({ ...named, default_scopes: ['notes:read'] })
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''
@@ -201,7 +201,7 @@ describe('the page shows the secret of a new client once', () => {
     }
   })
 
-  test('even after the user opened the page in another session, which does not show the secret', async () => {
+  test('shows no secret in another session, and then shows the secret in the session that registered the client', async () => {
     const other = await Person.logIn(app)
     const sent = await register(named)
     expect(secretOn(await other.follow(sent))).toBeUndefined()
@@ -209,7 +209,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('even after the user opened other pages', async () => {
+  test('shows the secret although the user opened other pages first', async () => {
     const first = await register(named)
     const second = await register({ ...named, name: 'Other' })
     await person.get(at.list)
@@ -219,7 +219,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(secrets[0]).not.toBe(secrets[1])
   })
 
-  test('even after HEAD requests, rejected forms and JSON requests', async () => {
+  test('shows the secret although HEAD requests, rejected forms and JSON requests came first', async () => {
     const sent = await register(named)
     const path = sent.location ?? ''
     const head = await person.request(path, { method: 'HEAD' })
@@ -236,7 +236,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('even after a prefetch by the browser', async () => {
+  test('shows the secret although the browser prefetched the page', async () => {
     const sent = await register(named)
     for (const [name, value] of [
       ['sec-purpose', 'prefetch'],
@@ -249,7 +249,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(secretOn(await person.follow(sent))).toMatch(/^\w{60}$/)
   })
 
-  test('even if the user sends another form before opening the page', async () => {
+  test('shows the secret although the user sent another form first', async () => {
     const sent = await register(named)
     const saved = await person.post(sent.location ?? '', { name: 'Renamed' })
     const page = await person.follow(saved)
@@ -257,7 +257,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(secretOn(page)).toMatch(/^\w{60}$/)
   })
 
-  test('even if the URL has a query or no trailing slash', async () => {
+  test('shows the secret although the URL has a query or no trailing slash', async () => {
     const first = await register(named)
     expect(secretOn(await person.get(`${first.location}?ui_locales=de`))).toMatch(/^\w{60}$/)
     const second = await register(named)
@@ -266,19 +266,19 @@ describe('the page shows the secret of a new client once', () => {
     expect(secretOn(await person.get(moved.location ?? ''))).toMatch(/^\w{60}$/)
   })
 
-  test('in only one of several tabs that open the page concurrently', async () => {
+  test('shows the secret in only one of several tabs that open the page concurrently', async () => {
     const sent = await register(named)
     const pages = await Promise.all(Array.from({ length: 8 }, () => person.follow(sent)))
     expect(pages.filter((page) => secretOn(page) !== undefined)).toHaveLength(1)
   })
 
-  test('for at most five minutes', async () => {
+  test('does not show the secret after five minutes', async () => {
     const sent = await register(named)
     app.advance(301)
     expect(secretOn(await person.follow(sent))).toBeUndefined()
   })
 
-  test('only if the client is confidential', async () => {
+  test('shows no secret for a public client', async () => {
     const page = await person.follow(await register({ ...named, is_confidential: 'false' }))
     expect(page.done).toBe(en.done.clientCreated)
     expect(secretOn(page)).toBeUndefined()
@@ -286,7 +286,7 @@ describe('the page shows the secret of a new client once', () => {
     expect(page.forms.some(({ action }) => action.endsWith('/reset/'))).toBe(false)
   })
 
-  test('without writing the secret to a URL or to the log', async () => {
+  test('shows a secret that neither a URL nor the log contains', async () => {
     const sent = await register(named)
     const secret = secretOn(await person.follow(sent)) ?? ''
     expect(sent.location).not.toContain(secret)
@@ -294,7 +294,7 @@ describe('the page shows the secret of a new client once', () => {
   })
 })
 
-describe('the registration returns 400 with the submitted values and an error at the field, and stores nothing, for', () => {
+describe('an invalid registration form', () => {
   const typed = {
     name: 'Printer <1>',
     description: ' Prints "it".\nTwice. ',
@@ -422,23 +422,26 @@ describe('the registration returns 400 with the submitted values and an error at
       'optional_scopes',
       problems.scopeUnknown('test:scope'),
     ],
-  ])('%s', async (_, changes, field, sentence) => {
-    const page = await refused(changes)
-    expect(page.wrong(field)).toBe(sentence)
-    expect(page.alert).toContain(sentence)
-    expect(page.html.match(/ aria-invalid="true"/g)).toHaveLength(1)
-    expect(page.html.match(/<p class="wrong"/g)).toHaveLength(1)
-    const sent = lists({ ...typed, ...changes })
-    const shown = again(page)
-    for (const [name, values] of Object.entries(sent)) {
-      // The form offers no checkbox for an invalid scope, and no choice for an invalid value.
-      if (name.endsWith('_scopes') && name === field) continue
-      if (name === 'is_confidential' && name === field) continue
-      expect([name, shown[name]]).toEqual([name, values])
-    }
-  })
+  ])(
+    'returns 400 with the submitted values and an error at the field, and stores nothing: %s',
+    async (_, changes, field, sentence) => {
+      const page = await refused(changes)
+      expect(page.wrong(field)).toBe(sentence)
+      expect(page.alert).toContain(sentence)
+      expect(page.html.match(/ aria-invalid="true"/g)).toHaveLength(1)
+      expect(page.html.match(/<p class="wrong"/g)).toHaveLength(1)
+      const sent = lists({ ...typed, ...changes })
+      const shown = again(page)
+      for (const [name, values] of Object.entries(sent)) {
+        // The form offers no checkbox for an invalid scope, and no choice for an invalid value.
+        if (name.endsWith('_scopes') && name === field) continue
+        if (name === 'is_confidential' && name === field) continue
+        expect([name, shown[name]]).toEqual([name, values])
+      }
+    },
+  )
 
-  test('a wrong value, and the user can correct the value in the returned form', async () => {
+  test('can be corrected in the returned form', async () => {
     const page = await refused({ name: '' })
     const sent = await person.send(page.form(at.newClient), { name: 'Corrected' })
     const client = await clientOf(app, idIn(sent.location))
@@ -453,7 +456,7 @@ describe('the registration returns 400 with the submitted values and an error at
   })
 
   test.each(['name', 'description', 'website', 'is_confidential', 'csrf_token'])(
-    'a repeated %s',
+    'returns an error for a repeated %s, and stores nothing',
     async (name) => {
       const clients = count(app.database, 'oauth2server_client')
       const value = name === 'csrf_token' ? person.session.csrfToken : 'true'
@@ -463,7 +466,7 @@ describe('the registration returns 400 with the submitted values and an error at
     },
   )
 
-  describe('redirect URIs, with the number of the invalid line:', () => {
+  describe('an invalid redirect URI in the registration form', () => {
     test.each<[string, string, line: number, wrong: string]>([
       ['the only URI', 'ftp://x', 1, 'ftp://x'],
       ['the last URI', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
@@ -476,24 +479,27 @@ describe('the registration returns 400 with the submitted values and an error at
       ['a URI after blank lines', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
       ['a URI after lines of spaces', '   \n\t\nhttps://a.example\nx', 4, 'x'],
       ['the last of 50 URIs', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],
-    ])('%s', async (_, redirect_uris, line, wrong) => {
-      for (const breaks of ['\r\n', '\n']) {
-        const page = await person.request(at.newClient, {
-          method: 'POST',
-          body: new URLSearchParams({
-            csrf_token: person.session.csrfToken,
-            name: 'x',
-            redirect_uris: redirect_uris.replaceAll('\n', breaks),
-          }),
-        })
-        expect(page.status).toBe(400)
-        const sentence = page.wrong('redirect_uris') ?? ''
-        expect(sentence).toMatch(new RegExp(`^Line ${line}: .* ${wrong}$`))
-        expect(again(page).redirect_uris).toEqual([redirect_uris])
-      }
-    })
+    ])(
+      'causes an error with the number of the invalid line: %s',
+      async (_, redirect_uris, line, wrong) => {
+        for (const breaks of ['\r\n', '\n']) {
+          const page = await person.request(at.newClient, {
+            method: 'POST',
+            body: new URLSearchParams({
+              csrf_token: person.session.csrfToken,
+              name: 'x',
+              redirect_uris: redirect_uris.replaceAll('\n', breaks),
+            }),
+          })
+          expect(page.status).toBe(400)
+          const sentence = page.wrong('redirect_uris') ?? ''
+          expect(sentence).toMatch(new RegExp(`^Line ${line}: .* ${wrong}$`))
+          expect(again(page).redirect_uris).toEqual([redirect_uris])
+        }
+      },
+    )
 
-    test('AZ-09 every URI that clients must not register', async () => {
+    test('AZ-09 returns an error for every URI that clients must not register', async () => {
       const clients = count(app.database, 'oauth2server_client')
       for (const uri of forbiddenRedirectUris) {
         const redirect_uris = `https://a.example/cb\n${uri}`
@@ -506,7 +512,7 @@ describe('the registration returns 400 with the submitted values and an error at
       expect(count(app.database, 'oauth2server_client')).toBe(clients)
     })
 
-    test('a line with a carriage return without a line feed', async () => {
+    test('returns an error for a line with a carriage return without a line feed', async () => {
       const page = await register({
         name: 'x',
         redirect_uris: 'https://a.example\rhttps://b.example',
@@ -514,15 +520,15 @@ describe('the registration returns 400 with the submitted values and an error at
       expect(page.wrong('redirect_uris')).toContain(en.frame.line(1, problems.redirectUriCharacter))
     })
 
-    test('more than 50 redirect URIs', async () => {
+    test('returns an error for more than 50 redirect URIs', async () => {
       const page = await refused({ redirect_uris: 'https://a.example\n'.repeat(51) })
       expect(page.wrong('redirect_uris')).toBe(problems.tooManyRedirectUris(50))
     })
   })
 })
 
-describe('XS-01, XS-04 every page escapes the name and the description of a client', () => {
-  test.each(hostileTexts)('%s', async (text) => {
+describe('XS-01, XS-04 the name and the description of a client on every page', () => {
+  test.each(hostileTexts)('escapes %s', async (text) => {
     const owner = await Person.stranger(app)
     const name = [...text].slice(0, 40).join('')
     const wrong = await register({ name: text, description: text, website: text }, owner)
@@ -557,7 +563,7 @@ describe('XS-01, XS-04 every page escapes the name and the description of a clie
     expect(skeleton(last.html).join('')).not.toMatch(/onerror|onfocus|onload|onmouseover|<base/)
   })
 
-  test('and isolates the writing direction of each name in a bdi element', async () => {
+  test('isolates the writing direction of each name in a bdi element', async () => {
     for (const name of ['שלום עולם', 'مرحبا', 'a שלום b']) {
       const page = await person.follow(await register({ name }))
       expect(page.html).toContain(`<h1><bdi>${name}</bdi></h1>`)
@@ -566,7 +572,7 @@ describe('XS-01, XS-04 every page escapes the name and the description of a clie
     }
   })
 
-  test('and a name may have 40 characters of any kind', async () => {
+  test('accepts a name of 40 characters of any kind', async () => {
     for (const letter of ['x', 'W', '😀', '漢', 'ي']) {
       const { name } = await registered({ name: letter.repeat(40) })
       expect(name).toBe(letter.repeat(40))

@@ -72,8 +72,8 @@ describe('the sessions page', () => {
   })
 })
 
-describe('a form that ends', () => {
-  test('one session logs out only the browser of this session', async () => {
+describe('forms of the sessions page', () => {
+  test('ending one session logs out only the browser of this session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -92,7 +92,7 @@ describe('a form that ends', () => {
     expect([await isIn(first), await isIn(second), await isIn(third)]).toEqual([true, false, true])
   })
 
-  test('the current session redirects the next request to the login', async () => {
+  test('after the current session is ended, the next request redirects to the login', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const page = await first.get(at.sessions)
     const sent = await first.post(at.sessions, { session_id: idIn(page.item('Firefox')) })
@@ -100,7 +100,7 @@ describe('a form that ends', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('all other sessions does not affect the current session', async () => {
+  test('ending all other sessions does not end the current session', async () => {
     const [first, second, third] = (await logIns(firefox, safari, firefox)) as [
       Person,
       Person,
@@ -116,7 +116,7 @@ describe('a form that ends', () => {
     expect(states).toEqual([true, false, false, true])
   })
 
-  test('all other sessions again logs out browsers that logged in after the first time', async () => {
+  test('ending all other sessions a second time also logs out browsers that logged in meanwhile', async () => {
     const [first] = (await logIns(firefox)) as [Person]
     for (let round = 0; round < 3; round += 1) {
       const back = await Person.logIn(app, { user: first.user, headers: { 'user-agent': safari } })
@@ -126,7 +126,7 @@ describe('a form that ends', () => {
     }
   })
 
-  test('a session of another user or an unknown session returns 404, and ends no session', async () => {
+  test('a form for a session of another user, or for an unknown session, returns 404 and ends no session', async () => {
     const [person] = (await logIns(firefox)) as [Person]
     const [stranger] = (await logIns(safari)) as [Person]
     const [theirs = ''] = (await stranger.get(at.sessions)).items.map(idIn)
@@ -137,7 +137,7 @@ describe('a form that ends', () => {
     expect(await isIn(stranger)).toBe(true)
   })
 
-  test('sessions must contain a valid choice, and otherwise returns 400', async () => {
+  test('a form without a valid choice returns 400', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     const id = idIn((await first.get(at.sessions)).item('Safari'))
     const before = written(app)
@@ -159,7 +159,7 @@ describe('a form that ends', () => {
     expect(await isIn(second)).toBe(true)
   })
 
-  test('a session invalidates a code that was issued in the session', async () => {
+  test('ending a session invalidates the codes that were issued in the session', async () => {
     const [first, second] = (await logIns(firefox, safari)) as [Person, Person]
     await first.send((await first.get(at.sessions)).form(at.sessions, 'others'))
     const rows = query<{ n: number }>(

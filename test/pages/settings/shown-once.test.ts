@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('if the store fails right after the commit, a secret', () => {
+describe('a new secret, if the store fails right after the commit', () => {
   test.each(cases)('is in the JSON response for $name', async ({ prepare, secret }) => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
@@ -99,7 +99,7 @@ describe('if the store fails right after the commit, a secret', () => {
       expect(await app.server.tokens.find({ accessToken: value })).toBeDefined()
   })
 
-  test('that making a public client confidential generates is in the HTML response', async () => {
+  test('is in the HTML response if a public client becomes confidential', async () => {
     const { state, aroundStore } = failingAfterCommit()
     await using app = await startServer({ aroundStore })
     const person = await Person.logIn(app)
