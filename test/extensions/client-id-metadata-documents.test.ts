@@ -211,7 +211,10 @@ describe('client ID metadata documents §4 the document', () => {
     [{ ...right, token_endpoint_auth_method: 'client_secret_post' }, 'must be one of'],
     [{ ...right, token_endpoint_auth_method: 'client_secret_jwt' }, 'must be one of'],
     [{ ...right, token_endpoint_auth_method: 'tls_client_auth' }, 'must be one of'],
-    [{ ...right, token_endpoint_auth_method: 'private_key_jwt' }, 'private_key_jwt needs keys'],
+    [
+      { ...right, token_endpoint_auth_method: 'private_key_jwt' },
+      'private_key_jwt needs jwks or jwks_uri',
+    ],
     [{ ...right, token_endpoint_auth_method: 1 }, 'token_endpoint_auth_method must be'],
     [{ ...right, redirect_uris: undefined }, 'redirect_uris is missing.'],
     [{ ...right, redirect_uris: [] }, 'redirect_uris is missing.'],

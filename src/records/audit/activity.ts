@@ -57,7 +57,9 @@ export class Activity {
   }
 
   async #filter({ user, ...filter }: ActivitySearch): Promise<AuditFilter> {
-    const found = user?.includes('@') ? await new Users(this.#context).findByEmail(user) : undefined
+    const { hostUsers } = this.#context
+    const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
+    const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined
     // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.
     return { ...filter, userId: found?.id ?? user }
   }
