@@ -235,6 +235,7 @@ const others: Readonly<Record<string, string>> = {
   'sessions.ofUser': 'a page',
   'sessions.deleteOfUser': 'management',
   'users.insert': 'management',
+  'users.list': 'management',
   'users.update': 'management',
   'users.setPassword': 'management',
   'users.delete': 'management',
