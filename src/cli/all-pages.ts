@@ -1,4 +1,4 @@
-/** A list that is read page by page: see `Page` and `Cursor` of the store. */
+/** Reads one page of a list. See `Page` and `Cursor` of the store. */
 type ReadPage<T> = (cursor: { readonly after: string | null; readonly limit: number }) => Promise<{
   readonly items: readonly T[]
   readonly next: string | null

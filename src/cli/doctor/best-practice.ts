@@ -107,7 +107,7 @@ export const deployment = ({ issuer, settings }: Examination): readonly Finding[
 
 const isLoopback = (address: string): boolean => /^(?:127\.|::1$)/.test(address)
 
-/** Checks the address from which the server saw the examiner's login. */
+/** Checks the IP address that the server recorded for the login of this program. */
 export const seenAddress = (seen: string, reachedAt: string): readonly Finding[] => {
   // Skip the check if the server is on this machine, as in development: a proxy and its users have the same address.
   if (seen === '' || isLoopback(reachedAt)) return []

@@ -6,7 +6,7 @@ import { type Finding, unless } from './finding.ts'
 export const pingOf = (examination: Examination): string | undefined =>
   endpointOf(examination, 'token_endpoint')?.replace(/\/token$/, '/ping')
 
-/** Checks the challenge for a request without a token or with an invalid one. RFC 6750 §3, RFC 9728 §5.1. */
+/** Checks the responses to requests without a token and with an invalid token. RFC 6750 §3, RFC 9728 §5.1. */
 export const challenges = async (examination: Examination): Promise<readonly Finding[]> => {
   const { ask, issuer } = examination
   const url = pingOf(examination)

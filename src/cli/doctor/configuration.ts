@@ -37,7 +37,7 @@ export const examineConfiguration = async (
   }
 }
 
-// The doctor creates a user and logs in, which only the application could do with its own users.
+// Use the built-in users: the doctor creates a user and logs in, which it cannot do with the application's own users.
 const inMemory = async ({
   users,
   resourceOwner,

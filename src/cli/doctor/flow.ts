@@ -10,7 +10,7 @@ import { cookieAdvice } from './pages.ts'
 export interface Actors {
   readonly browser: Browser
   readonly application: Application
-  /** A confidential application, if the first one is public and the server supports both. */
+  /** A confidential application, if `application` is public and the server also supports confidential clients. */
   readonly confidential?: Application | undefined
 }
 

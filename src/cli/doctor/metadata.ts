@@ -12,7 +12,7 @@ interface Form {
   readonly url: string
 }
 
-/** Returns the URLs at which clients look for metadata. All are equal if the issuer has no path. RFC 8414 §3.1, §5. */
+/** Returns the URLs at which clients look for metadata. An issuer without a path has one URL. RFC 8414 §3.1, §5. */
 const formsOf = (path: string, identifier: string): readonly Form[] => {
   const { origin, pathname } = new URL(identifier)
   const own = pathname.replace(/\/$/, '')
