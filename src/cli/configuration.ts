@@ -87,7 +87,7 @@ const defaultExport = async (file: string): Promise<unknown> => {
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 
-// Another program in this directory may use a different database, whose users and tokens this command does not find.
+// Another program in this directory or in `data` may use a different database, whose users and tokens this command does not find.
 const nameDatabase = (): void => {
   const file = defaultDatabase.replace(/^sqlite:/, '')
   const isDatabase = (name: string) => /\.(?:sqlite3?|db)$/.test(name) && !file.endsWith(`/${name}`)
