@@ -82,7 +82,7 @@ export interface Ui {
   readonly errorView: string
 }
 
-/** The functions of this process that endpoints call. */
+/** Reports the health of this process, writes the events and token uses that it has collected, and counts grants. */
 export interface Operations {
   /** Returns whether this process can handle requests. */
   isReady(): Promise<boolean>
@@ -112,7 +112,10 @@ export interface PlugIns {
   readonly endpoints: readonly EndpointFor<ServerContext>[]
 }
 
-/** All ports of the server, for grants, endpoints and extensions. A function should take only the ports it needs. */
+/**
+ * All interfaces (ports) that grants, endpoints and extensions receive from the server. A function should take only
+ * the ports it needs.
+ */
 export interface ServerContext
   extends Records,
     Omit<ProviderOperations, 'getClient'>,

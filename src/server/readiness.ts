@@ -50,14 +50,14 @@ export const readiness = (
       log({
         level: 'info',
         event: 'transients.back',
-        message: 'The store of short-lived values responds again.',
+        message: 'Redis responds again.',
       })
     else
       log({
         level: 'warn',
         event: 'transients.away',
         message:
-          'The store of short-lived values does not respond: requests that need this store fail.',
+          'Redis does not respond: requests that need it, such as authorization requests and the redemption of codes, fail.',
         error,
       })
   })
@@ -89,7 +89,8 @@ export const readiness = (
 
 /**
  * Calls `report` when a dependency stops or starts to respond.
- * @returns a function that returns whether a ping succeeded
+ * @returns a function that takes the error of a ping (undefined if it succeeded) and returns whether the dependency
+ *   responds
  */
 const reportChanges = (report: (error: unknown) => void) => {
   let wasUp = true

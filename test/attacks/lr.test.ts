@@ -24,7 +24,7 @@ const ledTo = async (
   const pairs = next.map((value): [string, string] => ['next', value])
   const { user, password } = server.users.a
   const stranger = new UserAgent({ 'user-agent': browser })
-  // Send a value that is too long for a URL only in the form.
+  // If the value is too long for a URL, send it only in the form.
   const query = new URLSearchParams(pairs)
   const isTooLong = query.toString().length > 14_000
   const page = await server.request(isTooLong ? '/login' : `/login?${query}`, { agent: stranger })
@@ -96,7 +96,7 @@ describe('LR-01 Parameter next of the login [T535]', () => {
   })
 
   test.each(['https://evil.example', '//evil.example', '/\\evil.example', ''])(
-    'redirects to the start page below the path of the issuer for %j',
+    'redirects to the start page below the path of an issuer that has one, for next=%j',
     async (next) => {
       expect(new Set(await ledTo([next], based))).toEqual(new Set(['/app/']))
     },
@@ -129,7 +129,7 @@ describe('LR-01 Parameter next of the login [T535]', () => {
   })
 })
 
-describe('LR-03 Logout, errors and nested authorization requests', () => {
+describe('LR-03 Logout, error view, settings pages, and the authorization request in next', () => {
   const evil = 'https://evil.example/'
   const names = ['next', 'post_logout_redirect_uri', 'redirect_uri', 'return_to', 'url', 'continue']
   const away = new URLSearchParams(names.map((name): [string, string] => [name, evil]))
@@ -196,7 +196,7 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
     // URL parsers encode an apostrophe in a query (URL Standard).
     ['an apostrophe', "it's", 'it%27s'],
   ])(
-    'redirects to the unchanged authorization request after the login if the state contains %s',
+    'redirects to an equivalent authorization request after the login if the state contains %s',
     async (_, state, back = state) => {
       const { clientId } = attack.clients.imp
       const redirectUri = encodeURIComponent('https://imp.example/cb')
@@ -228,7 +228,7 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
     },
   )
 
-  test('removes client secrets and tokens from the request', async () => {
+  test('the redirect to the login contains no client secret or token of the authorization request', async () => {
     const { clientId, clientSecret } = attack.clients.imp
     const { value } = await attack.personalToken()
     for (const [name, secret] of [
@@ -244,7 +244,7 @@ describe('LR-03 Logout, errors and nested authorization requests', () => {
     }
   })
 
-  test('redirects a user who is already logged in to the requested page', async () => {
+  test('redirects to the requested page if the user is already logged in', async () => {
     const { agent } = await logIn({ issuer: attack.issuer, ...attack.users.m })
     const { pathname, search } = new URL(attack.authorizeUrl({ state: 'a&b=c#d' }))
     const login = `/login?${new URLSearchParams({ next: `${pathname}${search}` })}`

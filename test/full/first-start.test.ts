@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect(app.program.stderr).not.toContain(token)
   })
 
-  test('§1 creates a secret key and a database that only the owner of the files can read', async () => {
+  test('creates a secret key and a database that only the owner of the files can read', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'not', 'there', 'yet')
     await using app = await startNotes({ data })
@@ -134,6 +134,20 @@ describe('a later start', () => {
     expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
     const login = { issuer: second.url, user: { email } as never, password }
     expect((await new UserAgent().logIn(login)).status).toBe(303)
+  })
+
+  test('succeeds with a warning if a newer version changed the database', async () => {
+    await using folder = await temporaryFolder()
+    const app = await startNotes({ data: folder.path })
+    const { token } = greetingIn(app.program.stdout)
+    await app.program.stop()
+    const path = join(folder.path, 'oauth2server.sqlite')
+    using database = new DatabaseSync(path)
+    const future = "('9999-from-the-future', '2100-01-01T00:00:00.000Z')"
+    database.exec(`insert into oauth2server_migration (name, timestamp) values ${future}`)
+    await using again = await startNotes({ data: folder.path })
+    expect(again.program.stderr).toMatch(/schema\.newer.*9999-from-the-future/)
+    expect(await me(again.url, token)).toBe(200)
   })
 })
 
@@ -223,20 +237,6 @@ describe('a start exits with status 1 and one message without a stack trace', ()
     expectProblem(await failedStart({ data: another.path }), /^The database file .*directory/)
   })
 
-  test('but succeeds with a warning if a newer version created the database', async () => {
-    await using folder = await temporaryFolder()
-    const app = await startNotes({ data: folder.path })
-    const { token } = greetingIn(app.program.stdout)
-    await app.program.stop()
-    const path = join(folder.path, 'oauth2server.sqlite')
-    using database = new DatabaseSync(path)
-    const future = "('9999-from-the-future', '2100-01-01T00:00:00.000Z')"
-    database.exec(`insert into oauth2server_migration (name, timestamp) values ${future}`)
-    await using again = await startNotes({ data: folder.path })
-    expect(again.program.stderr).toMatch(/schema\.newer.*9999-from-the-future/)
-    expect(await me(again.url, token)).toBe(200)
-  })
-
   test('if the secret key does not match the database, or is too short', async () => {
     await using folder = await temporaryFolder()
     const key = (text: string) => ({ SECRET_KEY: `the ${text} secret key of more than 32 bytes` })
@@ -254,7 +254,7 @@ describe('a start exits with status 1 and one message without a stack trace', ()
     expect(await me(again.url, token)).toBe(200)
   })
 
-  test('§1 if several settings are invalid, and lists each setting with its accepted values', async () => {
+  test('if several settings are invalid, and lists each setting with its accepted values', async () => {
     await using folder = await temporaryFolder()
     const data = join(folder.path, 'data')
     const refused = await failedStart({
@@ -288,7 +288,7 @@ describe('a start exits with status 1 and one message without a stack trace', ()
     ['DATABASE_URL', 'mysql://localhost/x', /DATABASE_URL accepts sqlite:PATH/],
     ['OAUTH2SERVER_DEFAULT_SCOPES', 'no:such', /OAUTH2SERVER_DEFAULT_SCOPES.*no:such/],
     ['OAUTH2SERVER_JWT_VERYFICATION_FACTORY', './none.js:verify', /JWT_VERYFICATION_FACTORY/],
-  ])('§1 exits with 1 and one message for %s=%s', async (name, value, message) => {
+  ])('exits with 1 and one message for %s=%s', async (name, value, message) => {
     await using folder = await temporaryFolder()
     const refused = await failedStart({ data: folder.path, env: { [name]: value } })
     expectProblem(refused, message, { lines: 2 })
@@ -301,8 +301,8 @@ const sendHalfARequest = async (port: number, body: string): Promise<Socket> => 
   socket.setEncoding('utf8').on('error', () => undefined)
   const head = `POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head + body.slice(0, 5))
-  // Now, the server has read the head, and waits for the body.
   const [response] = await once(socket, 'data')
+  // The server has read the head and now waits for the body.
   expect(response).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   socket.pause()
   return socket
@@ -327,7 +327,7 @@ const everything = async (socket: Socket): Promise<string> => {
   return text
 }
 
-describe('FT-09 SIGTERM', () => {
+describe('FT-09 Client disconnects and shutdown', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s: completes the request in flight, accepts no new request, and exits with status 0',
     async (signal) => {

@@ -227,13 +227,13 @@ export const run = async ([count = '100000']: readonly string[]): Promise<boolea
     const after = await openServer({ ...env, SECRET_KEY: newKey })
     const gone = await lost(after, pairs)
     await after.close()
-    const complaints = servers.flatMap((server) => server.complaints)
+    const warnings = servers.flatMap((server) => server.warnings)
     const failed = load.meter.reasons
     console.log(
       `run again: ${again} rows; lost: ${gone} of ${pairs.length} tokens; failed requests: ${failed.length}`,
     )
-    for (const line of [...failed, ...complaints].slice(0, 20)) console.log(line)
-    return failed.length === 0 && gone === 0 && complaints.length === 0 && again === '0'
+    for (const line of [...failed, ...warnings].slice(0, 20)) console.log(line)
+    return failed.length === 0 && gone === 0 && warnings.length === 0 && again === '0'
   } finally {
     await Promise.all(servers.map((server) => server.stop()))
     await rm(folder, { recursive: true })

@@ -30,18 +30,18 @@ const freePort = async (): Promise<number> => {
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
-  /** The log entries above the level info. */
-  readonly complaints: readonly string[]
+  /** The lines of the output that contain a warning or an error. */
+  readonly warnings: readonly string[]
   stop(): Promise<void>
 }
 
 export const startServer = async (env: Variables): Promise<ServerProcess> => {
   const port = await freePort()
   const child = start(['serve'], { ...env, PORT: String(port) })
-  const complaints: string[] = []
+  const warnings: string[] = []
   child.stderr?.setEncoding('utf8').on('data', (lines: string) => {
     for (const line of lines.split('\n')) {
-      if (/"level":"(?:warn|error)"|^error|Error/.test(line)) complaints.push(line)
+      if (/"level":"(?:warn|error)"|^error|Error/.test(line)) warnings.push(line)
     }
   })
   child.stdout?.resume()
@@ -49,13 +49,13 @@ export const startServer = async (env: Variables): Promise<ServerProcess> => {
   const ended = once(child, 'exit')
   for (let tries = 0; !(await fetch(`${url}/login`).catch(() => undefined)); tries += 1) {
     if (child.exitCode !== null || tries > 200)
-      throw new Error(`A server does not start: ${complaints.join('\n')}`)
+      throw new Error(`A server does not start: ${warnings.join('\n')}`)
     await delay(50)
   }
   return {
     url,
     pid: child.pid ?? 0,
-    complaints,
+    warnings,
     async stop() {
       child.kill('SIGTERM')
       await ended

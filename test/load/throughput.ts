@@ -145,8 +145,8 @@ export const run = async ([seconds = '8']: readonly string[]): Promise<boolean> 
       await clientOf(next).newPair(url, url)
     })
     console.table(figures)
-    for (const line of server.complaints.slice(0, 20)) console.log(line)
-    return server.complaints.length === 0
+    for (const line of server.warnings.slice(0, 20)) console.log(line)
+    return server.warnings.length === 0
   } finally {
     await server.stop()
     await rm(folder, { recursive: true })

@@ -5,11 +5,11 @@ describe('mixesAlphabets', () => {
   test.each([
     'pаypal', // Cyrillic а
     'Gοοgle', // Greek ο
-    'Applе Заметки',
+    'Apple Заметки', // a Latin and a Cyrillic word
     'Տest', // Armenian
     'Ꭺpple', // Cherokee
     'ⲟffice', // Coptic
-    'ｐаypal', // full-width Latin
+    'ｐaypal', // full-width Latin p
   ])('returns true for the mixed name %s', (name) => {
     expect(mixesAlphabets(name)).toBe(true)
   })

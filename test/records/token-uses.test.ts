@@ -24,7 +24,7 @@ const openUses = async (around?: AroundStore) => {
   const log: LogEntry[] = []
   const uses = new TokenUses(store, (entry) => log.push(entry))
   const aToken = async () => Number(await opened.tokens.insert(tokenRow({ clientId })))
-  /** Records a use as a bearer check does, with the last use that the look-up returned. */
+  /** Looks the token up and calls `note` with the last use found in its row, as a bearer check does. */
   const use = async (id: number, at: number, address = '192.0.2.1') => {
     const row = await opened.tokens.find(id)
     uses.note({ token: { id }, lastUsedAt: row?.lastUse?.at ?? null } as FoundToken, at, address)
@@ -54,38 +54,39 @@ describe('the last use of a token', () => {
   })
 
   test('is recorded without a store operation, and written five seconds later in one transaction', async () => {
-    await using notes = await openUses()
-    const [one, two] = [await notes.aToken(), await notes.aToken()]
-    await notes.use(one, 1_000)
-    await notes.use(two, 1_001, '::1')
-    await notes.use(one, 3_000, '192.0.2.2')
+    await using fixture = await openUses()
+    const [one, two] = [await fixture.aToken(), await fixture.aToken()]
+    await fixture.use(one, 1_000)
+    await fixture.use(two, 1_001, '::1')
+    await fixture.use(one, 3_000, '192.0.2.2')
     await vi.advanceTimersByTimeAsync(4_999)
-    expect(notes.asked).toEqual([])
-    expect(await notes.lastUse(one)).toBeNull()
+    expect(fixture.asked).toEqual([])
+    expect(await fixture.lastUse(one)).toBeNull()
     await vi.advanceTimersByTimeAsync(1)
-    await vi.waitFor(async () => expect(await notes.lastUse(two)).not.toBeNull())
-    expect(notes.asked).toEqual(['transaction', 'tokens.touch'])
-    expect(await notes.lastUse(one), 'only the latest use is written').toEqual({
+    await vi.waitFor(async () => expect(await fixture.lastUse(two)).not.toBeNull())
+    expect(fixture.asked).toEqual(['transaction', 'tokens.touch'])
+    expect(await fixture.lastUse(one), 'only the latest use is written').toEqual({
       at: 3_000,
       address: '192.0.2.2',
     })
-    expect(await notes.lastUse(two)).toEqual({ at: 1_001, address: '::1' })
+    expect(await fixture.lastUse(two)).toEqual({ at: 1_001, address: '::1' })
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(notes.asked, 'no write without a new use').toHaveLength(2)
+    expect(fixture.asked, 'no write without a new use').toHaveLength(2)
   })
 
-  test('is written once a minute if a token is used continuously', async () => {
-    await using notes = await openUses()
-    const id = await notes.aToken()
+  test('is written at most once a minute if a token is used continuously', async () => {
+    await using fixture = await openUses()
+    const id = await fixture.aToken()
     const written: (number | undefined)[] = []
     for (let at = 1_000; at <= 1_000 + 5 * minute; at += 1_000) {
-      await notes.use(id, at)
+      await fixture.use(id, at)
       await vi.advanceTimersByTimeAsync(1_000)
       await vi.waitFor(async () => {
-        const touched = notes.asked.filter((name) => name === 'tokens.touch').length
+        const touched = fixture.asked.filter((name) => name === 'tokens.touch').length
         if (touched > written.length) {
-          const last = (await notes.lastUse(id))?.at
-          if (last === written.at(-1)) throw new Error('It is being written.')
+          const last = (await fixture.lastUse(id))?.at
+          if (last === written.at(-1))
+            throw new Error('The write has started, but the row still contains the previous use.')
           written.push(last)
         }
       })
@@ -95,67 +96,67 @@ describe('the last use of a token', () => {
     expect(written).toHaveLength(5)
   })
 
-  test('is written again after exactly a minute', async () => {
-    await using notes = await openUses()
-    const id = await notes.aToken()
-    await notes.use(id, 1_000)
-    await notes.uses.flush()
-    await notes.use(id, 1_000 + minute - 1)
-    await notes.uses.flush()
-    expect((await notes.lastUse(id))?.at).toBe(1_000)
-    await notes.use(id, 1_000 + minute)
-    await notes.uses.flush()
-    expect((await notes.lastUse(id))?.at).toBe(1_000 + minute)
+  test('is written again for a use a minute after the last written use, but not for an earlier one', async () => {
+    await using fixture = await openUses()
+    const id = await fixture.aToken()
+    await fixture.use(id, 1_000)
+    await fixture.uses.flush()
+    await fixture.use(id, 1_000 + minute - 1)
+    await fixture.uses.flush()
+    expect((await fixture.lastUse(id))?.at).toBe(1_000)
+    await fixture.use(id, 1_000 + minute)
+    await fixture.uses.flush()
+    expect((await fixture.lastUse(id))?.at).toBe(1_000 + minute)
   })
 
-  test('is not written again if the only request since the last write looked up the token before the write', async () => {
+  test('is not written again for a use within a minute, even if its request looked up the token before the write', async () => {
     let isWritten: () => void = () => undefined
     const written = new Promise<void>((resolve) => {
       isWritten = resolve
     })
-    await using notes = await openUses(async ({ name }, run) => {
+    await using fixture = await openUses(async ({ name }, run) => {
       if (name === 'tokens.touch') await written
       return run()
     })
-    const id = await notes.aToken()
-    await notes.use(id, 1_000)
-    const flushed = notes.uses.flush()
-    notes.uses.note({ token: { id }, lastUsedAt: null } as FoundToken, 1_500, 'a')
+    const id = await fixture.aToken()
+    await fixture.use(id, 1_000)
+    const flushed = fixture.uses.flush()
+    fixture.uses.note({ token: { id }, lastUsedAt: null } as FoundToken, 1_500, 'a')
     isWritten()
     await flushed
-    notes.uses.note({ token: { id }, lastUsedAt: null } as FoundToken, 2_000, 'a')
-    await notes.uses.flush()
-    expect(notes.asked).toEqual(['transaction', 'tokens.touch'])
-    expect((await notes.lastUse(id))?.at).toBe(1_000)
+    fixture.uses.note({ token: { id }, lastUsedAt: null } as FoundToken, 2_000, 'a')
+    await fixture.uses.flush()
+    expect(fixture.asked).toEqual(['transaction', 'tokens.touch'])
+    expect((await fixture.lastUse(id))?.at).toBe(1_000)
   })
 
   test('never changes to an earlier time, even if the clock of another node is wrong', async () => {
-    await using notes = await openUses()
-    const id = await notes.aToken()
+    await using fixture = await openUses()
+    const id = await fixture.aToken()
     // Two nodes look up the token before a write. The later use is written first.
-    const other = new TokenUses(notes.store, () => expect.unreachable())
+    const other = new TokenUses(fixture.store, () => expect.unreachable())
     const found = { token: { id }, lastUsedAt: null } as FoundToken
-    notes.uses.note(found, 10 * minute, 'a')
+    fixture.uses.note(found, 10 * minute, 'a')
     other.note(found, 9 * minute, 'b')
-    await notes.uses.flush()
+    await fixture.uses.flush()
     await other.flush()
-    expect(await notes.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
-    await notes.use(id, 5 * minute, 'c')
-    await notes.uses.flush()
-    expect(await notes.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
+    expect(await fixture.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
+    await fixture.use(id, 5 * minute, 'c')
+    await fixture.uses.flush()
+    expect(await fixture.lastUse(id)).toEqual({ at: 10 * minute, address: 'a' })
   })
 
-  test('is written later if a write fails, and the failure is logged and affects no request', async () => {
+  test('is lost if its write fails, with a warning in the log; the next use is written', async () => {
     let isDown = true
-    await using notes = await openUses((operation, run) => {
+    await using fixture = await openUses((operation, run) => {
       if (isDown && operation.name === 'tokens.touch') throw new StoreUnavailable('down')
       return run()
     })
-    const id = await notes.aToken()
-    await notes.use(id, 1_000)
+    const id = await fixture.aToken()
+    await fixture.use(id, 1_000)
     await vi.advanceTimersByTimeAsync(5_000)
-    await vi.waitFor(() => expect(notes.log).toHaveLength(1))
-    expect(notes.log).toEqual([
+    await vi.waitFor(() => expect(fixture.log).toHaveLength(1))
+    expect(fixture.log).toEqual([
       expect.objectContaining({
         level: 'warn',
         event: 'token_uses.lost',
@@ -163,39 +164,42 @@ describe('the last use of a token', () => {
       }),
     ])
     isDown = false
-    await notes.use(id, 2_000)
+    await fixture.use(id, 2_000)
     await vi.advanceTimersByTimeAsync(5_000)
-    await vi.waitFor(async () => expect((await notes.lastUse(id))?.at).toBe(2_000))
-    expect(notes.log).toHaveLength(1)
+    await vi.waitFor(async () => expect((await fixture.lastUse(id))?.at).toBe(2_000))
+    expect(fixture.log).toHaveLength(1)
   })
 
-  test('is not written if the token was deleted', async () => {
-    await using notes = await openUses()
-    await notes.use(4_711, 1_000)
-    await notes.use(await notes.aToken(), 1_000)
-    await notes.uses.flush()
-    expect(notes.log).toEqual([])
+  test('is ignored without a warning if the token was deleted before the write', async () => {
+    await using fixture = await openUses()
+    const [deleted, other] = [await fixture.aToken(), await fixture.aToken()]
+    await fixture.use(deleted, 1_000)
+    await fixture.use(other, 1_000)
+    await fixture.store.tokens.delete(deleted)
+    await fixture.uses.flush()
+    expect(fixture.log).toEqual([])
+    expect((await fixture.lastUse(other))?.at).toBe(1_000)
   })
 
   test('is recorded for at most 10,000 tokens between two writes', async () => {
-    await using notes = await openUses()
-    const id = await notes.aToken()
-    await notes.use(id, 1_000)
+    await using fixture = await openUses()
+    const id = await fixture.aToken()
+    await fixture.use(id, 1_000)
     for (let other = 1; other < 10_000; other += 1)
-      notes.uses.note(
+      fixture.uses.note(
         { token: { id: 1_000_000 + other }, lastUsedAt: null } as FoundToken,
         1_000,
         'x',
       )
-    const late = await notes.aToken()
-    await notes.use(late, 1_001)
-    await notes.use(id, 2_000)
-    await notes.uses.flush()
-    expect((await notes.lastUse(id))?.at).toBe(2_000)
-    expect(await notes.lastUse(late)).toBeNull()
-    await notes.use(late, 2_001)
-    await notes.uses.flush()
-    expect((await notes.lastUse(late))?.at).toBe(2_001)
+    const late = await fixture.aToken()
+    await fixture.use(late, 1_001)
+    await fixture.use(id, 2_000)
+    await fixture.uses.flush()
+    expect((await fixture.lastUse(id))?.at).toBe(2_000)
+    expect(await fixture.lastUse(late)).toBeNull()
+    await fixture.use(late, 2_001)
+    await fixture.uses.flush()
+    expect((await fixture.lastUse(late))?.at).toBe(2_001)
   })
 })
 
@@ -221,7 +225,7 @@ describe('the bearer check', () => {
     expect(lastUses(app)).toEqual([[null, null]])
   })
 
-  test('writes the recorded time and IP address when the server closes', async () => {
+  test('records the time and IP address of a use, which the server writes when it closes', async () => {
     await using app = await startServer()
     const [personal, unused] = [await app.personalToken(), await app.personalToken()]
     const { accessToken } = await authorizationOf(app, (await app.client()).clientId)
@@ -261,7 +265,7 @@ describe('the bearer check', () => {
     ])
   })
 
-  test('succeeds even if the store fails to write the use, also while the server closes', async () => {
+  test('succeeds although the store cannot write the use; closing the server succeeds too and logs a warning', async () => {
     await using app = await startServer()
     const token = await app.personalToken()
     const log: LogEntry[] = []
@@ -282,7 +286,7 @@ describe('the bearer check', () => {
     expect(await statusOf(app, token)).toBe(200)
   })
 
-  test('closing the server waits until the recorded uses are written', async () => {
+  test('records a use; closing the server waits until it is written', async () => {
     let isDone: () => void = () => undefined
     const done = new Promise<void>((resolve) => {
       isDone = resolve
@@ -316,8 +320,10 @@ describe('the bearer check', () => {
     expect(log).toEqual([])
     expect(lastUses(app)).toEqual([[app.now(), '127.0.0.1']])
   })
+})
 
-  test('the last use of a token remains after a rotation, a refresh and a change of the client ID', async () => {
+describe('the last use of a token, through the server', () => {
+  test('remains after a rotation, a change of the scopes and a change of the client ID', async () => {
     await using app = await startServer()
     const personal = await app.server.personalTokens.create('T', app.user.id)
     const { clientId } = await app.client()

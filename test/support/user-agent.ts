@@ -130,7 +130,7 @@ export const authorizeUrl = (
   return `${issuer}/oauth/authorize?${new URLSearchParams(given as [string, string][])}`
 }
 
-/** Sends a token request, with the client's secret in the body, in a Basic header, or without one. */
+/** Sends a token request. `basic` adds a Basic header; without it, `parameters` may contain the client's secret. */
 export const tokenRequest = async (
   issuer: string,
   parameters: Record<string, string | undefined>,
@@ -157,7 +157,10 @@ export const tokenRequest = async (
   }
 }
 
-/** The body of a token response. Every member is declared, because the tests check which of them are present. */
+/**
+ * The body of a token response. The members of a successful response are declared as present, although an error
+ * response lacks them, so that tests can read them without a type check.
+ */
 export interface TokenBody {
   readonly access_token: string
   readonly token_type: string
@@ -297,7 +300,7 @@ export const ping = async (
 }
 
 /**
- * Checks the form of an error response of the token endpoint (RFC 6749 §5.2).
+ * Checks the format of an error response of the token endpoint (RFC 6749 §5.2).
  * @returns the status and the error code
  */
 export const refusal = ({ status, headers, body }: TokenResponse): string => {
