@@ -11,11 +11,19 @@ export interface UserTableColumns {
   readonly active?: string
   readonly emailVerified?: string
   readonly isAdmin?: string
+  /**
+   * The column with the time at which the user was created, in UTC. The server refuses older tokens, clients, consents
+   * and sessions, because they belong to a deleted user who had the same ID. PostgreSQL: a timestamp or a date. SQLite:
+   * seconds or milliseconds since the epoch, or text such as `2026-11-23T20:00:00Z`.
+   */
+  readonly createdAt?: string
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
-   * Whether the tables of the server have cascading foreign keys to this table. Do not enable them if the application
-   * rebuilds this table in SQLite: with foreign keys enabled, dropping the old table would delete every token.
+   * Whether the tables of the server have cascading foreign keys to this table. By default, they have them if the
+   * database permits it when it creates the tables: the table is not a view, its key is unique, it is in the main
+   * database (SQLite), and the account of the server may refer to it (PostgreSQL). Set it to false if the application
+   * rebuilds this table in SQLite with foreign keys enabled: dropping the old table would delete every token.
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
@@ -25,9 +33,10 @@ export interface UserTableColumns {
 export interface UserTable {
   readonly name: string
   readonly columns: Required<Pick<UserTableColumns, 'id' | 'email'>> &
-    Readonly<Record<'active' | 'emailVerified' | 'isAdmin', string | null>>
+    Readonly<Record<'active' | 'emailVerified' | 'isAdmin' | 'createdAt', string | null>>
   readonly keyType: UserKeyType
-  readonly foreignKeys: boolean
+  /** Undefined if the database decides. */
+  readonly foreignKeys: boolean | undefined
   readonly withPassword: FindByPassword | undefined
 }
 
@@ -72,8 +81,9 @@ export const table = (name: string, columns: UserTableColumns): UserTable => ({
     active: columns.active ?? null,
     emailVerified: columns.emailVerified ?? null,
     isAdmin: columns.isAdmin ?? null,
+    createdAt: columns.createdAt ?? null,
   },
   keyType: columns.keyType ?? 'integer',
-  foreignKeys: columns.foreignKeys ?? false,
+  foreignKeys: columns.foreignKeys,
   withPassword: columns.withPassword,
 })

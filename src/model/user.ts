@@ -8,7 +8,29 @@ export interface User {
   readonly emailVerified: boolean
   readonly active: boolean
   readonly isAdmin: boolean
+  /**
+   * The time at which the application created the user: a date, or milliseconds or seconds since the epoch. If it is
+   * set, the server refuses older tokens, clients, consents and sessions, because they belong to a deleted user who had
+   * the same ID. Built-in users do not need it, because their IDs are never reused.
+   */
+  readonly createdAt?: Date | number | undefined
 }
+
+/** The accepted difference between the clocks of the application and of this server, in milliseconds. */
+export const reuseMargin = 60_000
+
+/**
+ * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
+ * the creation time of the user is unknown.
+ */
+export const earliestRowOf = (user: Pick<User, 'createdAt'> | null | undefined): number => {
+  const time = Number(user?.createdAt ?? 0)
+  if (!Number.isFinite(time)) return 0
+  return (Math.abs(time) < maxSeconds ? time * 1000 : time) - reuseMargin
+}
+
+/** A greater number is a time in milliseconds: as seconds, it would be after the year 5000. */
+export const maxSeconds = 1e11
 
 /** Finds users and compares passwords for a user proxy. */
 export interface UserSource {

@@ -8,6 +8,7 @@ import { nameOfClient } from './audit/audit-trail.ts'
 import { Clients } from './clients/clients.ts'
 import type { RecordsContext } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
+import { Users } from './users/users.ts'
 
 /** An application on one device: an active authorization with its token. */
 export interface Device {
@@ -58,12 +59,17 @@ export class AuthorizedApplications {
       store.consents.ofUser(userId, ids),
       store.tokens.authorizedOf(userId, ids, clock(), { limit: maxDevices, countLimit }),
     ])
-    const intact = consents.filter(({ consent, seal }) =>
-      keys.isIntact(seal, consentClaims(consent)),
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    const intact = consents.filter(
+      ({ consent, seal }) =>
+        consent.grantedAt >= earliest && keys.isIntact(seal, consentClaims(consent)),
     )
     const listed = items.map((client): AuthorizedApplication => {
       const found = intact.find(({ consent }) => consent.clientId === client.clientId)?.consent
-      const own = rows.filter(({ fields }) => fields.clientId === client.clientId)
+      const own = rows.filter(
+        ({ fields, authorization }) =>
+          fields.clientId === client.clientId && authorization.createdAt >= earliest,
+      )
       const devices = own.map(deviceOf)
       return {
         client,
@@ -76,14 +82,20 @@ export class AuthorizedApplications {
         deviceCount: own[0]?.count ?? 0,
       }
     })
-    return { items: listed, next }
+    // A row of a former user with this ID may have added an application to the list.
+    const isOwn = ({ grantedAt, devices }: AuthorizedApplication) =>
+      earliest <= 0 || grantedAt !== null || devices.length > 0
+    return { items: listed.filter(isOwn), next }
   }
 
   /** Returns the authorization of a token of the user; undefined for an unknown token or a token of another user. */
   async device(userId: UserId, tokenId: number): Promise<Device | undefined> {
     const { store, clock } = this.#context
     const row = await store.tokens.authorized(tokenId, clock())
-    return row?.fields.userId === userId ? deviceOf(row) : undefined
+    const isOwn =
+      row?.fields.userId === userId &&
+      row.authorization.createdAt >= (await new Users(this.#context).earliestRow(userId))
+    return isOwn ? deviceOf(row) : undefined
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts'
 import { Clients } from './clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from './context.ts'
 import { consentClaims } from './seals/claims.ts'
+import { Users } from './users/users.ts'
 
 /** Stores the decisions of users about clients. */
 export class Consents {
@@ -18,7 +19,9 @@ export class Consents {
 
   /** Returns the consent of a user; undefined if it does not exist or its row was tampered with. */
   async find(userId: UserId, clientId: string): Promise<Consent | undefined> {
-    return this.#opened(await this.#context.store.consents.find(userId, clientId))
+    const consent = this.#opened(await this.#context.store.consents.find(userId, clientId))
+    const users = new Users(this.#context)
+    return consent && consent.grantedAt >= (await users.earliestRow(userId)) ? consent : undefined
   }
 
   /**
@@ -35,6 +38,7 @@ export class Consents {
     const client = await new Clients(this.#context).find(clientId)
     if (!client) throw new ReferenceNotFound('The client was deleted.')
     const { clientKey, name: subject } = client
+    const earliest = await new Users(this.#context).earliestRow(userId)
     const record = async (tx: Store, consent: Consent): Promise<Consent> => {
       const about = { userId, clientId, subject, details: { scopes, declined } }
       await audit.add(tx, 'consent.given', about)
@@ -42,7 +46,8 @@ export class Consents {
     }
     const attempt = async (tx: Store): Promise<Consent | undefined> => {
       const found = await tx.consents.find(userId, clientId)
-      const before = this.#opened(found)
+      const opened = this.#opened(found)
+      const before = opened && opened.grantedAt >= earliest ? opened : undefined
       const refused = new Set(declined)
       const kept = (before?.scopes ?? []).filter((scope) => !refused.has(scope))
       const granted = new Set([...kept, ...scopes])

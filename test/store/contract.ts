@@ -328,6 +328,7 @@ export const storeContract = (
           clientKey: row.fields.clientKey,
           clientId,
           name: 'Name',
+          createdAt: 1,
           ownerId,
           ownerActive: true,
           isDisabled: false,

@@ -171,6 +171,8 @@ const others = async ({
   await userData.idsInUse(null, 10)
   await userData.idsInUse(1, 10)
   await userData.deleteSome(1, 10)
+  await userData.deleteSome(1, 10, 1)
+  await userData.hasOlder(1, 1)
   await removals.findOrphans(0, 10)
   await removals.addClients([1], 1)
   await removals.list(null, 10)

@@ -1,63 +1,21 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   type AuthorizationServer,
   type LogEntry,
-  type StoreOpener,
   table,
   type User,
   type UserId,
 } from 'svc-oauth2server'
-import { postgres } from 'svc-oauth2server/postgres'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { createTestServer, testClock } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { execute, query } from '../support/database.ts'
-import { databaseFolder } from '../support/database-folder.ts'
 import { each } from '../support/load.ts'
-import { lacks } from '../support/needs.ts'
-import { makeDatabase } from '../support/postgres.ts'
+import { type Database, databaseKinds, makeDatabase } from './databases.ts'
 import { statusOf } from './status.ts'
 
 // Users that the application does not find, because of an error or because they were deleted.
 
 const hour = 3_600
 const day = 24 * hour
-const withoutPostgres = await lacks('postgres')
-
-interface Database {
-  readonly store: StoreOpener
-  run(sql: string): Promise<readonly Record<string, unknown>[]>
-  remove(): Promise<void>
-}
-
-const databases: Readonly<Record<string, () => Promise<Database>>> = {
-  async SQLite() {
-    const folder = await databaseFolder()
-    const file = join(folder, 'app.sqlite')
-    return {
-      store: sqlite(file),
-      async run(sql) {
-        if (sql.startsWith('select')) return query(file, sql)
-        execute(file, sql)
-        return []
-      },
-      remove: () => rm(folder, { recursive: true }),
-    }
-  },
-  async PostgreSQL() {
-    const database = await makeDatabase()
-    return {
-      store: postgres(database.url, { poolSize: 3 }),
-      run: (sql) => database.query(sql),
-      remove: () => database.drop(),
-    }
-  },
-}
-
-const kinds = ['SQLite', ...(withoutPostgres ? [] : ['PostgreSQL'])]
-
-describe.each(kinds)('users that the application does not find, on %s', (kind) => {
+describe.each(databaseKinds)('users that the application does not find, on %s', (kind) => {
   let database: Database
   let server: AuthorizationServer
   let log: LogEntry[]
@@ -66,13 +24,13 @@ describe.each(kinds)('users that the application does not find, on %s', (kind) =
   let tokens: string[]
 
   beforeEach(async () => {
-    database = (await databases[kind]?.()) as Database
+    database = await makeDatabase(kind)
     await database.run('create table people (id integer primary key, email text not null)')
     log = []
     clock = testClock(Date.UTC(2026, 0, 1))
     server = await createTestServer({
       store: database.store,
-      users: table('people', { id: 'id', email: 'email' }),
+      users: table('people', { id: 'id', email: 'email', foreignKeys: false }),
       resourceOwner: () => null,
       loginUrl: '/enter',
       clock: clock.now,

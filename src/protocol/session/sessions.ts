@@ -140,7 +140,7 @@ export class Sessions implements SessionCheck {
     const identifier = this.#identifier(browser.cookie)
     if (identifier === undefined) return undefined
     const found = await store.sessions.find(digestOf('session', identifier))
-    const known = found && (await this.#users.joined(found.session.userId, found.user))
+    const known = found && (await this.#users.joined(found.session, found.user))
     if (
       !found ||
       !known?.active ||
@@ -180,7 +180,9 @@ export class Sessions implements SessionCheck {
   /** Lists the sessions of a user, beginning with the latest login. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<StoredSession>> {
     const { items, next } = await this.#context.store.sessions.ofUser(userId, cursor)
-    return { items: items.filter((session) => this.#isAlive(session)), next }
+    const earliest = await this.#users.earliestRow(userId)
+    const own = items.filter(({ createdAt }) => createdAt >= earliest)
+    return { items: own.filter((session) => this.#isAlive(session)), next }
   }
 
   /** Ends a session of a user. Returns false if the session does not exist or belongs to another user. */

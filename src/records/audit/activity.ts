@@ -28,8 +28,11 @@ export class Activity {
   }
 
   /** Lists the events of a user's account, the latest first, without the routine events of clients. */
-  listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
-    return this.#context.store.audit.latest({ userId, withoutRoutine: true }, cursor)
+  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
+    const { store } = this.#context
+    const { items, next } = await store.audit.latest({ userId, withoutRoutine: true }, cursor)
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    return { items: items.filter(({ at }) => at >= earliest), next }
   }
 
   /** Lists the events that match a search, the latest first. */

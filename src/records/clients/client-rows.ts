@@ -7,7 +7,7 @@ import {
 } from '../../model/client.ts'
 import { countLimit } from '../../model/count-limit.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
-import type { UserId } from '../../model/user.ts'
+import { earliestRowOf, type UserId } from '../../model/user.ts'
 import type { ClientWithOwner, SealedClient } from '../../store/contract/clients.ts'
 import type { Page } from '../../store/contract/page.ts'
 import type { Store } from '../../store/store.ts'
@@ -60,7 +60,7 @@ export class ClientRows {
   /** Verifies the seal of a row. */
   async open(row: ClientWithOwner): Promise<Client | undefined> {
     if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)
-    return this.#intactClient(row, await this.#users.joined(row.fields.userId, row.owner))
+    return this.#intactClient(row, await this.#users.joined(row.fields, row.owner))
   }
 
   #intactClient(row: ClientWithOwner, owner: ClientOwner | null): Client | undefined {
@@ -110,12 +110,13 @@ export class ClientRows {
   async intact(rows: readonly ClientWithOwner[]): Promise<readonly Client[]> {
     // Look up each user of the application once, even if the user owns several clients.
     const owners = new Map<UserId, Promise<ClientOwner | null>>()
-    const ownerOfRow = ({ fields, owner }: ClientWithOwner) => {
-      const { userId } = fields
+    const ownerOfRow = async ({ fields, owner }: ClientWithOwner) => {
+      const { userId, createdAt } = fields
       if (userId === null) return null
-      const asked = owners.get(userId) ?? this.#users.joined(userId, owner)
+      const asked = owners.get(userId) ?? this.#users.current(userId, owner)
       owners.set(userId, asked)
-      return asked
+      const current = await asked
+      return createdAt >= earliestRowOf(current) ? current : null
     }
     const clients = await Promise.all(
       rows.map(async (row) => this.#intactClient(row, await ownerOfRow(row))),

@@ -52,8 +52,12 @@ const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   if (map.size > maxEntries) map.delete(map.keys().next().value)
 }
 
-const withoutSeal = ({ id, email, emailVerified, active, isAdmin }: StoredUser): User =>
-  Object.freeze({ id, email, emailVerified, active, isAdmin })
+const withoutSeal = ({ id, email, emailVerified, active, isAdmin, createdAt }: StoredUser): User =>
+  Object.freeze(
+    createdAt === undefined
+      ? { id, email, emailVerified, active, isAdmin }
+      : { id, email, emailVerified, active, isAdmin, createdAt },
+  )
 
 const isSameUser = (known: StoredUser, row: StoredUser): boolean =>
   known.seal === row.seal &&

@@ -123,7 +123,9 @@ export class PersonalTokens {
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<ManagedToken>> {
     const { store, clock } = this.#context
     const { items, next } = await store.tokens.personalOf(userId, clock(), cursor)
-    const managed = await Promise.all(items.map((row) => this.#managed(row)))
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    const own = items.filter(({ fields }) => fields.createdAt >= earliest)
+    const managed = await Promise.all(own.map((row) => this.#managed(row)))
     return { items: managed.filter((item) => item !== undefined), next }
   }
 
@@ -131,7 +133,8 @@ export class PersonalTokens {
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
     const row = await this.#context.store.tokens.personal(id, this.#context.clock())
     if (row?.fields.userId !== userId || row.fields.isInternal) return undefined
-    return this.#managed(row)
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    return row.fields.createdAt >= earliest ? this.#managed(row) : undefined
   }
 
   /**

@@ -5,7 +5,13 @@ import { randomNumber } from '../../crypto/random.ts'
 import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { FoundToken } from '../../model/token.ts'
-import { type User, type UserId, UserProxy, type UserSource } from '../../model/user.ts'
+import {
+  earliestRowOf,
+  type User,
+  type UserId,
+  UserProxy,
+  type UserSource,
+} from '../../model/user.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
 import { NotOurUsers } from '../../store/contract/errors.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
@@ -50,11 +56,31 @@ export class Users implements UserSource {
     return this.#intact(await this.#context.store.users.find(id))
   }
 
-  /** Returns a user by ID: the joined row or, for users of the application, the result of its look-up. */
-  async joined(id: UserId | null, user: StoredUser | null): Promise<User | null> {
+  /**
+   * Returns the user of a row: the joined user or, for users of the application, the result of its look-up. Returns null
+   * if the user was created after the row, which therefore belongs to a former user with this ID.
+   */
+  async joined(
+    { userId, createdAt }: { readonly userId: UserId | null; readonly createdAt: number },
+    user: StoredUser | null,
+  ): Promise<User | null> {
+    const found = await this.current(userId, user)
+    return found && createdAt >= earliestRowOf(found) ? found : null
+  }
+
+  /** Returns a user by ID: the joined user or, for users of the application, the result of its look-up. */
+  async current(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
     if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
     return (await this.#intact(user ?? undefined)) ?? null
+  }
+
+  /**
+   * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
+   * it is unknown.
+   */
+  async earliestRow(id: UserId): Promise<number> {
+    return this.#context.intact.hasBuiltInUsers ? 0 : earliestRowOf(await this.find(id))
   }
 
   /**
@@ -66,11 +92,15 @@ export class Users implements UserSource {
     const state = this.joinedState(row)
     if (!state) return this.#tamperedState(row)
     if (!this.#context.hostUsers) return state
-    const current = await this.joined(fields.userId, user)
-    const owner =
-      client.ownerId === fields.userId ? current : await this.joined(client.ownerId, null)
-    const ownerActive = client.ownerId === null || owner?.active === true
-    return { user: current, client: { ...client, ownerActive } }
+    const { userId, createdAt } = fields
+    const { ownerId } = client
+    const found = await this.current(userId, user)
+    const owner = ownerId === userId ? found : await this.current(ownerId, null)
+    const isOwn = owner?.active === true && client.createdAt >= earliestRowOf(owner)
+    return {
+      user: found && createdAt >= earliestRowOf(found) ? found : null,
+      client: { ...client, ownerActive: ownerId === null || isOwn },
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { LogSink } from '../../model/log.ts'
-import type { User, UserId } from '../../model/user.ts'
+import { earliestRowOf, type User, type UserId } from '../../model/user.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
 import type { AuditTrail } from '../../records/audit/audit-trail.ts'
 import type { Store } from '../../store/store.ts'
@@ -36,12 +36,15 @@ interface Checked {
 interface MissingUser {
   readonly id: UserId
   readonly since: number
+  /** If another user has the ID now: the time before which the rows of the former user were created. */
+  readonly before: number | null
   hasEvent: boolean
 }
 
 /**
  * Looks up the owners of rows in the application. Removes the rows of users whom two look-ups, a day apart, did not
- * find. Removes nothing if so many users are missing that the look-up itself is probably broken.
+ * find, and the rows of a former user whose ID belongs to a newer user at both look-ups. Removes nothing if so many users
+ * are missing that the look-up itself is probably broken.
  */
 export class MissingUsers {
   readonly #options: MissingUsersOptions
@@ -83,7 +86,7 @@ export class MissingUsers {
    * @returns whether the run continues
    */
   async #checkSome(checked: Checked): Promise<boolean> {
-    const { store, users } = this.#options
+    const { store } = this.#options
     const { ids, missing } = checked
     const batch = await store.userData.idsInUse(this.#lastUser, usersPerBatch)
     const isEnd = batch.length < usersPerBatch
@@ -95,7 +98,7 @@ export class MissingUsers {
     const found: string[] = []
     for (const id of added) {
       ids.add(id)
-      if (await users.find(id)) found.push(String(id))
+      if ((await this.#formerRows(id)) === undefined) found.push(String(id))
       else missing.push(id)
     }
     if (found.length > 0) await this.#deleteNotes(found)
@@ -112,7 +115,7 @@ export class MissingUsers {
 
   /** Records the first miss of each missing user. @returns up to `max` users who are still missing after a day */
   async #findVanished({ missing }: Checked, now: number, max: number): Promise<MissingUser[]> {
-    const { users, keyType, store } = this.#options
+    const { keyType, store } = this.#options
     const { sweeperNotes } = store
     const keys = missing.map(String)
     const notes = keys.length === 0 ? [] : await sweeperNotes.find('missing user', keys)
@@ -124,19 +127,29 @@ export class MissingUsers {
       // Keep an ID beyond 2^53 as text: as a number, it would be rounded to the ID of another user.
       const isNumber = keyType === 'integer' && Number.isSafeInteger(Number(key))
       const id = isNumber ? Number(key) : key
-      if (await users.find(id)) await sweeperNotes.delete('missing user', [key])
-      else vanished.push({ id, since: at, hasEvent: false })
+      const former = await this.#formerRows(id)
+      if (former === undefined) await sweeperNotes.delete('missing user', [key])
+      else vanished.push({ id, since: at, hasEvent: false, ...former })
     }
     return vanished
   }
 
+  /** Returns which rows belong to a missing or former user; undefined if the current user owns all rows. */
+  async #formerRows(id: UserId): Promise<{ readonly before: number | null } | undefined> {
+    const { users, store } = this.#options
+    const user = await users.find(id)
+    if (!user) return { before: null }
+    const before = earliestRowOf(user)
+    return before > 0 && (await store.userData.hasOlder(id, before)) ? { before } : undefined
+  }
+
   async #removeSome(user: MissingUser, limit: number): Promise<number> {
     const { store, audit, log } = this.#options
-    const { id: userId, since } = user
+    const { id: userId, since, before } = user
     const rows = user.hasEvent
-      ? await store.userData.deleteSome(userId, limit)
+      ? await store.userData.deleteSome(userId, limit, before)
       : await store.transaction(async (tx) => {
-          const removed = await tx.userData.deleteSome(userId, limit)
+          const removed = await tx.userData.deleteSome(userId, limit, before)
           if (removed > 0) await audit.add(tx, 'user.vanished', { userId, details: { since } })
           return removed
         })
@@ -145,7 +158,9 @@ export class MissingUsers {
         level: 'warn',
         event: 'user.vanished',
         message:
-          'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.',
+          before === null
+            ? 'Two look-ups, at least a day apart, did not find a user in the application: the rows of the user are removed.'
+            : 'The ID of a deleted user belongs to a newer user: the rows of the deleted user are removed.',
         userId,
       })
     user.hasEvent ||= rows > 0

@@ -53,6 +53,7 @@ export interface TokenWithState extends StoredToken {
     readonly clientKey: number
     readonly clientId: string
     readonly name: string
+    readonly createdAt: number
     readonly ownerId: UserId | null
     readonly ownerActive: boolean
     readonly isDisabled: boolean

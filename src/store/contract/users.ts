@@ -38,7 +38,10 @@ export interface UserDataStore {
   idsInUse(after: UserId | null, limit: number): Promise<readonly UserId[]>
   /**
    * Deletes about `limit` rows that belong to a user: sessions, tokens, authorizations, consents, clients.
+   * @param before deletes only rows that were created earlier, in milliseconds since the epoch; null deletes all rows
    * @returns the number of deleted rows; 0 if none was left
    */
-  deleteSome(userId: UserId, limit: number): Promise<number>
+  deleteSome(userId: UserId, limit: number, before?: number | null): Promise<number>
+  /** Returns whether a row that belongs to a user was created before this time. */
+  hasOlder(userId: UserId, before: number): Promise<boolean>
 }

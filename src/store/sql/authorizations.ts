@@ -40,8 +40,8 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'a.user_id')))
     .selectAll('a')
     .select('c.client_id')
-    .where(isThere(handle, 'c.user_id', 'o.id'))
-    .where(isThere(handle, 'a.user_id', 'u.id'))
+    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
+    .where(isThere(handle, { userId: 'a.user_id', createdAt: 'a.created_at' }, 'u'))
   return {
     async insertOnce(authorization) {
       const row = await write

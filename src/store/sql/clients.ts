@@ -95,7 +95,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
     .selectAll('c')
     .select(userColumns)
-    .where(isThere(handle, 'c.user_id', 'u.id'))
+    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'u'))
   const byId = lookup(
     handle,
     'clients.find',

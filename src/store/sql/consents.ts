@@ -4,7 +4,7 @@ import type { ConsentStore, SealedConsent } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
 import { byKey, type Handle, holds, keyOf } from './handle.ts'
 import type { Tables } from './tables.ts'
-import { isThere, userSource } from './user-source.ts'
+import { hasCreationTimes, isOlderThanUser, isThere, userSource } from './user-source.ts'
 
 /** A consent with the ID of its client, which every read joins. */
 export type ConsentRow = Selectable<Tables['oauth2server_consent']> & { readonly client_id: string }
@@ -48,8 +48,8 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
     .selectAll('s')
     .select('c.client_id')
-    .where(isThere(handle, 'c.user_id', 'o.id'))
-    .where(isThere(handle, 's.user_id', 'u.id'))
+    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
+    .where(isThere(handle, { userId: 's.user_id', createdAt: 's.granted_at' }, 'u'))
   return {
     async find(userId, clientId, { isShared = false } = {}) {
       const row = await withClient
@@ -64,7 +64,13 @@ export const sqlConsents = (handle: Handle): ConsentStore => {
       const row = await write
         .insertInto('oauth2server_consent')
         .values(toRow(consent))
-        .onConflict((c) => c.columns(['user_id', 'client_key']).doNothing())
+        .onConflict((c) => {
+          const conflict = c.columns(['user_id', 'client_key'])
+          if (!hasCreationTimes(handle)) return conflict.doNothing()
+          // A consent of a former user with this ID counts as nonexistent.
+          const isFormer = isOlderThanUser(handle, 'oauth2server_consent', 'granted_at')
+          return conflict.doUpdateSet(toRow(consent)).where(isFormer)
+        })
         .returning('id')
         .executeTakeFirst()
       return row !== undefined

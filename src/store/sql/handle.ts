@@ -11,6 +11,11 @@ export interface ColumnTypes {
   readonly userKey: 'integer' | 'bigint' | 'text' | 'uuid'
 }
 
+/** Whether the tables of this package refer to the user table of the application. `migrate` sets it. */
+export interface UserForeignKey {
+  exists: boolean
+}
+
 /** The connections of a store. Outside of transactions, reads do not wait for writers. */
 export interface Handle {
   readonly read: Kysely<Tables>
@@ -18,6 +23,7 @@ export interface Handle {
   /** The connection for slow work that must not delay requests, such as deleting expired rows. */
   readonly purge: Kysely<Tables>
   readonly users: UsersLocation
+  readonly userForeignKey: UserForeignKey
   readonly types: ColumnTypes
   /** Runs work in a transaction. May roll it back and run it again. */
   readonly transact: <T>(work: (tx: Kysely<Tables>) => Promise<T>) => Promise<T>
@@ -31,13 +37,14 @@ export interface Handle {
 }
 
 /** The users that the tables refer to, and the type of their keys. */
-export type UserReference = Pick<Handle, 'users' | 'types'>
+export type UserReference = Pick<Handle, 'users' | 'types' | 'userForeignKey'>
 
-type HandleOptions = Omit<Handle, 'inTransaction' | 'statements' | 'transact'> &
-  Partial<Pick<Handle, 'transact'>>
+type HandleOptions = Omit<Handle, 'inTransaction' | 'statements' | 'transact' | 'userForeignKey'> &
+  Partial<Pick<Handle, 'transact' | 'userForeignKey'>>
 
 export const newHandle = (handle: HandleOptions): Handle => ({
   transact: (work) => handle.write.transaction().execute(work),
+  userForeignKey: { exists: false },
   ...handle,
   inTransaction: false,
   statements: new Map(),

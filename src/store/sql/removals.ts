@@ -1,10 +1,25 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { UserId } from '../../model/user.ts'
 import type { Removal, RemovalStore } from '../contract/sweeper.ts'
 import type { Handle } from './handle.ts'
 import type { Tables } from './tables.ts'
 
-type Owner = 'client_key' | 'user_id'
+/** The rows of a client or a user. */
+interface Rows {
+  readonly owner: 'client_key' | 'user_id'
+  readonly value: UserId
+  /** Selects only rows that were created earlier, in milliseconds since the epoch; null selects all rows. */
+  readonly before: number | null
+}
+
+/** Builds the condition of the rows. */
+const selected = (
+  { owner, value, before }: Rows,
+  createdAt: 'created_at' | 'granted_at' = 'created_at',
+): RawBuilder<boolean> => {
+  const isOwned = sql<boolean>`${sql.ref(owner)} = ${value}`
+  return before === null ? isOwned : sql`${isOwned} and ${sql.ref(createdAt)} < ${before}`
+}
 
 interface Target {
   readonly db: Kysely<Tables>
@@ -35,13 +50,8 @@ export const noteRemovals = async (
 
 // Each step is one bounded statement outside of a transaction, so no lock is held while the next step runs.
 
-const removeTombstones = async (
-  { db }: Target,
-  owner: Owner,
-  value: UserId,
-  limit: number,
-): Promise<number> => {
-  const authorizations = sql`select id from oauth2server_authorization where ${sql.ref(owner)} = ${value} limit ${limit}`
+const removeTombstones = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
+  const authorizations = sql`select id from oauth2server_authorization where ${selected(which)} limit ${limit}`
   const { numAffectedRows } =
     await sql`delete from oauth2server_rotated_refresh_token where digest in (select digest from oauth2server_rotated_refresh_token where authorization_id in (${authorizations}) limit ${limit})`.execute(
       db,
@@ -52,17 +62,16 @@ const removeTombstones = async (
 // Deletes in the order of an index in which exchanged tokens precede their parents, so that no deletion cascades.
 const removeTokens = async (
   { db, nullsLast }: Target,
-  owner: Owner,
-  value: UserId,
+  which: Rows,
   limit: number,
 ): Promise<number> => {
   const direction = nullsLast ? sql`asc` : sql`desc`
   const order =
-    owner === 'client_key'
+    which.owner === 'client_key'
       ? sql`client_key ${direction}, is_personal ${direction}, is_internal ${direction}, parent_id ${direction}`
       : sql`user_id desc, client_key desc, id desc`
   const { numAffectedRows } =
-    await sql`delete from oauth2server_token where id in (select id from oauth2server_token where ${sql.ref(owner)} = ${value} order by ${order} limit ${limit})`.execute(
+    await sql`delete from oauth2server_token where id in (select id from oauth2server_token where ${selected(which)} order by ${order} limit ${limit})`.execute(
       db,
     )
   return Number(numAffectedRows ?? 0)
@@ -71,59 +80,61 @@ const removeTokens = async (
 const removeKeyed = async (
   { db }: Target,
   table: 'consent' | 'session' | 'authorization',
-  owner: Owner,
-  value: UserId,
+  which: Rows,
   limit: number,
 ): Promise<number> => {
   const name = sql.table(`oauth2server_${table}`)
-  const key = table === 'consent' ? sql`user_id, client_key` : sql`id`
+  const isConsent = table === 'consent'
+  const key = isConsent ? sql`user_id, client_key` : sql`id`
+  const condition = selected(which, isConsent ? 'granted_at' : 'created_at')
   const { numAffectedRows } =
-    await sql`delete from ${name} where (${key}) in (select ${key} from ${name} where ${sql.ref(owner)} = ${value} limit ${limit})`.execute(
+    await sql`delete from ${name} where (${key}) in (select ${key} from ${name} where ${condition} limit ${limit})`.execute(
       db,
     )
   return Number(numAffectedRows ?? 0)
 }
 
-const removeGranted = async (
-  target: Target,
-  owner: Owner,
-  value: UserId,
-  limit: number,
-): Promise<number> =>
-  (await removeTokens(target, owner, value, limit)) ||
-  (await removeTombstones(target, owner, value, limit)) ||
-  (await removeKeyed(target, 'authorization', owner, value, limit)) ||
-  (await removeKeyed(target, 'consent', owner, value, limit))
+const removeGranted = async (target: Target, which: Rows, limit: number): Promise<number> =>
+  (await removeTokens(target, which, limit)) ||
+  (await removeTombstones(target, which, limit)) ||
+  (await removeKeyed(target, 'authorization', which, limit)) ||
+  (await removeKeyed(target, 'consent', which, limit))
 
-const removeOwnedClients = async (
-  target: Target,
-  userId: UserId,
-  limit: number,
-): Promise<number> => {
+const ofClient = (key: number): Rows => ({ owner: 'client_key', value: key, before: null })
+
+const removeOwnedClients = async (target: Target, which: Rows, limit: number): Promise<number> => {
   const { db } = target
   const client = await db
     .selectFrom('oauth2server_client')
     .select('client_key')
-    .where('user_id', '=', userId)
+    .where(selected(which))
     .limit(1)
     .executeTakeFirst()
   if (!client) return 0
   const { client_key: key } = client
-  const removed = await removeGranted(target, 'client_key', key, limit)
+  const removed = await removeGranted(target, ofClient(key), limit)
   if (removed > 0) return removed
   await db.deleteFrom('oauth2server_client').where('client_key', '=', key).execute()
   return 1
 }
 
-/** Deletes about `limit` rows of a deleted user. @returns the number of deleted rows; 0 if none was left */
+/**
+ * Deletes about `limit` rows of a deleted user.
+ * @param before deletes only rows that were created earlier, in milliseconds since the epoch; null deletes all rows
+ * @returns the number of deleted rows; 0 if none was left
+ */
 export const removeOfUser = async (
   target: Target,
-  userId: UserId,
+  { userId, before }: { readonly userId: UserId; readonly before: number | null },
   limit: number,
-): Promise<number> =>
-  (await removeKeyed(target, 'session', 'user_id', userId, limit)) ||
-  (await removeGranted(target, 'user_id', userId, limit)) ||
-  (await removeOwnedClients(target, userId, limit))
+): Promise<number> => {
+  const which: Rows = { owner: 'user_id', value: userId, before }
+  return (
+    (await removeKeyed(target, 'session', which, limit)) ||
+    (await removeGranted(target, which, limit)) ||
+    (await removeOwnedClients(target, which, limit))
+  )
+}
 
 export const sqlRemovals = (handle: Handle): RemovalStore => {
   const { read, write } = handle
@@ -142,8 +153,8 @@ export const sqlRemovals = (handle: Handle): RemovalStore => {
 
     removeSome: ({ kind, key }, limit) =>
       kind === 'client'
-        ? removeGranted(target, 'client_key', key, limit)
-        : removeOfUser(target, key, limit),
+        ? removeGranted(target, ofClient(key), limit)
+        : removeOfUser(target, { userId: key, before: null }, limit),
 
     addClients: (keys, at) => noteRemovals(write, 'client', keys, at),
 

@@ -36,7 +36,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
         .selectAll('s')
         .select(userColumns)
-        .where(isThere(handle, 's.user_id', 'u.id'))
+        .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
         .where(match('s.id'))
         .$if(holds(handle), (q) => q.forShare(['s'])),
     ({ id }) => id,

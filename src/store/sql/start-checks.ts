@@ -3,15 +3,16 @@ import { likelyName } from '../../model/likely-name.ts'
 import type { UserKeyType, UserTable } from '../../model/user-table.ts'
 import { StoreUnusable } from '../contract/errors.ts'
 import type { Handle } from './handle.ts'
-import { userSource } from './user-source.ts'
+import { timeOf, userSource } from './user-source.ts'
 
-type Checked = Pick<Handle, 'write' | 'users' | 'types' | 'locking'>
+type Checked = Pick<Handle, 'write' | 'users' | 'types' | 'locking' | 'userForeignKey'>
 
 /** The columns of a table with their declared types, in lower case; empty if the table does not exist. */
 type Columns = ReadonlyMap<string, string>
 
 /**
- * Checks the user table of the application, and that the existing tables of this package fit the configured users.
+ * Checks the user table of the application, and that the existing tables of this package fit the configured users. Sets
+ * `userForeignKey`: whether these tables have a foreign key to that table, or will have one when they are created.
  * @throws StoreUnusable, which lists every problem and what to do
  */
 export const checkUsers = async (handle: Checked): Promise<void> => {
@@ -19,6 +20,47 @@ export const checkUsers = async (handle: Checked): Promise<void> => {
   const ofTable = typeof users === 'object' ? await tableProblems(handle, users) : []
   const problems = [...ofTable, ...(await schemaProblems(handle))]
   if (problems.length > 0) throw new StoreUnusable(problems.join('\n'))
+  if (typeof users === 'object') handle.userForeignKey.exists = await hasForeignKey(handle, users)
+}
+
+const hasForeignKey = async (handle: Checked, users: UserTable): Promise<boolean> => {
+  const isCreated = (await columnsOf(handle, ownTable)).size > 0
+  if (isCreated) return (await referenceOf(handle)) !== null
+  return users.foreignKeys ?? canBeReferenced(handle, users)
+}
+
+/** Returns whether a foreign key can refer to the user table. */
+const canBeReferenced = async (
+  { write: db, locking: isPostgres }: Checked,
+  { name, columns: { id } }: UserTable,
+): Promise<boolean> => {
+  const [table = name, schema] = name.split('.').reverse()
+  // Writing a row with a foreign key locks the user, which requires the permission to update the user.
+  const statement = isPostgres
+    ? sql<{ name: string }>`
+        select c.relname as name
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attname = ${id}
+        join pg_index i on i.indrelid = c.oid and i.indkey[0] = a.attnum
+        where c.oid = ${regclass(name)} and c.relkind in ('r', 'p') and c.relpersistence = 'p'
+          and i.indisunique and i.indimmediate and i.indnkeyatts = 1 and i.indpred is null
+          and a.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'text'::regtype, 'varchar'::regtype, 'uuid'::regtype)
+          and has_table_privilege(c.oid, 'REFERENCES') and has_table_privilege(c.oid, 'UPDATE')`
+    : sql<{ name: string }>`
+        select m.name
+        from sqlite_master m
+        where lower(m.name) = lower(${table}) and m.type = 'table' and m.sql not like 'create virtual%'
+          and (
+            (select group_concat(lower(k.name)) from pragma_table_info(m.name) k where k.pk > 0) = lower(${id})
+            or exists (
+              select 1 from pragma_index_list(m.name) l
+              where l."unique" = 1 and l.partial = 0
+                and (select group_concat(lower(k.name)) from pragma_index_info(l.name) k) = lower(${id})
+            )
+          )`
+  if (!isPostgres && schema !== undefined && schema.toLowerCase() !== 'main') return false
+  const { rows } = await statement.execute(db)
+  return rows.length > 0
 }
 
 const tableProblems = async (handle: Checked, users: UserTable): Promise<readonly string[]> => {
@@ -53,15 +95,36 @@ const tableProblems = async (handle: Checked, users: UserTable): Promise<readonl
         `${option}: the column ${column} (${property}) has the type ${type}. It must be a boolean or an integer; a generated column or a view can convert it.`,
       )
   }
-  return problems.length > 0 ? problems : readProblems(handle, option)
+  if (columns.createdAt !== null) {
+    const type = typeOf('createdAt', columns.createdAt)
+    if (type !== undefined && handle.locking && !/^(?:timestamp|date)/.test(type))
+      problems.push(
+        `${option}: the column ${columns.createdAt} (createdAt) has the type ${type}. It must be a timestamp or a date; a generated column or a view can convert it.`,
+      )
+  }
+  return problems.length > 0 ? problems : readProblems(handle, option, users)
 }
 
 // The account of the server may lack the permission to read the table.
-const readProblems = async (handle: Checked, option: string): Promise<readonly string[]> => {
+const readProblems = async (
+  handle: Checked,
+  option: string,
+  users: UserTable,
+): Promise<readonly string[]> => {
   const source = userSource({ ...handle, read: handle.write }, 'u')
   try {
     await handle.write.selectFrom(source).selectAll().limit(0).execute()
-    return []
+    const { createdAt } = users.columns
+    if (createdAt === null) return []
+    const time = timeOf(sql.ref(createdAt), handle.locking)
+    const { rows } = await sql<{
+      time: number | null
+    }>`select ${time} as time from ${sql.table(users.name)} where ${sql.ref(createdAt)} is not null limit 1`.execute(
+      handle.write,
+    )
+    return rows[0]?.time === null
+      ? [`${option}: the column ${createdAt} (createdAt) contains a value that is not a time.`]
+      : []
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return [`${option}: the table cannot be read (${reason}).`]
@@ -85,15 +148,15 @@ const schemaProblems = async (handle: Checked): Promise<readonly string[]> => {
           `The tables of this package were created for an application with its own users, but the built-in users are configured. ${remedy}`,
         ]
   }
-  const expected = typeof users === 'object' && users.foreignKeys ? users.name : null
   const target = await referenceOf(handle)
-  const isExpected = target === (expected && unqualified(expected))
+  const { name, foreignKeys } = users === 'elsewhere' ? { name: null, foreignKeys: false } : users
   // A foreign key to the configured table is harmless, even if the configuration does not require it.
-  const isHarmless = typeof users === 'object' && target === unqualified(users.name)
-  if (isExpected || isHarmless) return []
+  const isHarmless = name !== null && target === unqualified(name)
+  if (isHarmless || (target === null && foreignKeys !== true)) return []
   const refersTo = target === null ? 'no foreign key to users' : `a foreign key to ${target}`
+  const required = foreignKeys === false ? 'none' : `one to ${name} (foreignKeys)`
   return [
-    `The tables of this package have ${refersTo}, but the configuration requires ${expected === null ? 'none' : `one to ${expected} (foreignKeys)`}. ${remedy}`,
+    `The tables of this package have ${refersTo}, but the configuration requires ${required}. ${remedy}`,
   ]
 }
 

@@ -20,5 +20,19 @@ export const sqlUserData = (handle: Handle): UserDataStore => ({
     return rows.map(({ id }) => id)
   },
 
-  deleteSome: (userId, limit) => removeOfUser(removalTarget(handle), userId, limit),
+  deleteSome: (userId, limit, before = null) =>
+    removeOfUser(removalTarget(handle), { userId, before }, limit),
+
+  async hasOlder(userId, before) {
+    const parts = tables.map((name) => {
+      const createdAt = sql.ref(name === 'consent' ? 'granted_at' : 'created_at')
+      return sql`exists (select 1 from ${sql.table(`oauth2server_${name}`)} where user_id = ${userId} and ${createdAt} < ${before})`
+    })
+    const { rows } = await sql<{
+      older: number
+    }>`select case when ${sql.join(parts, sql` or `)} then 1 else 0 end as older`.execute(
+      handle.read,
+    )
+    return rows[0]?.older === 1
+  },
 })

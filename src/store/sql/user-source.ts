@@ -1,5 +1,5 @@
 import { type AliasedExpression, type RawBuilder, sql } from 'kysely'
-import type { UserId } from '../../model/user.ts'
+import { maxSeconds, reuseMargin, type UserId } from '../../model/user.ts'
 import type { StoredUser } from '../contract/users.ts'
 import type { Handle } from './handle.ts'
 
@@ -12,11 +12,13 @@ export interface UserColumns {
   readonly active: number | boolean
   readonly is_admin: number | boolean
   readonly seal: string
+  /** In milliseconds since the epoch. Only present if the column `createdAt` is configured; null if it cannot be read. */
+  readonly created_at?: number | null | undefined
 }
 
 /** Selects the users under an alias, with the same columns for every type of user table. */
 export const userSource = <A extends string>(
-  { read: db, users, types }: Pick<Handle, 'read' | 'users' | 'types'>,
+  { read: db, users, types, locking }: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
   alias: A,
 ): AliasedExpression<UserColumns, A> => {
   if (users === 'built-in') {
@@ -33,23 +35,55 @@ export const userSource = <A extends string>(
   const { name, columns } = users
   const column = (name: string | null, defaultValue: number) =>
     name === null ? sql.lit(defaultValue) : sql.ref(name)
-  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal from ${sql.table(name)})`.as(
+  const createdAt =
+    columns.createdAt === null
+      ? sql``
+      : sql`, ${timeOf(sql.ref(columns.createdAt), locking)} as created_at`
+  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal${createdAt} from ${sql.table(name)})`.as(
     alias,
   ) as AliasedExpression<UserColumns, A>
 }
 
+/** Converts a time of the application to milliseconds since the epoch. */
+export const timeOf = (column: RawBuilder<unknown>, isPostgres: boolean): RawBuilder<number> =>
+  isPostgres
+    ? sql`case when isfinite(${column}) then (extract(epoch from ${column}) * 1000)::bigint end`
+    : sql`case when typeof(${column}) = 'text' then unixepoch(${column}) * 1000 when abs(${column}) < ${sql.lit(maxSeconds)} then ${column} * 1000 else ${column} end`
+
+/** Returns whether the store reads when the users were created. */
+export const hasCreationTimes = ({ users }: Pick<Handle, 'users'>): boolean =>
+  typeof users === 'object' && users.columns.createdAt !== null
+
+/** The earliest creation time of a row of the user with this alias. */
+const earliestRow = (user: string) =>
+  sql`${sql.ref(`${user}.created_at`)} - ${sql.lit(reuseMargin)}`
+
 /**
- * Builds the condition that the user of a row exists. The condition is true for rows without a user, and if the
- * store cannot read the users.
+ * Builds the condition that the user of a row exists and was not created after the row. The condition is true for rows
+ * without a user, and if the store cannot read the users.
+ * @param row the columns of the row: its user, and the time of its creation
+ * @param user the alias of the joined user
  */
 export const isThere = (
-  { users }: Pick<Handle, 'users'>,
-  userId: string,
-  joinedId: string,
+  handle: Pick<Handle, 'users'>,
+  row: { readonly userId: string; readonly createdAt: string },
+  user: string,
+): RawBuilder<boolean> => {
+  if (handle.users === 'elsewhere') return sql`1 = 1`
+  const userId = sql.ref(row.userId)
+  const exists = sql`${sql.ref(`${user}.id`)} is not null`
+  if (!hasCreationTimes(handle)) return sql`(${userId} is null or ${exists})`
+  const createdAt = sql.ref(row.createdAt)
+  return sql`(${userId} is null or (${exists} and (${sql.ref(`${user}.created_at`)} is null or ${createdAt} >= ${earliestRow(user)})))`
+}
+
+/** Builds the condition that a row of one of our tables was created before its user. */
+export const isOlderThanUser = (
+  handle: Pick<Handle, 'read' | 'users' | 'types' | 'locking'>,
+  table: string,
+  createdAt: string,
 ): RawBuilder<boolean> =>
-  users === 'elsewhere'
-    ? sql`1 = 1`
-    : sql`(${sql.ref(userId)} is null or ${sql.ref(joinedId)} is not null)`
+  sql`${sql.ref(`${table}.${createdAt}`)} < (select ${earliestRow('n')} from ${userSource(handle, 'n')} where ${sql.ref('n.id')} = ${sql.ref(`${table}.user_id`)})`
 
 export const isTrue = (value: number | boolean | null): boolean =>
   value === true || Number(value) > 0

@@ -28,6 +28,7 @@ const hostUsers = (handle: Handle): UserStore => {
     emailVerified: isTrue(row.email_verified),
     active: isTrue(row.active),
     isAdmin: isTrue(row.is_admin),
+    ...(row.created_at && { createdAt: row.created_at }),
     passwordHash: null,
     seal: '',
   })

@@ -2,11 +2,15 @@ import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { UserReference } from '../handle.ts'
 
-export const initial = ({ users, types: { id, userKey } }: UserReference): Migration => {
+export const initial = (reference: UserReference): Migration => {
+  const {
+    users,
+    types: { id, userKey },
+  } = reference
   // No foreign key refers to a client or a built-in user. Otherwise, a deletion would cascade to any number of rows in
   // one statement.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
-    const key = foreignKeyOf(users)
+    const key = foreignKeyOf(reference)
     return key === null ? column : column.references(key).onDelete('cascade')
   }
   return {
@@ -312,8 +316,8 @@ const autoIncrement =
   (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder =>
     id === 'integer' ? column.primaryKey().autoIncrement() : column.primaryKey()
 
-const foreignKeyOf = (users: UserReference['users']): string | null =>
-  typeof users === 'object' && users.foreignKeys ? `${users.name}.${users.columns.id}` : null
+const foreignKeyOf = ({ users, userForeignKey }: UserReference): string | null =>
+  typeof users === 'object' && userForeignKey.exists ? `${users.name}.${users.columns.id}` : null
 
 /** Creates an index. Every list has an index in the order of the list, so that every page has the same cost. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>

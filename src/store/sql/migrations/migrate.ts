@@ -27,8 +27,8 @@ export const migrate = async (
   handle: Handle,
   { to, dryRun = false, migrations: available = migrationsFor }: MigrateOptions = {},
 ): Promise<readonly MigrationResult[]> => {
-  const { write: db, users, types } = handle
-  const migrations = available({ users, types })
+  const { write: db } = handle
+  const migrations = available(handle)
   if (to !== undefined && !Object.hasOwn(migrations, to)) {
     throw new StoreUnusable(
       `There is no migration ${to}. Available: ${Object.keys(migrations).join(', ')}.`,

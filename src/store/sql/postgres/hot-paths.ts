@@ -1,7 +1,7 @@
 import type { UsersLocation } from '../../../model/user-table.ts'
 import { StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
-import type { ColumnTypes } from '../handle.ts'
+import type { ColumnTypes, UserForeignKey } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import type { LockRetries } from '../lock-retries.ts'
 import type { TokenValues } from '../tokens/columns.ts'
@@ -13,6 +13,7 @@ import { insertStatements, rotateStatements, rotationParameters } from './token-
 export interface PostgresHotPathsOptions {
   readonly dialect: Pick<PostgresDialect, 'run' | 'runOnce'>
   readonly users: UsersLocation
+  readonly userForeignKey: UserForeignKey
   readonly types: ColumnTypes
   /** Whether concurrent writes share a statement, and concurrent look-ups share another. */
   readonly batch: boolean
@@ -36,11 +37,17 @@ const isUndone = (error: unknown): boolean =>
 export const postgresHotPaths = ({
   dialect,
   users,
+  userForeignKey,
   types,
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
-  const inserting = insertStatements(types, users)
+  // `migrate` finds out whether there is a foreign key, so the statements are built for the first token.
+  let built: ReturnType<typeof insertStatements> | undefined
+  const inserting = () => {
+    built ??= insertStatements(types, users, userForeignKey.exists)
+    return built
+  }
   const rotating = rotateStatements(types)
   const insertAll = async (sql: string, tokens: readonly TokenValues[]) => {
     const { rows } = await dialect.runOnce(sql, [JSON.stringify(tokens)])
@@ -53,7 +60,7 @@ export const postgresHotPaths = ({
   }
   const insertOne = async (token: TokenValues): Promise<number | undefined> => {
     try {
-      return (await insertAll(inserting.waiting, [token])).get(token.access_token_digest)
+      return (await insertAll(inserting().waiting, [token])).get(token.access_token_digest)
     } catch (error) {
       if (error instanceof UniqueViolation) return undefined
       throw error
@@ -94,7 +101,7 @@ export const postgresHotPaths = ({
     lookup,
     insertToken: batched<TokenValues, number | undefined>({
       async run(tokens) {
-        const ids = await insertAll(inserting.skipping, tokens)
+        const ids = await insertAll(inserting().skipping, tokens)
         return tokens.map(({ access_token_digest }) => ids.get(access_token_digest) ?? leftOut)
       },
       runAlone: (token) => retry(() => insertOne(token)),

@@ -33,16 +33,18 @@ export const postgresStore = (
     id: 'bigserial',
     userKey: keyType === 'integer' ? 'bigint' : keyType,
   } as const
+  const userForeignKey = { exists: false }
   const store = sqlStore(
     newHandle({
       read: db,
       write: db,
       purge: db,
       users,
+      userForeignKey,
       // Transactions write concurrently, so the rows that a transaction has read must not change before it writes.
       locking: true,
       types,
-      hot: postgresHotPaths({ dialect, users, types, batch, lockRetries }),
+      hot: postgresHotPaths({ dialect, users, userForeignKey, types, batch, lockRetries }),
       ...(lockRetries && {
         transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
       }),

@@ -52,9 +52,10 @@ const givenRows = (columns: GivenColumns, { userKey }: ColumnTypes): string => {
 /** Returns the table and the column to which the foreign key of a user refers; undefined without a foreign key. */
 const referencedUser = (
   users: UsersLocation,
+  hasForeignKey: boolean,
 ): { readonly table: string; readonly key: string } | undefined => {
   if (users === 'built-in') return { table: 'oauth2server_user', key: 'id' }
-  if (users === 'elsewhere' || !users.foreignKeys) return undefined
+  if (users === 'elsewhere' || !hasForeignKey) return undefined
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
   return {
     table: users.name.split('.').map(quoted).join('.'),
@@ -66,10 +67,14 @@ const referencedUser = (
  * Returns the statements that insert tokens. `skipping` skips tokens whose client or user is locked, and `waiting`
  * waits for the lock.
  */
-export const insertStatements = (types: ColumnTypes, users: UsersLocation) => {
+export const insertStatements = (
+  types: ColumnTypes,
+  users: UsersLocation,
+  hasForeignKey: boolean,
+) => {
   const given = givenRows(tokenGiven, types)
   const names = tokenColumnNames.join(', ')
-  const user = referencedUser(users)
+  const user = referencedUser(users, hasForeignKey)
   // Take the same locks as the foreign keys.
   const unlocked = (
     name: string,

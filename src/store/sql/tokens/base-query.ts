@@ -17,8 +17,8 @@ export const liveTokens = (handle: Handle) =>
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 't.user_id')))
     .selectAll('t')
     .select('c.client_id')
-    .where(isThere(handle, 'c.user_id', 'o.id'))
-    .where(isThere(handle, 't.user_id', 'u.id'))
+    .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'o'))
+    .where(isThere(handle, { userId: 't.user_id', createdAt: 't.created_at' }, 'u'))
     .where(
       sql<boolean>`(t.authorization_id is not null or t.is_personal = 1 or c.own_tokens_until is null or t.id > c.own_tokens_until or (select p.authorization_id from oauth2server_token as p where p.id = t.parent_id) is not null)`,
     )

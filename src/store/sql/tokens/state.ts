@@ -9,6 +9,7 @@ import { fromRow, type TokenRow } from './columns.ts'
 
 interface StateRow extends TokenRow, JoinedUser {
   readonly client_name: string
+  readonly client_created_at: number
   readonly client_disabled: number
   readonly client_seal: string
   readonly client_scopes: string | null
@@ -22,6 +23,7 @@ const stateFromRow = (row: StateRow): TokenWithState => ({
     clientKey: row.client_key,
     clientId: row.client_id,
     name: row.client_name,
+    createdAt: row.client_created_at,
     ownerId: row.owner_id,
     ownerActive: row.owner_id === null || isTrue(row.owner_active),
     isDisabled: row.client_disabled === 1,
@@ -42,6 +44,7 @@ export const tokenStates = (
   const withState = tokens
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
     .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
+    .select(['c.created_at as client_created_at'])
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
     .select(userColumns)
   const stateOf = onceFor(stateFromRow)
