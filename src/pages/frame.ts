@@ -30,7 +30,10 @@ export interface FrameLinks {
   readonly admin: string
   readonly adminActivity: string
   readonly login: string
+  /** The built-in logout, which requires a POST; null if the application has its own login. */
   readonly logout: string | null
+  /** The logout page of the application; null if it is not configured. */
+  readonly hostLogout: string | null
 }
 
 /** The data that surrounds the content of a page, such as the header and the language. */

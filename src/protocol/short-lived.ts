@@ -10,6 +10,8 @@ export interface PendingAuthorization {
   readonly terms: string
   readonly userId: User['id']
   readonly sessionId: string
+  /** The URL at which the user can log in with another account, and then sees the same request. */
+  readonly otherAccount: string
 }
 
 /** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */

@@ -25,6 +25,7 @@ export const linksOf = (
   adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
   login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
   logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
+  hostLogout: hostLogin ? settings.logoutUrl : null,
 })
 
 /**

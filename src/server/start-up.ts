@@ -71,6 +71,11 @@ export const checkedOptions = async (
       'loginUrl (OAUTH2SERVER_LOGIN_URL) is required with resourceOwner: it is the address where users log in.',
     )
   }
+  if (options.resourceOwner === undefined && (settings?.logoutUrl ?? null) !== null) {
+    problems.push(
+      'logoutUrl (OAUTH2SERVER_LOGOUT_URL) requires resourceOwner: the built-in login has its own logout.',
+    )
+  }
   if (options.users && !options.resourceOwner && !options.users.withPassword) {
     problems.push(
       'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without both, nobody can log in.',

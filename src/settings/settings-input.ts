@@ -463,6 +463,14 @@ export interface SettingsInput {
    */
   readonly logoutPath?: SettingValues['logoutPath']
   /**
+   * The URL of the application's own logout page, to which the settings pages link. It requires
+   * the option `resourceOwner`.
+   *
+   * Default: `null`. The variable `OAUTH2SERVER_LOGOUT_URL` accepts a path that starts with one
+   * /, or an https URL.
+   */
+  readonly logoutUrl?: SettingValues['logoutUrl']
+  /**
    * The path of the pages on which users manage applications, tokens and sessions.
    *
    * Default: `"/account/settings"`. The variable `OAUTH2SERVER_SETTINGS_PREFIX` accepts a path

@@ -25,6 +25,19 @@ import {
   verbatim,
 } from './setting-types.ts'
 
+/** The type of a setting that contains the URL of a page of the application. */
+const hostPage = {
+  schema: z
+    .string()
+    .regex(
+      /^(?:\/(?![/\\])|https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[\x21-\x7E]*$/,
+    )
+    .nullable()
+    .default(null),
+  fromText: (text: string) => text || null,
+  accepts: 'a path that starts with one /, or an https URL',
+}
+
 /**
  * Every setting with its type, default, validation, description and environment variable. The parser, the TypeScript
  * types and the reference are derived from this table.
@@ -362,19 +375,16 @@ export const settings = {
   openapiPath: path('/openapi.json', 'The path of the OpenAPI document of the settings pages.'),
   loginPath: path('/login', 'The path of the built-in login page.'),
   loginUrl: {
-    schema: z
-      .string()
-      .regex(
-        /^(?:\/(?![/\\])|https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[\x21-\x7E]*$/,
-      )
-      .nullable()
-      .default(null),
-    fromText: (text: string) => text || null,
-    accepts: 'a path that starts with one /, or an https URL',
+    ...hostPage,
     sentence:
       "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
   },
   logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
+  logoutUrl: {
+    ...hostPage,
+    sentence:
+      "The URL of the application's own logout page, to which the settings pages link. It requires the option `resourceOwner`.",
+  },
   settingsPrefix: path(
     '/account/settings',
     'The path of the pages on which users manage applications, tokens and sessions.',

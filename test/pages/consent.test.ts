@@ -111,7 +111,7 @@ describe('XS-06 the consent page names the client, the user and the redirect tar
       '<a href="https://reader.example/about?a=b&amp;c=d" rel="noopener noreferrer nofollow"><bdi>https://reader.example/about?a=b&amp;c=d</bdi></a>',
     )
     expect(valueOfTerm(html, 'Registered by')).toBe('<bdi>owner@example.org</bdi>')
-    expect(valueOfTerm(html, 'You are logged in as')).toBe(`<bdi>${app.user.email}</bdi>`)
+    expect(valueOfTerm(html, 'You are logged in as')).toContain(`<bdi>${app.user.email}</bdi>`)
   })
 
   test('omits empty fields of the client', async () => {

@@ -151,3 +151,55 @@ test.each([
 ])('rejects loginUrl %s', async (loginUrl) => {
   await expect(createTestServer({ resourceOwner: () => 1, loginUrl })).rejects.toThrow('loginUrl')
 })
+
+test('the settings pages link to logoutUrl, the logout of the application', async () => {
+  const { server, user } = await start(
+    { loginUrl: '/enter', logoutUrl: '/leave' },
+    async () => owner,
+  )
+  const owner = user.id
+  const page = await (
+    await server.fetch(new Request('http://internal:8080/account/settings/applications/'))
+  ).text()
+  expect(page).toContain('<a href="/leave" class="button quiet">Log out</a>')
+  await server.close()
+})
+
+test('the settings pages contain no logout without logoutUrl', async () => {
+  const { server, user } = await start({ loginUrl: '/enter' }, async () => owner)
+  const owner = user.id
+  const page = await (
+    await server.fetch(new Request('http://internal:8080/account/settings/applications/'))
+  ).text()
+  expect(page).toContain('a@example.org')
+  expect(page).not.toContain('Log out')
+  await server.close()
+})
+
+test('rejects logoutUrl without resourceOwner, because the built-in login has its own logout', async () => {
+  await expect(createTestServer({ logoutUrl: '/leave' })).rejects.toThrow(
+    /logoutUrl .* requires resourceOwner/,
+  )
+})
+
+test('the consent page links to the login of the application for a user with another account', async () => {
+  const { server, authorizeUrl } = await startWithClient()
+  const page = await (await server.fetch(new Request(authorizeUrl))).text()
+  const [, link = ''] = /<a href="([^"]*)">Not you\? Use another account<\/a>/.exec(page) ?? []
+  const response = await server.fetch(new Request(new URL(link, authorizeUrl)))
+  const login = new URL(`${response.headers.get('location')}`, 'http://browser.example')
+  expect(login.pathname).toBe('/enter')
+  expect(login.searchParams.get('prompt')).toBe('login')
+  // The login returns to the same request.
+  const next = new URL(`${login.searchParams.get('next')}`, authorizeUrl)
+  expect(next.href).toBe(authorizeUrl)
+  await server.close()
+})
+
+const startWithClient = async () => {
+  const { server, user, authorize } = await start({ loginUrl: '/enter' }, async () => owner)
+  let owner: ResourceOwner = null
+  const login = await authorize({ state: 'a b&c' })
+  owner = user.id
+  return { server, authorizeUrl: `http://internal:8080${login.searchParams.get('next')}` }
+}

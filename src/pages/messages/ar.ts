@@ -103,6 +103,7 @@ export const ar: Messages = {
     nothing: (client) => `يريد ${client} التحقق من هويتك، ولن يحصل على أي إذن آخر.`,
     optional: 'يمكنك إلغاء تحديد ما لا تريد السماح به.',
     user: 'سجّلت الدخول باسم',
+    otherAccount: 'ليس أنت؟ استخدم حسابًا آخر',
     owner: 'سجّله',
     website: 'الموقع الإلكتروني',
     destination: 'ستنتقل إلى',

@@ -83,6 +83,7 @@ export const de: Messages = {
       `${client} möchte wissen, dass du es bist. Weitere Berechtigungen erhält die Anwendung nicht.`,
     optional: 'Was du nicht erlauben möchtest, kannst du abwählen.',
     user: 'Angemeldet als',
+    otherAccount: 'Nicht du? Anderes Konto verwenden',
     owner: 'Registriert von',
     website: 'Website',
     destination: 'Weiterleitung zu',

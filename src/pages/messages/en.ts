@@ -84,6 +84,7 @@ export const en = {
       `${client} wants to know who you are. It requests no other permission.`,
     optional: 'Untick anything that you do not want to allow.',
     user: 'You are logged in as',
+    otherAccount: 'Not you? Use another account',
     owner: 'Registered by',
     website: 'Website',
     destination: 'You will be sent to',

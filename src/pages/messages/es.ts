@@ -82,6 +82,7 @@ export const es: Messages = {
       `${client} quiere saber quién eres. No obtiene ningún otro permiso.`,
     optional: 'Puedes desmarcar lo que no quieras permitir.',
     user: 'Has iniciado sesión como',
+    otherAccount: '¿No eres tú? Usa otra cuenta',
     owner: 'Registrada por',
     website: 'Sitio web',
     destination: 'Se te redirigirá a',

@@ -84,6 +84,7 @@ export const fr: Messages = {
       `${client} souhaite s’assurer que c’est bien vous. Aucune autre autorisation ne lui est accordée.`,
     optional: 'Vous pouvez décocher ce que vous ne voulez pas autoriser.',
     user: 'Session ouverte avec le compte',
+    otherAccount: 'Ce n’est pas vous\u202f? Utilisez un autre compte',
     owner: 'Enregistrée par',
     website: 'Site web',
     destination: 'Redirection vers',

@@ -80,6 +80,7 @@ export const it: Messages = {
       `${client} vuole sapere che sei proprio tu. Non ottiene altre autorizzazioni.`,
     optional: 'Puoi deselezionare ciò che non vuoi autorizzare.',
     user: 'Hai effettuato l’accesso come',
+    otherAccount: 'Non sei tu? Usa un altro account',
     owner: 'Registrata da',
     website: 'Sito web',
     destination: 'Reindirizzamento a',

@@ -83,6 +83,7 @@ export const ja: Messages = {
       `${client} が、あなたが誰であるかの確認を求めています。それ以外の権限は与えられません。`,
     optional: '許可しない項目は、チェックを外すことができます。',
     user: 'ログイン中のアカウント',
+    otherAccount: '別のアカウントを使用',
     owner: '登録者',
     website: 'ウェブサイト',
     destination: '移動先',

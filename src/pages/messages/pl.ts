@@ -83,6 +83,7 @@ export const pl: Messages = {
       `Aplikacja ${client} chce poznać Twoją tożsamość. Nie otrzyma żadnych innych uprawnień.`,
     optional: 'Możesz odznaczyć to, na co nie chcesz zezwolić.',
     user: 'Zalogowano jako',
+    otherAccount: 'To nie Ty? Użyj innego konta',
     owner: 'Zarejestrowana przez',
     website: 'Strona internetowa',
     destination: 'Nastąpi przekierowanie do',

@@ -81,6 +81,7 @@ export const pt: Messages = {
       `${client} quer saber quem você é. Não recebe nenhuma outra permissão.`,
     optional: 'Você pode desmarcar o que não quiser permitir.',
     user: 'Você entrou como',
+    otherAccount: 'Não é você? Use outra conta',
     owner: 'Registrado por',
     website: 'Site',
     destination: 'Em seguida, você irá para',

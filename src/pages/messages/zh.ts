@@ -79,6 +79,7 @@ export const zh: Messages = {
     nothing: (client) => `${client} 希望确认你的身份。它不会获得其他权限。`,
     optional: '不想允许的项目可以取消勾选。',
     user: '当前登录账号',
+    otherAccount: '不是你？使用其他账号',
     owner: '注册者',
     website: '网站',
     destination: '即将前往',

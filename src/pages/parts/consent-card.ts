@@ -14,6 +14,8 @@ export interface AskedConsent {
   readonly client: AskingClient
   /** The e-mail address of the user who decides. */
   readonly user: string
+  /** The URL at which the user can log in with another account. */
+  readonly otherAccount: string
   readonly scopes: readonly Scope[]
   /** The scopes that the user may untick. */
   readonly optionalScopes: readonly string[]
@@ -60,11 +62,14 @@ ${after}<p class="decision">
 </p>
 <p class="hint">${consent.lasting}</p>
 </form>
-${facts([[consent.user, html`<bdi>${view.user}</bdi>`]])}
+${facts([[consent.user, account(view, frame)]])}
 </div>`,
     { narrow: true, navigation: false },
   )
 }
+
+const account = ({ user, otherAccount }: AskedConsent, { texts }: Frame): Html =>
+  html`<bdi>${user}</bdi><br><a href="${otherAccount}">${texts.consent.otherAccount}</a>`
 
 /** Renders the requested scopes, with a checkbox for each optional scope. */
 const askedScopes = (view: AskedConsent, frame: Frame): readonly Html[] =>

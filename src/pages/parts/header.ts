@@ -42,6 +42,7 @@ ${user.isAdmin ? entry('admin', links.admin) : ''}
 </nav>
 <div class="account">
 <bdi>${user.email}</bdi>
+${links.hostLogout === null ? '' : html`<a href="${links.hostLogout}" class="button quiet">${texts.frame.logout}</a>`}
 ${links.logout === null ? '' : html`<button type="submit" form="logout" class="quiet">${texts.frame.logout}</button>`}
 </div>`
 }

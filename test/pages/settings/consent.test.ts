@@ -53,7 +53,7 @@ describe('the consent page of an application that a user registered', () => {
     expect(page.fact(consent.owner)).toBe('maker@example.org')
     expect(page.fact(consent.website)).toBe('https://reader.example/about')
     expect(page.fact(consent.destination)).toBe('callback.example:8443')
-    expect(page.fact(consent.user)).toBe(app.user.email)
+    expect(page.fact(consent.user)).toBe(`${app.user.email} ${consent.otherAccount}`)
     expect(page.text).toContain('Reads your notes to you. Every evening.')
     expect(page.text).toContain(consent.unverified('The Notes'))
     expect(page.html).not.toContain(`href="${at.list}"`)

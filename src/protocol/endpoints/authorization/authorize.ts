@@ -21,7 +21,7 @@ import {
   validateRequest,
 } from './authorization-request.ts'
 import { errorResponse } from './authorization-response.ts'
-import { decide, showConsent } from './consent.ts'
+import { decide, otherAccountOf, showConsent, useOtherAccount } from './consent.ts'
 import { grant } from './grant-authorization.ts'
 import { isPrefetch } from './is-prefetch.ts'
 import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
@@ -47,6 +47,9 @@ export const authorizationEndpoint: Endpoint = {
       throw new OAuthError('invalid_request', 'The request is too long.', { status: 413 })
     if (request.method === 'POST' && params.repeated('confirm').length > 0)
       return decide(request, params, server)
+    const other = params.repeated(otherAccountOf)
+    if (other[0] !== undefined && params.repeated('client_id').length === 0)
+      return useOtherAccount(request, other[0], server)
 
     let meant: Parameters
     let proven: ProvenRedirect
@@ -92,7 +95,8 @@ const authorize = async (
     }
     if (request.prompt.includes('none'))
       throw new OAuthError('consent_required', 'The user has to agree first.')
-    return await showConsent(http, request, proven.client, signedIn, server)
+    const otherAccount = loginAddress(text, server, [...request.prompt, 'login'])
+    return await showConsent(http, request, proven.client, signedIn, server, otherAccount)
   } catch (error) {
     const known = asOAuthError(error)
     if (!(known instanceof OAuthError)) throw error
@@ -144,16 +148,25 @@ const toErrorView = (
   return redirectResponse(withQuery(errorView, view))
 }
 
+/** Redirects to the login page. */
+const toLogin = (
+  text: string,
+  server: ServerContext,
+  prompt?: AuthorizationRequest['prompt'],
+  asked?: string,
+): Response => redirectResponse(loginAddress(text, server, prompt, asked))
+
 /**
- * Redirects to the login page. After the login, the browser repeats the request without secrets and `prompt=login`.
+ * Returns the URL of the login page. After the login, the browser repeats the request without secrets and
+ * `prompt=login`.
  * @param asked the value of `login_again`, for a request whose `prompt=login` is stored and cannot be removed
  */
-const toLogin = (
+const loginAddress = (
   text: string,
   { settings, basePath, ui }: ServerContext,
   prompt: AuthorizationRequest['prompt'] = [],
   asked?: string,
-): Response => {
+): string => {
   const again = prompt.includes('login')
   const pairs = text
     .split('&')
@@ -163,7 +176,7 @@ const toLogin = (
   if (asked !== undefined) added.push(`${loginAgain}=${asked}`)
   const query = [...pairs, ...added].join('&').replaceAll(unfitForUrl, encodeURIComponent)
   const next = `${basePath}${settings.oauthPrefix}/authorize?${query}`
-  return redirectResponse(withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined }))
+  return withQuery(ui.links.login, { next, prompt: again ? 'login' : undefined })
 }
 
 // The login URL must not contain secrets or the record of an earlier login.

@@ -5,9 +5,10 @@ import type { AuthorizationRequest } from '../../../model/authorization-request.
 import type { Client } from '../../../model/client.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { formActionSource, isRegistered } from '../../../model/redirect-uri.ts'
+import { formActionSource, isRegistered, withQuery } from '../../../model/redirect-uri.ts'
 import { isWithin } from '../../../model/scope.ts'
 import type { ServerContext } from '../../server-context.ts'
+import { browserOf } from '../../session/browser.ts'
 import type { PendingAuthorization } from '../../short-lived.ts'
 import {
   boundTo,
@@ -20,24 +21,45 @@ import {
 } from '../consent/consent-flow.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
+import { redirectResponse } from '../responses/responses.ts'
 import { errorResponse } from './authorization-response.ts'
 import { grant } from './grant-authorization.ts'
 
 /** The maximum time for the user's decision, in milliseconds. */
 const timeToDecide = 600_000
 
-/** Stores the validated request and shows the consent page, whose form identifies the request by a one-time ID. */
+/**
+ * Stores the validated request and shows the consent page, whose form identifies the request by a one-time ID.
+ * @param otherAccount the URL at which the user can log in with another account
+ */
 export const showConsent = async (
   http: HttpRequest,
   request: AuthorizationRequest,
   client: Client,
   signedIn: SignedIn,
   server: ServerContext,
+  otherAccount: string,
 ): Promise<Response> => {
-  const pending = { request, ...boundTo(client, signedIn, server) }
+  const pending = { request, otherAccount, ...boundTo(client, signedIn, server) }
   const id = await server.shortLived.pending.put(pending, server.clock() + timeToDecide)
   const ticked = await tickedAtFirst(request, client, signedIn, server)
   return renderConsent(http, { id, asked: request, client, ticked }, signedIn, server)
+}
+
+/** The parameter with the one-time ID of a request that another account of the user should decide. */
+export const otherAccountOf = 'other_account'
+
+/** Redirects to the login with another account, after which the browser repeats the stored request. */
+export const useOtherAccount = async (
+  http: HttpRequest,
+  id: string,
+  server: ServerContext,
+): Promise<Response> => {
+  const signedIn = await server.sessions.signedIn(browserOf(http))
+  const stored = await server.shortLived.pending.get(id)
+  const isOwn = stored?.userId === signedIn?.user.id && stored?.sessionId === signedIn?.sessionId
+  if (!stored || !isOwn) return renderProblem(http, server, 'decided', { status: 400 })
+  return redirectResponse(stored.otherAccount)
 }
 
 /** Grants or denies a stored request, as the user decided. The first decision is final. */
@@ -95,9 +117,11 @@ const renderConsent = (
   const { basePath, settings } = server
   const { redirectUri, uiLocales } = question.asked
   const shared = questionView(question, signedIn, server)
+  const action = `${basePath}${settings.oauthPrefix}/authorize`
   const view = {
     ...shared,
-    action: `${basePath}${settings.oauthPrefix}/authorize`,
+    action,
+    otherAccount: withQuery(action, { [otherAccountOf]: question.id }),
     authorizationRequest: question.id,
     client: { ...shared.client, redirectUri },
     problem,

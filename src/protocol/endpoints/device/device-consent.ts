@@ -49,6 +49,20 @@ export const deviceAddress = (
   withQuery(`${basePath}${settings.oauthPrefix}/device`, { ui_locales: uiLocalesIn(query) })
 
 /**
+ * Returns the URL of the login page, which leads back to the device page.
+ * @param prompt `login` shows the login form even to a logged-in user
+ */
+export const deviceLogin = (
+  http: HttpRequest,
+  userCode: string | undefined,
+  server: ServerContext,
+  prompt?: 'login',
+): string => {
+  const next = withQuery(deviceAddress(http, server), { user_code: userCode })
+  return withQuery(server.ui.links.login, { next, prompt })
+}
+
+/**
  * Shows the consent page, even if consent is remembered: the user has to recognize the device (RFC 8628 §5.4).
  * @returns the page; undefined if the client may no longer make the request
  */
@@ -117,6 +131,7 @@ const renderQuestion = (
 ): Promise<Response> => {
   const view = {
     ...questionView(question, signedIn, server),
+    otherAccount: deviceLogin(http, shownUserCode(userCode), server, 'login'),
     action: deviceAddress(http, server),
     deviceConfirmation: question.id,
     userCode: shownUserCode(userCode),

@@ -2,7 +2,6 @@ import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { withQuery } from '../../../model/redirect-uri.ts'
 import { shownUserCode, userCodeIn } from '../../../model/user-code.ts'
 import { deviceAuthorizations } from '../../../records/device-authorizations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
@@ -12,7 +11,7 @@ import { renderProblem } from '../responses/problem.ts'
 import { readerOf, textsOf } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
-import { askAboutDevice, decideOnDevice, deviceAddress } from './device-consent.ts'
+import { askAboutDevice, decideOnDevice, deviceAddress, deviceLogin } from './device-consent.ts'
 import { noteWrongUserCode, tryUserCode } from './user-code-tries.ts'
 
 /** The page on which a user enters a user code and decides about the device. RFC 8628 §3.3. */
@@ -98,7 +97,5 @@ const form = (
   return renderPage(http, server, 'device', view, { status, headers, signedIn })
 }
 
-const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response => {
-  const next = withQuery(deviceAddress(http, server), { user_code: codeIn(params) })
-  return redirectResponse(withQuery(server.ui.links.login, { next }))
-}
+const toLogin = (http: HttpRequest, params: Parameters, server: ServerContext): Response =>
+  redirectResponse(deviceLogin(http, codeIn(params), server))
