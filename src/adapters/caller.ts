@@ -8,6 +8,8 @@ import type { LookAhead } from './asked-scopes.ts'
 export interface Caller {
   readonly server: AuthorizationServer
   readonly result: AuthResult
+  /** The headers of the response of the application. */
+  readonly headers: Readonly<Record<string, string>>
   /** Returns the scopes that the guards on the route require. */
   readonly ahead: LookAhead
   /** The scopes of the guards that the request has passed. */
@@ -49,7 +51,8 @@ export const identifyAt = (
     server.checkQuery(credentials.query)
     const presented = { ...credentials, resource, requireAudience, neededScopes: ahead }
     const result = await server.resourceServer.resolve(presented)
-    return { server, result, ahead, passed: new Set() }
+    const headers = result.headers ? { ...protectiveHeaders, ...result.headers } : protectiveHeaders
+    return { server, result, headers, ahead, passed: new Set() }
   }
 }
 

@@ -18,7 +18,6 @@ import {
   mustBeIdentified,
   mustBePage,
   oauthScopes,
-  protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
   refusalBy,
@@ -91,7 +90,7 @@ export const rest = (server: AuthorizationServer, options?: RestOptions): Fastif
         const caller = await identify(credentialsOf(request.raw, server, request), ahead)
         callers.set(request, caller)
         Object.assign(request, { auth: caller.result.auth })
-        reply.headers(protectiveHeaders)
+        reply.headers(caller.headers)
       } catch (error) {
         return refuse(error, server, reply)
       }

@@ -11,7 +11,6 @@ import {
   identifyAt,
   mustBeIdentified,
   oauthScopes,
-  protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
   refusalBy,
@@ -128,16 +127,16 @@ const guard = (rule: Guard): HandlerGuard => {
       const refusal = refusalBy(rule, caller, behind)
       return refusal
         ? refusalResponse(refusal, caller.server)
-        : protect(await handler.call(this, request, ...rest))
+        : protect(await handler.call(this, request, ...rest), caller)
     }
     return asking(guarded, [...rule.scopes, ...behind])
   }
 }
 
 // Copies the response, since its headers may be immutable. Does not replace headers of the application.
-const protect = (response: Response): Response => {
+const protect = (response: Response, { headers }: Caller): Response => {
   const copy = new Response(response.body, response)
-  for (const [name, value] of Object.entries(protectiveHeaders))
+  for (const [name, value] of Object.entries(headers))
     if (!copy.headers.has(name)) copy.headers.set(name, value)
   return copy
 }

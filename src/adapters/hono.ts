@@ -13,7 +13,6 @@ import {
   mustBeIdentified,
   mustBePage,
   oauthScopes,
-  protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
   refusalBy,
@@ -105,16 +104,17 @@ export const rest = (
   return async (context, next) => {
     const target = targetOf(context)
     const connection = { remoteAddress: remoteAddress(context), raw: context, target }
+    let caller: Caller
     try {
       const credentials = credentialsOf(context.req.raw, connection, server)
-      const caller = await identify(credentials, () => askedBy(stepsOf(context)))
+      caller = await identify(credentials, () => askedBy(stepsOf(context)))
       callers.set(context, caller)
       setVariable(context, 'auth', caller.result.auth)
     } catch (error) {
       return refuse(error, server, context)
     }
     await next()
-    setHeaders(context, protectiveHeaders)
+    setHeaders(context, caller.headers)
   }
 }
 

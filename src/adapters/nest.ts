@@ -28,7 +28,6 @@ import {
   identifyAt,
   mustBeIdentified,
   oauthScopes,
-  protectiveHeaders,
   type RequireApiAuthOptions,
   type RestOptions,
   refusalBy,
@@ -137,7 +136,7 @@ const guard = (rule: Guard): Type<CanActivate> => {
         const refusal = refusalBy(rule, caller)
         if (refusal) throw refusal
         Object.assign(request, { auth: caller.result.auth })
-        setHeaders(context, protectiveHeaders)
+        setHeaders(context, caller.headers)
         return true
       } catch (error) {
         throw asHttpException(error, this.#server, context)

@@ -1,13 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthorizationServer } from '../server/authorization-server.ts'
 import { askedBy } from './asked-scopes.ts'
-import {
-  type Caller,
-  identifyAt,
-  protectiveHeaders,
-  type RestOptions,
-  refusalHeaders,
-} from './caller.ts'
+import { type Caller, identifyAt, type RestOptions, refusalHeaders } from './caller.ts'
 import { credentialsOf } from './node-http.ts'
 
 /** Middleware for `node:http`, Connect and Express. */
@@ -49,7 +43,7 @@ export const restStep = (
       (caller) => {
         noted[found] = caller
         Object.assign(request, { auth: caller.result.auth })
-        setHeaders(response, protectiveHeaders)
+        setHeaders(response, caller.headers)
         next()
       },
       (error: unknown) => refuse(error, server, response, next),

@@ -71,6 +71,8 @@ export interface AuthResult {
   readonly resource?: string | undefined
   /** Whether the client used the DPoP scheme. A refusal then uses this scheme in its challenge. RFC 9449 §7.2. */
   readonly isDpop?: boolean
+  /** Additional headers of the response: the quota of the token. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export const anonymous: Auth = Object.freeze({

@@ -25,7 +25,7 @@ export interface ResourceServerOptions {
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
   /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
-  readonly limits: Pick<Limits, 'check' | 'consume' | 'countFailure'>
+  readonly limits: Pick<Limits, 'check' | 'spend' | 'countFailure'>
   /** The maximum number of uses of a token per minute; 0 for no maximum. */
   readonly tokenQuota: number
   readonly acceptQueryAccessToken: boolean
@@ -71,8 +71,10 @@ export class ResourceServer {
     const presented = this.#presentedToken(credentials)
     const { resource } = credentials
     if (!presented) return { ...(await this.#session(credentials)), resource }
-    const auth = await this.#authOf(presented)
-    return presented.scheme === 'dpop' ? { auth, resource, isDpop: true } : { auth, resource }
+    const result = await this.#authOf(presented)
+    return presented.scheme === 'dpop'
+      ? { ...result, resource, isDpop: true }
+      : { ...result, resource }
   }
 
   /** Returns the challenge for a request without a credential, including the required scopes. RFC 6750 §3.1. */
@@ -160,7 +162,7 @@ export class ResourceServer {
     return { scheme: isDpop ? 'dpop' : 'bearer', accessToken: value, credentials }
   }
 
-  async #authOf(presented: PresentedToken): Promise<Auth> {
+  async #authOf(presented: PresentedToken): Promise<Pick<AuthResult, 'auth' | 'headers'>> {
     const { getToken, userProxy, clock, noteUse, noteLookup, check, limits } = this.#options
     const { accessToken, credentials } = presented
     const { address } = credentials
@@ -176,11 +178,11 @@ export class ResourceServer {
     if (!this.#isForHere(presented, found)) throw this.#refusedToken('misplaced', presented)
     const checking = check(presented, found)
     if (checking) await checking
-    if (this.#options.tokenQuota > 0) await this.#spend(found)
+    const headers = this.#options.tokenQuota > 0 ? await this.#spend(found) : undefined
     noteLookup('valid')
     noteUse(found, now, address)
     const { token, user, client } = found
-    return {
+    const auth: Auth = {
       kind: token.isPersonal ? 'personal_token' : 'access_token',
       user: user && userProxy(user),
       client: token.isPersonal ? null : { clientId: client.clientId, name: client.name },
@@ -188,12 +190,26 @@ export class ResourceServer {
       authorizationId: token.authorizationId,
       scopes: token.scopes,
     }
+    return { auth, headers }
   }
 
-  // A child token shares the quota of its parent.
-  async #spend({ token: { id, parentId } }: FoundToken): Promise<void> {
+  /**
+   * Counts a request with a token. A child token shares the quota of its parent.
+   * @returns the headers that inform the client about its quota (draft-ietf-httpapi-ratelimit-headers §3, §4)
+   * @throws OAuthError 429 with these headers
+   */
+  async #spend({ token: { id, parentId } }: FoundToken): Promise<Readonly<Record<string, string>>> {
     const { limits, tokenQuota: points } = this.#options
-    await limits.consume({ name: 'tokenQuota', points, seconds: 60 }, '', String(parentId ?? id))
+    const limit = { name: 'tokenQuota', points, seconds: 60 } as const
+    try {
+      const quota = await limits.spend(limit, '', String(parentId ?? id))
+      return quota ? quotaHeaders(points, quota.left, Math.ceil(quota.wait / 1000)) : {}
+    } catch (error) {
+      if (!(error instanceof OAuthError) || error.status !== 429) throw error
+      const { code, message, status, headers } = error
+      const quota = quotaHeaders(points, 0, Number(headers['retry-after']))
+      throw new OAuthError(code, message, { status, headers: { ...headers, ...quota } })
+    }
   }
 
   // A bound token requires the DPoP scheme, and a restricted token is valid only for its resources.
@@ -299,3 +315,9 @@ const isJwtAccessToken = (value: string): boolean => {
 // contains neither the name nor an encoded character.
 const queryTokens = (query: string): readonly string[] =>
   /access_token|%/.test(query) ? new URLSearchParams(query).getAll('access_token') : []
+
+/** Returns the headers of a quota per minute, with the remaining requests and the seconds until they are restored. */
+const quotaHeaders = (points: number, left: number, seconds: number) => ({
+  'ratelimit-policy': `"token";q=${points};w=60`,
+  ratelimit: `"token";r=${left};t=${seconds}`,
+})

@@ -106,13 +106,26 @@ export class Limits {
    * @throws OAuthError 429 with `Retry-After` if the limit is exceeded
    */
   async consume(limit: Limit | LimitName, address: string, target = ''): Promise<void> {
-    if (this.#isOff(limit, address, target)) return
+    await this.spend(limit, address, target)
+  }
+
+  /**
+   * Counts an event like `consume`.
+   * @returns how many more events are accepted, and for how many milliseconds they count; undefined without a limit
+   * @throws OAuthError 429 with `Retry-After` if the limit is exceeded
+   */
+  async spend(
+    limit: Limit | LimitName,
+    address: string,
+    target = '',
+  ): Promise<{ readonly left: number; readonly wait: number } | undefined> {
+    if (this.#isOff(limit, address, target)) return undefined
     const counter = this.#counter(limit, address, target)
     this.#refuseIfReached(counter)
     const { count, wait } = await this.#countShared(counter).catch(
       ifStoreUnavailable(() => this.#countLocally(counter)),
     )
-    if (count <= counter.points) return
+    if (count <= counter.points) return { left: counter.points - count, wait }
     this.#reached(counter, wait, { isFirst: count === counter.points + 1 })
     throw tooMany(wait)
   }

@@ -222,6 +222,36 @@ describe('tokenQuota', () => {
     expect(reached(app)).toEqual([['tokenQuota', null]])
   })
 
+  test('informs the client about its quota in the headers of each response (draft-ietf-httpapi-ratelimit-headers)', async () => {
+    await using app = await start({ tokenQuota: 2 })
+    const token = await app.personalToken()
+    const quotas = []
+    for (let times = 0; times < 4; times += 1) {
+      const { status, headers } = await ask(app, token)
+      expect(headers.get('ratelimit-policy')).toBe('"token";q=2;w=60')
+      const [, left, seconds] =
+        /^"token";r=(\d+);t=(\d+)$/.exec(`${headers.get('ratelimit')}`) ?? []
+      expect(Number(seconds)).toBeGreaterThan(0)
+      expect(Number(seconds)).toBeLessThanOrEqual(60)
+      quotas.push([status, Number(left)])
+    }
+    expect(quotas).toEqual([
+      [200, 1],
+      [200, 0],
+      [429, 0],
+      [429, 0],
+    ])
+  })
+
+  test('adds no such headers to requests without a token, or without a quota', async () => {
+    await using app = await start({ tokenQuota: 2 })
+    const anonymous = await fetch(`${app.issuer}/api/public`)
+    expect(anonymous.headers.get('ratelimit')).toBeNull()
+    await using unlimited = await start()
+    const { headers } = await ask(unlimited, await unlimited.personalToken())
+    expect(headers.get('ratelimit')).toBeNull()
+  })
+
   test('counts the requests of an exchanged token together with its parent (RFC 8693)', async () => {
     await using app = await start({ tokenQuota: 4, tokenExchange: true })
     const token = await app.personalToken(['notes:read'])

@@ -174,7 +174,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       check: () => undefined,
       limits: {
         check: () => undefined,
-        consume: async () => undefined,
+        spend: async () => undefined,
         countFailure: async () => undefined,
       },
       tokenQuota: 0,

@@ -44,6 +44,7 @@ export const controlled = async (options: ServerSettings): Promise<Controlled> =
   const events: string[] = []
   const store = { isBroken: false }
   const server = await createTestServer({
+    tokenQuota: 1_000_000,
     secretKeys: [secretKey],
     scopes: [
       new Scope('notes:read'),

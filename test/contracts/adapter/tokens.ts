@@ -39,6 +39,17 @@ export const describeTokens = (world: () => World): void => {
     expect(await world().ask('/api/public', presented)).toEqual(open)
   }
 
+  test('the response to a request with a token contains the quota of the token, unlike other responses', async () => {
+    const { app, client, user } = world()
+    const token = await app.control.accessToken(user.id, client.clientId, [])
+    const headersOf = async (presented: Presented) =>
+      (await world().send(world().path('/api/me'), presented)).headers
+    const headers = await headersOf({ authorization: `Bearer ${token}` })
+    expect(headers.get('ratelimit-policy')).toBe('"token";q=1000000;w=60')
+    expect(headers.get('ratelimit')).toMatch(/^"token";r=999999;t=\d+$/)
+    expect((await headersOf({})).get('ratelimit')).toBeNull()
+  })
+
   describe('no credential', () => {
     test('returns 401 and a challenge without an error, or treats the request as anonymous if the resource allows it', () =>
       both({}, bare, anonymous))
