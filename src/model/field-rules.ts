@@ -119,21 +119,23 @@ export const validEmail = (value: string): string => {
   return email
 }
 
-const minPasswordLength = 8
+export const minPasswordLength = 8
 export const maxPasswordBytes = 1024
 
 /** Validates the length of a password and returns it unchanged; hashing normalizes it. */
-export const validPassword = (value: string): string => {
+export const validPassword = (value: string, field = 'password'): string => {
   if ([...value].length < minPasswordLength) {
     throw new InvalidField(
-      'password',
+      field,
       `The password must have at least ${minPasswordLength} characters.`,
+      { problem: 'passwordTooShort', value: minPasswordLength },
     )
   }
   if (Buffer.byteLength(value) > maxPasswordBytes) {
     throw new InvalidField(
-      'password',
+      field,
       `The password must not be longer than ${maxPasswordBytes} bytes.`,
+      { problem: 'passwordTooLong', value: maxPasswordBytes },
     )
   }
   return value

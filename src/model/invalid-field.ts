@@ -25,6 +25,9 @@ export type FieldProblem =
   | 'notRotatable'
   | 'changedMeanwhile'
   | 'overlapInvalid'
+  | 'passwordWrong'
+  | 'passwordTooShort'
+  | 'passwordTooLong'
   | 'other'
 
 /** The problem of an invalid field, for the message in the language of the reader. */

@@ -25,6 +25,8 @@ export interface FrameLinks {
   readonly applications: string
   /** The sessions page; null if the application has its own login, and therefore its own sessions. */
   readonly sessions: string | null
+  /** The page on which users change their passwords; null if the application manages the passwords. */
+  readonly password: string | null
   /** The activity page of the user's account. */
   readonly activity: string
   readonly admin: string

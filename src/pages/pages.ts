@@ -13,6 +13,7 @@ import { deviceConsentPage } from './views/device-consent.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
 import { loginPage } from './views/login.ts'
+import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { sessionsPage } from './views/sessions.ts'
 
@@ -33,6 +34,7 @@ export const builtInPages = {
   personalToken: personalTokenPage,
   authorization: authorizationPage,
   sessions: sessionsPage,
+  password: passwordPage,
   shownOnce: shownOncePage,
   activity: activityPage,
   admin: adminPage,

@@ -13,13 +13,14 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
 export const linksOf = (
   settings: Settings,
   basePath: string,
-  { hostLogin }: { readonly hostLogin: boolean },
+  { hostLogin, hostUsers }: { readonly hostLogin: boolean; readonly hostUsers: boolean },
 ): FrameLinks => ({
   stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
   script: `${basePath}${settings.oauthPrefix}/page.js`,
   home: `${basePath}/`,
   applications: `${basePath}${settings.settingsPrefix}/applications/`,
   sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+  password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
   activity: `${basePath}${settings.settingsPrefix}/activity/`,
   admin: `${basePath}${settings.adminPrefix}/applications/`,
   adminActivity: `${basePath}${settings.adminPrefix}/activity/`,

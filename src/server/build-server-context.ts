@@ -56,7 +56,10 @@ export const buildServerContext = (
     ui: {
       pages: prepared.pages,
       brand: brandOf(settings, issuer),
-      links: linksOf(settings, basePath, { hostLogin: options.resourceOwner !== undefined }),
+      links: linksOf(settings, basePath, {
+        hostLogin: options.resourceOwner !== undefined,
+        hostUsers: options.users !== undefined,
+      }),
       errorView: prepared.errorView,
     },
     shortLived: shortLivedOf(context),

@@ -4,6 +4,7 @@ import { loginEndpoint } from '../protocol/endpoints/login/login.ts'
 import { logoutEndpoint } from '../protocol/endpoints/login/logout.ts'
 import { metricsEndpoint } from '../protocol/endpoints/operations/metrics.ts'
 import { settingsEndpoints } from '../protocol/endpoints/settings/built-in.ts'
+import { passwordPage } from '../protocol/endpoints/settings/password.ts'
 import { sessionsPage } from '../protocol/endpoints/settings/sessions.ts'
 import { builtInExtensions } from '../protocol/extensions/built-in.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
@@ -39,7 +40,7 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
   // An application that replaces the login also manages its own sessions, so the session endpoints are omitted.
   const sessionEndpoints = options.resourceOwner
     ? []
-    : [loginEndpoint, logoutEndpoint, sessionsPage]
+    : [loginEndpoint, logoutEndpoint, sessionsPage, ...(options.users ? [] : [passwordPage])]
   const endpoints = [
     ...builtInEndpoints,
     ...sessionEndpoints,

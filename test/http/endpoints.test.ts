@@ -8,8 +8,14 @@ import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 
 const directory = join(import.meta.dirname, '../../src/protocol/endpoints')
 
-/** Endpoints that exist only with the built-in login, or only with `serve`. */
-const conditional = ['loginEndpoint', 'logoutEndpoint', 'sessionsPage', 'homeEndpoint']
+/** Endpoints that exist only with the built-in login or the built-in users, or only with `serve`. */
+const conditional = [
+  'loginEndpoint',
+  'logoutEndpoint',
+  'sessionsPage',
+  'passwordPage',
+  'homeEndpoint',
+]
 
 const isEndpoint = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'handle' in value && 'path' in value

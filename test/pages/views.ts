@@ -17,6 +17,7 @@ export const frame: Frame = {
     home: '/',
     applications: '/account/settings/applications/',
     sessions: '/account/settings/sessions/',
+    password: '/account/settings/password/',
     activity: '/account/settings/activity/',
     admin: '/admin/applications/',
     adminActivity: '/admin/activity/',
@@ -298,6 +299,12 @@ export const sampleViews = (
       scopes: scopes.slice(0, 3),
       ends: now + 30 * day,
       revokeAllAction: `${settings}authorized/c1/revoke/`,
+    },
+    password: {
+      action: '/account/settings/password/',
+      email: outside('ada@example.org'),
+      minLength: 8,
+      problem: undefined,
     },
     sessions: {
       action: '/account/settings/sessions/',

@@ -274,6 +274,15 @@ export const de: Messages = {
     othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
     alone: 'Du bist nirgendwo sonst angemeldet.',
   },
+  password: {
+    title: 'Passwort ändern',
+    about:
+      'Danach bleibst du nur in diesem Browser angemeldet. Anwendungen und persönliche Token behalten ihren Zugriff.',
+    current: 'Aktuelles Passwort',
+    next: 'Neues Passwort',
+    hint: (min: number) => `Mindestens ${min} Zeichen.`,
+    submit: 'Passwort ändern',
+  },
   activity: {
     title: 'Letzte Aktivität',
     about:
@@ -472,6 +481,9 @@ export const de: Messages = {
     expiresTooLate: (day: string) => `Wähle spätestens den ${day}.`,
     expiresMissing: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
     confirmName: 'Das ist nicht der Name. Es wurde nichts gelöscht.',
+    passwordWrong: 'Das aktuelle Passwort ist falsch.',
+    passwordTooShort: (limit: number) => `Das Passwort muss mindestens ${limit} Zeichen haben.`,
+    passwordTooLong: 'Das Passwort ist zu lang.',
     overlapInvalid: 'Wähle eine der angebotenen Zeiten.',
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
@@ -490,6 +502,7 @@ export const de: Messages = {
     revoked: (name: string) => `„${name}“ kann nicht mehr in deinem Namen handeln.`,
     revokedAll: 'Keine Anwendung kann mehr in deinem Namen handeln.',
     sessionEnded: 'Der gewählte Browser wurde abgemeldet.',
+    passwordChanged: 'Dein Passwort wurde geändert. Alle anderen Browser wurden abgemeldet.',
     otherSessionsEnded: 'Alle anderen Browser wurden abgemeldet.',
     clientVerified: (name: string) => `„${name}“ wird als verifiziert angezeigt.`,
     clientUnverified: (name: string) => `„${name}“ wird nicht mehr als verifiziert angezeigt.`,

@@ -269,6 +269,15 @@ export const en = {
     othersAbout: 'All browsers except this one will be logged out.',
     alone: 'You are not logged in anywhere else.',
   },
+  password: {
+    title: 'Change password',
+    about:
+      'After the change, you stay logged in only in this browser. Applications and personal tokens keep their access.',
+    current: 'Current password',
+    next: 'New password',
+    hint: (min: number) => `At least ${min} characters.`,
+    submit: 'Change password',
+  },
   activity: {
     title: 'Recent activity',
     about:
@@ -465,6 +474,9 @@ export const en = {
     expiresTooLate: (day: string) => `Choose a day that is ${day} at the latest.`,
     expiresMissing: (day: string) => `Choose a day, ${day} at the latest.`,
     confirmName: 'This is not the name. Nothing was deleted.',
+    passwordWrong: 'The current password is wrong.',
+    passwordTooShort: (limit: number) => `The password must have at least ${limit} characters.`,
+    passwordTooLong: 'The password is too long.',
     overlapInvalid: 'Choose one of the offered times.',
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
@@ -483,6 +495,7 @@ export const en = {
     revoked: (name: string) => `“${name}” can no longer act for you.`,
     revokedAll: 'No application can act for you any more.',
     sessionEnded: 'That browser was logged out.',
+    passwordChanged: 'Your password was changed. All other browsers were logged out.',
     otherSessionsEnded: 'All other browsers were logged out.',
     clientVerified: (name: string) => `“${name}” is shown as verified.`,
     clientUnverified: (name: string) => `“${name}” is no longer shown as verified.`,

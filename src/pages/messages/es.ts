@@ -271,6 +271,15 @@ export const es: Messages = {
     othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
     alone: 'No has iniciado sesión en ningún otro lugar.',
   },
+  password: {
+    title: 'Cambiar la contraseña',
+    about:
+      'Después del cambio, solo seguirás con la sesión iniciada en este navegador. Las aplicaciones y los tokens personales conservan su acceso.',
+    current: 'Contraseña actual',
+    next: 'Contraseña nueva',
+    hint: (min: number) => `Al menos ${min} caracteres.`,
+    submit: 'Cambiar la contraseña',
+  },
   activity: {
     title: 'Actividad reciente',
     about:
@@ -465,6 +474,9 @@ export const es: Messages = {
     expiresTooLate: (day: string) => `Elige un día que sea, como muy tarde, el ${day}.`,
     expiresMissing: (day: string) => `Elige un día, como muy tarde el ${day}.`,
     confirmName: 'Ese no es el nombre. No se ha eliminado nada.',
+    passwordWrong: 'La contraseña actual no es correcta.',
+    passwordTooShort: (limit: number) => `La contraseña debe tener al menos ${limit} caracteres.`,
+    passwordTooLong: 'La contraseña es demasiado larga.',
     overlapInvalid: 'Elige uno de los plazos que se ofrecen.',
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
@@ -483,6 +495,8 @@ export const es: Messages = {
     revoked: (name: string) => `«${name}» ya no puede actuar en tu nombre.`,
     revokedAll: 'Ninguna aplicación puede actuar ya en tu nombre.',
     sessionEnded: 'Se ha cerrado la sesión de ese navegador.',
+    passwordChanged:
+      'Tu contraseña se ha cambiado. Se ha cerrado la sesión en los demás navegadores.',
     otherSessionsEnded: 'Se ha cerrado la sesión en todos los demás navegadores.',
     clientVerified: (name: string) => `«${name}» aparece como verificada.`,
     clientUnverified: (name: string) => `«${name}» ya no aparece como verificada.`,

@@ -277,6 +277,15 @@ export const fr: Messages = {
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
   },
+  password: {
+    title: 'Modifier le mot de passe',
+    about:
+      'Ensuite, vous ne resterez connecté que dans ce navigateur. Les applications et les jetons personnels conservent leur accès.',
+    current: 'Mot de passe actuel',
+    next: 'Nouveau mot de passe',
+    hint: (min: number) => `Au moins ${min} caractères.`,
+    submit: 'Modifier le mot de passe',
+  },
   activity: {
     title: 'Activité récente',
     about:
@@ -476,6 +485,10 @@ export const fr: Messages = {
     expiresTooLate: (day: string) => `Choisissez une date qui ne dépasse pas le ${day}.`,
     expiresMissing: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
     confirmName: 'Ce n’est pas le bon nom. Rien n’a été supprimé.',
+    passwordWrong: 'Le mot de passe actuel est incorrect.',
+    passwordTooShort: (limit: number) =>
+      `Le mot de passe doit comporter au moins ${limit} caractères.`,
+    passwordTooLong: 'Le mot de passe est trop long.',
     overlapInvalid: 'Choisissez l’une des durées proposées.',
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
@@ -494,6 +507,8 @@ export const fr: Messages = {
     revoked: (name: string) => `«\u202f${name}\u202f» ne peut plus agir en votre nom.`,
     revokedAll: 'Plus aucune application ne peut agir en votre nom.',
     sessionEnded: 'Le navigateur choisi a été déconnecté.',
+    passwordChanged:
+      'Votre mot de passe a été modifié. Tous les autres navigateurs ont été déconnectés.',
     otherSessionsEnded: 'Tous les autres navigateurs ont été déconnectés.',
     clientVerified: (name: string) =>
       `L’application «\u202f${name}\u202f» est affichée comme vérifiée.`,

@@ -270,6 +270,15 @@ export const it: Messages = {
     othersAbout: 'Tutti i browser tranne questo vengono disconnessi.',
     alone: 'Non hai effettuato l’accesso da nessun’altra parte.',
   },
+  password: {
+    title: 'Cambia password',
+    about:
+      'Dopo la modifica resterai connesso solo in questo browser. Le applicazioni e i token personali mantengono il loro accesso.',
+    current: 'Password attuale',
+    next: 'Nuova password',
+    hint: (min: number) => `Almeno ${min} caratteri.`,
+    submit: 'Cambia password',
+  },
   activity: {
     title: 'Attività recente',
     about:
@@ -464,6 +473,9 @@ export const it: Messages = {
     expiresTooLate: (day: string) => `La data è troppo lontana. Ultimo giorno possibile: ${day}.`,
     expiresMissing: (day: string) => `Scegli una data. Ultimo giorno possibile: ${day}.`,
     confirmName: 'Il nome non corrisponde. Non è stato eliminato nulla.',
+    passwordWrong: 'La password attuale non è corretta.',
+    passwordTooShort: (limit: number) => `La password deve avere almeno ${limit} caratteri.`,
+    passwordTooLong: 'La password è troppo lunga.',
     overlapInvalid: 'Scegli una delle durate proposte.',
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
@@ -482,6 +494,8 @@ export const it: Messages = {
     revoked: (name: string) => `«${name}» non può più agire per tuo conto.`,
     revokedAll: 'Nessuna applicazione può più agire per tuo conto.',
     sessionEnded: 'Il browser scelto è stato disconnesso.',
+    passwordChanged:
+      'La tua password è stata cambiata. Tutti gli altri browser sono stati disconnessi.',
     otherSessionsEnded: 'Tutti gli altri browser sono stati disconnessi.',
     clientVerified: (name: string) => `L’applicazione «${name}» viene mostrata come verificata.`,
     clientUnverified: (name: string) =>

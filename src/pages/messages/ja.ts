@@ -273,6 +273,15 @@ export const ja: Messages = {
     othersAbout: 'このブラウザ以外のすべてのブラウザからログアウトします。',
     alone: 'ほかの場所ではログインしていません。',
   },
+  password: {
+    title: 'パスワードの変更',
+    about:
+      '変更後は、このブラウザーだけがログインしたままになります。アプリと個人用トークンのアクセスは変わりません。',
+    current: '現在のパスワード',
+    next: '新しいパスワード',
+    hint: (min: number) => `${min} 文字以上。`,
+    submit: 'パスワードを変更',
+  },
   activity: {
     title: '最近のアクティビティ',
     about:
@@ -464,6 +473,9 @@ export const ja: Messages = {
     expiresTooLate: (day) => `${day} までの日付を選択してください。`,
     expiresMissing: (day) => `${day} までの日付を選択してください。`,
     confirmName: '名前が一致しません。何も削除されませんでした。',
+    passwordWrong: '現在のパスワードが正しくありません。',
+    passwordTooShort: (limit: number) => `パスワードは ${limit} 文字以上にしてください。`,
+    passwordTooLong: 'パスワードが長すぎます。',
     overlapInvalid: '表示されている期間から選択してください。',
     other: '保存できません。入力内容を確認してください。',
     stale:
@@ -482,6 +494,7 @@ export const ja: Messages = {
     revoked: (name) => `「${name}」は、あなたに代わって操作できなくなりました。`,
     revokedAll: 'どのアプリも、あなたに代わって操作できなくなりました。',
     sessionEnded: 'そのブラウザからログアウトしました。',
+    passwordChanged: 'パスワードを変更しました。ほかのブラウザーはすべてログアウトしました。',
     otherSessionsEnded: 'ほかのすべてのブラウザからログアウトしました。',
     clientVerified: (name) => `「${name}」が確認済みと表示されるようになりました。`,
     clientUnverified: (name) => `「${name}」は確認済みと表示されなくなりました。`,

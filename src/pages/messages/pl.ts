@@ -279,6 +279,15 @@ export const pl: Messages = {
     othersAbout: 'Wszystkie przeglądarki poza tą zostaną wylogowane.',
     alone: 'Nie masz innych aktywnych sesji.',
   },
+  password: {
+    title: 'Zmień hasło',
+    about:
+      'Po zmianie pozostaniesz zalogowany tylko w tej przeglądarce. Aplikacje i tokeny osobiste zachowają dostęp.',
+    current: 'Obecne hasło',
+    next: 'Nowe hasło',
+    hint: (min: number) => `Co najmniej ${min} znaków.`,
+    submit: 'Zmień hasło',
+  },
   activity: {
     title: 'Ostatnia aktywność',
     about:
@@ -484,6 +493,9 @@ export const pl: Messages = {
     expiresTooLate: (day: string) => `Wybierz dzień nie późniejszy niż ${day}.`,
     expiresMissing: (day: string) => `Wybierz dzień, najpóźniej ${day}.`,
     confirmName: 'To nie jest ta nazwa. Nic nie zostało usunięte.',
+    passwordWrong: 'Obecne hasło jest nieprawidłowe.',
+    passwordTooShort: (limit: number) => `Hasło musi mieć co najmniej ${limit} znaków.`,
+    passwordTooLong: 'Hasło jest za długie.',
     overlapInvalid: 'Wybierz jeden z podanych okresów.',
     other: 'Nie można tego zapisać. Sprawdź wpisane dane.',
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
@@ -501,6 +513,7 @@ export const pl: Messages = {
     revoked: (name: string) => `Aplikacja „${name}” nie może już działać w Twoim imieniu.`,
     revokedAll: 'Żadna aplikacja nie może już działać w Twoim imieniu.',
     sessionEnded: 'Wybrana przeglądarka została wylogowana.',
+    passwordChanged: 'Hasło zostało zmienione. Wylogowano wszystkie inne przeglądarki.',
     otherSessionsEnded: 'Wszystkie pozostałe przeglądarki zostały wylogowane.',
     clientVerified: (name: string) => `Aplikacja „${name}” jest oznaczona jako zweryfikowana.`,
     clientUnverified: (name: string) =>

@@ -270,6 +270,15 @@ export const pt: Messages = {
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
   },
+  password: {
+    title: 'Alterar senha',
+    about:
+      'Depois da alteração, você continuará conectado apenas neste navegador. Os aplicativos e os tokens pessoais mantêm o acesso.',
+    current: 'Senha atual',
+    next: 'Nova senha',
+    hint: (min: number) => `Pelo menos ${min} caracteres.`,
+    submit: 'Alterar senha',
+  },
   activity: {
     title: 'Atividade recente',
     about:
@@ -460,6 +469,9 @@ export const pt: Messages = {
     expiresTooLate: (day: string) => `Escolha um dia que seja, no máximo, ${day}.`,
     expiresMissing: (day: string) => `Escolha um dia, no máximo até ${day}.`,
     confirmName: 'Este não é o nome. Nada foi excluído.',
+    passwordWrong: 'A senha atual está incorreta.',
+    passwordTooShort: (limit: number) => `A senha deve ter pelo menos ${limit} caracteres.`,
+    passwordTooLong: 'A senha é longa demais.',
     overlapInvalid: 'Escolha um dos prazos oferecidos.',
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
@@ -478,6 +490,7 @@ export const pt: Messages = {
     revoked: (name: string) => `“${name}” não pode mais agir em seu nome.`,
     revokedAll: 'Nenhum aplicativo pode mais agir em seu nome.',
     sessionEnded: 'A sessão desse navegador foi encerrada.',
+    passwordChanged: 'Sua senha foi alterada. Todos os outros navegadores foram desconectados.',
     otherSessionsEnded: 'As sessões de todos os outros navegadores foram encerradas.',
     clientVerified: (name: string) => `“${name}” aparece como verificado.`,
     clientUnverified: (name: string) => `“${name}” não aparece mais como verificado.`,

@@ -45,7 +45,8 @@ ${done(view.done)}
 ${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
 </ul>
 ${paging(view.sessions, texts.title, frame)}
-${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}`,
+${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}
+${frame.links.password === null ? '' : html`<p><a class="button quiet" href="${frame.links.password}">${frame.texts.password.title}</a></p>`}`,
     { place: { entry: 'sessions' } },
   )
 }

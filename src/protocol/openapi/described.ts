@@ -29,4 +29,6 @@ export interface Described {
   readonly resourceMetadata: Readonly<Record<string, unknown>>
   /** The name of the session cookie; null if the application has its own login. */
   readonly sessionCookie: string | null
+  /** Whether the server manages the passwords of the users. */
+  readonly hasPasswords: boolean
 }

@@ -5,10 +5,11 @@ import { administrationPaths } from './paths/administration.ts'
 import { clientPaths } from './paths/clients.ts'
 import { extensionPaths } from './paths/extensions.ts'
 import { healthPaths } from './paths/health.ts'
+import { passwordPaths } from './paths/password.ts'
 import { protocolPaths } from './paths/protocol.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
-import { sharedResponses } from './responses.ts'
+import { passwordResponses, sharedResponses } from './responses.ts'
 import type { Part } from './schema.ts'
 import * as activity from './schemas/activity.ts'
 import * as administration from './schemas/administration.ts'
@@ -16,6 +17,7 @@ import * as applications from './schemas/applications.ts'
 import * as clients from './schemas/clients.ts'
 import * as errors from './schemas/errors.ts'
 import { metadataShapes } from './schemas/metadata.ts'
+import * as password from './schemas/password.ts'
 import * as tokens from './schemas/personal-tokens.ts'
 import * as protocol from './schemas/protocol.ts'
 import { tokenRequest } from './schemas/requests.ts'
@@ -40,6 +42,7 @@ export const openApiDocument = (server: Described): Part => ({
     ...clientPaths(server),
     ...tokenPaths(server),
     ...sessionPaths(server),
+    ...passwordPaths(server),
     ...activityPaths(server),
     ...administrationPaths(server),
     ...protocolPaths(server),
@@ -48,7 +51,7 @@ export const openApiDocument = (server: Described): Part => ({
   },
   components: {
     securitySchemes: securitySchemes(server),
-    responses: sharedResponses,
+    responses: { ...sharedResponses, ...(server.hasPasswords && passwordResponses) },
     schemas: componentsOf(shapesOf(server)),
   },
 })
@@ -74,6 +77,10 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
     Sessions: sessions.sessions,
     Session: sessions.session,
     SessionEnd: sessions.sessionEnd,
+  }),
+  ...(server.hasPasswords && {
+    PasswordRules: password.passwordRules,
+    PasswordChange: password.passwordChange,
   }),
   Activity: activity.activity,
   OwnEvent: activity.ownEvent,

@@ -72,3 +72,12 @@ export const sharedResponses: Parts = {
     challenge,
   ),
 }
+
+/** Responses of servers that manage the passwords of the users. */
+export const passwordResponses: Parts = {
+  TooManyPasswords: responseOrPage(
+    'Too many wrong passwords were sent.',
+    named('Problem'),
+    retryAfter,
+  ),
+}

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sha256 } from '../../crypto/digest.ts'
+import { type Digest, sha256 } from '../../crypto/digest.ts'
 import type { Requester } from '../../crypto/passwords/fair-queue.ts'
 import { randomNumber } from '../../crypto/random.ts'
 import { emailKey, validEmail, validPassword } from '../../model/field-rules.ts'
@@ -280,8 +280,29 @@ export class Users implements UserSource {
     return found?.id === id
   }
 
-  /** Sets the password and ends the sessions of the user, but not personal tokens and authorizations. */
-  async setPassword(id: UserId, password: string): Promise<boolean> {
+  /**
+   * Sets the password and ends the sessions of the user, but not personal tokens and authorizations.
+   * @returns false if the user does not exist
+   * @throws InvalidField for a password that is too short or too long
+   */
+  setPassword(id: UserId, password: string): Promise<boolean> {
+    return this.#setPassword(id, password)
+  }
+
+  /**
+   * Replaces a password that `checked` verified. Ends all other sessions of the user.
+   * @returns false if the password was changed concurrently
+   * @throws InvalidField for a password that is too short or too long
+   */
+  replacePassword({ id, passwordHash }: CheckedUser, password: string, session: Digest) {
+    return this.#setPassword(id, password, { passwordHash, session })
+  }
+
+  async #setPassword(
+    id: UserId,
+    password: string,
+    kept?: { readonly passwordHash: string | null; readonly session: Digest },
+  ): Promise<boolean> {
     const { store, audit, passwords } = this.#context
     const row = await store.users.find(id)
     const user = await this.#intact(row)
@@ -289,9 +310,12 @@ export class Users implements UserSource {
     const hash = await passwords.hash(validPassword(password))
     const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
+      const { passwordHash: before } = kept ?? {}
+      if (before && !(await new Users({ ...this.#context, store: tx }).hasStill(id, before)))
+        return false
       // Change the password first. This waits for concurrent logins, so that their sessions are also deleted.
       const isSet = await tx.users.setPassword(id, passwordHash)
-      const count = await tx.sessions.deleteOfUser(id)
+      const count = await tx.sessions.deleteOfUser(id, kept?.session)
       if (!isSet) return false
       await audit.add(tx, 'user.password_changed', { ...ofUser(user), details: {} })
       const details = { reason: 'password', count }

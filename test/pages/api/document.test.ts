@@ -145,7 +145,7 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
       'PersonalTokenChange',
     ]
     const protocol = ['TokenRequest', 'ServerMetadata', 'ResourceMetadata', ...further]
-    const sessions = options.resourceOwner ? [] : ['SessionEnd']
+    const sessions = options.resourceOwner ? [] : ['SessionEnd', 'PasswordChange']
     expect(open).toEqual([...forms, ...sessions, 'AdministrationForm', ...protocol])
   })
 })

@@ -13,6 +13,7 @@ let app: TestServer
 let contract: Contract
 let user: Script
 let administrator: Script
+let withPassword: Script
 beforeAll(async () => {
   app = await startServer({
     aroundStore: ({ name }, operation) => {
@@ -23,6 +24,7 @@ beforeAll(async () => {
   contract = await Contract.of(app)
   user = await Script.logIn(app)
   administrator = await newUser({ isAdmin: true })
+  withPassword = await newUser()
   await fillLists()
 })
 afterAll(() => app.close())
@@ -73,6 +75,7 @@ interface Case {
   readonly missing?: string | Fields
 }
 
+const password = '/account/settings/password/'
 const always = (path: string) => async (): Promise<string> => path
 const byAdministrator = { at: always(admin), who: () => administrator }
 const allFields: Fields = {
@@ -182,6 +185,14 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     refused: [{}, 'session_id'],
     missing: { session_id: 'nothing' },
+  },
+  getPasswordRules: { at: always(password) },
+  changePassword: {
+    at: always(password),
+    // The change ends the other sessions of the user, so use a user whom no other test needs.
+    who: () => withPassword,
+    bodies: [async () => ({ current_password: app.password, new_password: app.password })],
+    refused: [{ current_password: 'wrong', new_password: 'a new password' }, 'current_password'],
   },
   listActivity: { at: always('/account/settings/activity/') },
   listEvents: { ...byAdministrator, at: always('/admin/activity/'), missing: '/admin/activity/' },
@@ -303,11 +314,12 @@ describe.each(Object.entries(cases))('%s', (id, { at, who = () => user, ...given
     }
   })
 
-  test('has returned each documented status except 409, and no other status', () => {
-    // double-submit.test.ts covers 409, the response while the first request with a form is in progress.
+  test('has returned each documented status except 409 and 429, and no other status', () => {
+    // double-submit.test.ts covers 409, the response while the first request with a form is in progress, and
+    // password.test.ts covers 429.
     const documented = Object.keys(contract.operation(id).responses)
       .map(Number)
-      .filter((status) => status !== 409)
+      .filter((status) => status !== 409 && status !== 429)
     expect([...(seen.get(id) ?? [])].toSorted()).toEqual(documented.toSorted())
   })
 })

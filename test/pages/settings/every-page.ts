@@ -129,6 +129,7 @@ export const newWorld = async (): Promise<World> => {
       open('authorization without permissions', at.view(deviceOf(bare.clientId))),
       open('sessions', at.sessions),
       open('sessions, alone', at.sessions, admin),
+      open('password', at.password),
       open('activity', at.activity),
       open('activity of an administrator', at.activity, admin),
       open('everybody’s activity', at.adminActivity, admin),

@@ -20,6 +20,7 @@ export const at = {
   revokeApplication: (clientId: string) => `${list}authorized/${clientId}/revoke/`,
   revokeAll: `${list}authorized/revoke/`,
   sessions: '/account/settings/sessions/',
+  password: '/account/settings/password/',
   activity: '/account/settings/activity/',
   admin: '/admin/applications/',
   adminActivity: '/admin/activity/',

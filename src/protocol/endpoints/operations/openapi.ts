@@ -25,6 +25,7 @@ export const openApiEndpoint: Endpoint = {
       metadata: { ...advertisedAddresses(server), ...metadataOfExtensions(server) },
       resourceMetadata: resourceMetadataOfExtensions(server),
       sessionCookie: ui.links.sessions === null ? null : sessions.cookieName,
+      hasPasswords: ui.links.password !== null,
     }
     return metadataResponse(openApiDocument(described))
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addressWith } from '../../../http/addresses.ts'
 import type { HttpResponse } from '../../../http/response.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
@@ -21,6 +22,7 @@ export interface Refused {
   readonly params: Parameters
   readonly problem: FormProblem
   readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The definition of a settings endpoint: the page that it shows, and the change that its form makes. */
@@ -94,6 +96,10 @@ const fromPerson = async (
     if (outcome) return redirectResponse(outcome.location)
     return show(request, { params, problem: { sentence: texts.problems.atWork }, status: 409 })
   } catch (error) {
+    if (error instanceof OAuthError && error.status === 429) {
+      const { status, headers } = error
+      return show(request, { params, problem: { sentence: texts.login.tooMany }, status, headers })
+    }
     const problem = problemOf(error, request)
     if (!problem) throw error
     return show(request, { params, problem, status: 400 })
@@ -117,4 +123,8 @@ export const respond = <N extends keyof Pages>(
 ): Promise<Response> | Response =>
   asJson
     ? jsonResponse(json()).toResponse()
-    : renderPage(http, server, name, view, { signedIn, status: refused?.status })
+    : renderPage(http, server, name, view, {
+        signedIn,
+        status: refused?.status,
+        headers: refused?.headers,
+      })

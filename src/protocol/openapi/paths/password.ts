@@ -1,0 +1,24 @@
+import type { Described } from '../described.ts'
+import { named, type Parts } from '../schema.ts'
+import { change, done, look } from './settings-operation.ts'
+
+/** Describes the page on which a user changes the password; empty if the application manages the passwords. */
+export const passwordPaths = (server: Described): Parts =>
+  server.hasPasswords
+    ? {
+        [`${server.settings.settingsPrefix}/password/`]: {
+          get: look(server, {
+            id: 'getPasswordRules',
+            summary: 'Returns the rules for passwords',
+            response: [200, 'The rules.', named('PasswordRules')],
+          }),
+          post: change(server, {
+            id: 'changePassword',
+            summary: 'Changes the password of the user, and ends all other sessions',
+            body: named('PasswordChange'),
+            hasPassword: true,
+            response: done,
+          }),
+        },
+      }
+    : {}
