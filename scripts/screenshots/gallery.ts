@@ -152,6 +152,17 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       open: at(`${settings}tokens/${sample.deviceTokenId}/view/`),
     },
     { name: 'sessions', as: 'viewer', open: at('/account/settings/sessions/') },
+    { name: 'password', as: 'viewer', open: at('/account/settings/password/') },
+    {
+      name: 'password-refused',
+      as: 'viewer',
+      open: submit(
+        '/account/settings/password/',
+        '/account/settings/password/',
+        { current_password: 'x', new_password: 'a new password' },
+        '.wrong',
+      ),
+    },
     { name: 'activity', as: 'viewer', open: at('/account/settings/activity/') },
     { name: 'activity-empty', as: 'newcomer', open: at('/account/settings/activity/?after=0.0') },
     { name: 'administration-activity', as: 'viewer', open: at('/admin/activity/') },

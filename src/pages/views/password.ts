@@ -26,7 +26,7 @@ export const passwordPage: PageTemplate<PasswordView> = (view, frame) => {
 ${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
 <form method="post" action="${action}">
 ${formId(frame)}
-<input type="email" value="${email}" autocomplete="username" hidden>
+<div hidden><input type="email" value="${email}" autocomplete="username"></div>
 ${textField({
   name: 'current_password',
   label: texts.current,
