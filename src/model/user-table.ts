@@ -17,6 +17,11 @@ export interface UserTableColumns {
    * seconds or milliseconds since the epoch, or text such as `2026-11-23T20:00:00Z`.
    */
   readonly createdAt?: string
+  /**
+   * Further columns that the server reads, such as `['display_name']`. A user that the server returns has a property with
+   * the name of each column.
+   */
+  readonly attributes?: readonly string[]
   /** Default `integer`. */
   readonly keyType?: UserKeyType
   /**
@@ -34,6 +39,7 @@ export interface UserTable {
   readonly name: string
   readonly columns: Required<Pick<UserTableColumns, 'id' | 'email'>> &
     Readonly<Record<'active' | 'emailVerified' | 'isAdmin' | 'createdAt', string | null>>
+  readonly attributes: readonly string[]
   readonly keyType: UserKeyType
   /** Undefined if the database decides. */
   readonly foreignKeys: boolean | undefined
@@ -83,6 +89,7 @@ export const table = (name: string, columns: UserTableColumns): UserTable => ({
     isAdmin: columns.isAdmin ?? null,
     createdAt: columns.createdAt ?? null,
   },
+  attributes: columns.attributes ?? [],
   keyType: columns.keyType ?? 'integer',
   foreignKeys: columns.foreignKeys,
   withPassword: columns.withPassword,

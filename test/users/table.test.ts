@@ -319,3 +319,34 @@ test('checks 200 users in each run of the sweep, and continues with the followin
   const left = Number(db.prepare('select count(*) as n from oauth2server_token').get()?.n)
   expect(left).toBe(487)
 })
+
+describe('attributes', () => {
+  const given = { keyType: 'integer', ids: [7, 8] } as const
+
+  test('are properties of every user that the server returns, under the names of their columns', async () => {
+    const users = table('app people', { id: 'pk', email: 'mail', attributes: ['boss', 'checked'] })
+    await using app = await start(given, users)
+    const { server } = app
+    const { accessToken } = await server.tokens.createPersonal('Laptop', 7)
+    const expected = { id: 7, email: 'a@Example.org', boss: 0, checked: 1 }
+    expect(await server.users.find(7)).toMatchObject(expected)
+    expect(await server.users.findByEmail('a@example.org')).toMatchObject(expected)
+    const found = await server.getToken({ accessToken })
+    expect(found?.user).toMatchObject(expected)
+    expect(Reflect.get((await server.users.fromId(7)) ?? {}, 'boss')).toBe(0)
+    // The next request returns the current values.
+    app.db.exec('update "app people" set boss = 5 where pk = 7')
+    expect((await server.getToken({ accessToken }))?.user).toMatchObject({ boss: 5 })
+  })
+
+  test('do not replace the columns that the server needs', async () => {
+    const users = table('app people', { id: 'pk', email: 'mail', attributes: ['pk', 'mail'] })
+    await using app = await start(given, users)
+    expect(await app.server.users.find(7)).toMatchObject({ id: 7, pk: 7, mail: 'a@Example.org' })
+  })
+
+  test('that the table does not have are an error at start-up', async () => {
+    const users = table('app people', { id: 'pk', email: 'mail', attributes: ['bos'] })
+    await expect(start(given, users)).rejects.toThrow(/no column bos \(attributes\).*boss/)
+  })
+})

@@ -52,12 +52,12 @@ const remember = <T>(map: Map<unknown, T>, key: unknown, value: T): void => {
   if (map.size > maxEntries) map.delete(map.keys().next().value)
 }
 
-const withoutSeal = ({ id, email, emailVerified, active, isAdmin, createdAt }: StoredUser): User =>
-  Object.freeze(
-    createdAt === undefined
-      ? { id, email, emailVerified, active, isAdmin }
-      : { id, email, emailVerified, active, isAdmin, createdAt },
-  )
+const withoutSeal = ({ attributes, createdAt, ...row }: StoredUser): User => {
+  const { id, email, emailVerified, active, isAdmin } = row
+  const user = { id, email, emailVerified, active, isAdmin }
+  if (attributes === undefined && createdAt === undefined) return Object.freeze(user)
+  return Object.freeze({ ...attributes, ...user, ...(createdAt !== undefined && { createdAt }) })
+}
 
 const isSameUser = (known: StoredUser, row: StoredUser): boolean =>
   known.seal === row.seal &&

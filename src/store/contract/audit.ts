@@ -25,10 +25,13 @@ export interface StoredAuditRow {
   readonly seal: string
 }
 
-/** The end of a range of rows. The range is complete when all `writers` have ended: see `isSettled`. */
+/**
+ * The end of a range of rows. The range is complete when all transactions in `writers` have ended; `isSettled` returns
+ * whether they have.
+ */
 export interface AuditMark {
   readonly id: number
-  /** Whether the sequence of IDs had been set back, which would assign IDs twice. `mark` corrects the sequence. */
+  /** Whether `mark` found that the sequence of IDs had been set back, and corrected it, so that no ID is used twice. */
   readonly wasSetBack: boolean
   /** The transactions that were writing audit rows when the mark was set. */
   readonly writers: readonly string[]
@@ -37,7 +40,7 @@ export interface AuditMark {
 /** Stores audit events. Events are never changed, and old events are deleted. */
 export interface AuditStore {
   add(event: SealedAuditEvent): Promise<void>
-  /** Adds all events or none, without delaying requests. */
+  /** Adds all events or none. Requests do not wait for this operation. */
   addMany(events: readonly SealedAuditEvent[]): Promise<void>
   /** Returns a page of events, the latest first. */
   latest(filter: AuditFilter, cursor: Cursor): Promise<Page<AuditRecord>>

@@ -93,7 +93,7 @@ export interface Rotation {
   /** Whether concurrent requests may be exchanging the access token for narrower tokens. */
   readonly isNarrowed: boolean
   /**
-   * The new expiry of the authorization. A later current expiry remains, since older rows may need the tombstone.
+   * The new expiry of the authorization. It is only extended: if the current expiry is later, it does not change.
    */
   readonly endsAt: number
 }
@@ -104,7 +104,7 @@ export interface TokenStore {
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Inserts a token. Returns undefined if a random value is taken, and the caller retries with other values. */
+  /** Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values. */
   insert(token: NewToken): Promise<number | undefined>
   /**
    * Replaces a pair of tokens and deletes the tokens that were exchanged from it, if the refresh token is still the
@@ -113,7 +113,7 @@ export interface TokenStore {
    */
   rotate(rotation: Rotation): Promise<boolean>
   findRotated(digest: Digest): Promise<StoredRotation | undefined>
-  /** Finds the current pair of an authorization. */
+  /** Finds the current access token and refresh token of an authorization. */
   ofAuthorization(authorizationId: number): Promise<StoredToken | undefined>
   ofClient(clientId: string): Promise<readonly StoredToken[]>
   /** Lists a user's personal tokens, without internal tokens and replaced values. */

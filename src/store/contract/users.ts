@@ -2,6 +2,8 @@ import type { User, UserId } from '../../model/user.ts'
 
 /** A user with the seal of the row. */
 export interface StoredUser extends User {
+  /** The attributes of a user of the application, by the names of their columns. */
+  readonly attributes?: Readonly<Record<string, unknown>>
   /** The seal of the row; empty for users of the application, since the server does not write their table. */
   readonly seal: string
 }

@@ -10,7 +10,7 @@ import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
-import { isThere, type JoinedUser, joinedUser, userColumns, userSource } from './user-source.ts'
+import { isThere, type JoinedUser, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 type Row = Selectable<Tables['oauth2server_client']>
 
@@ -81,20 +81,23 @@ export const fromRow = (row: Row): ClientFields => ({
   metadata: row.metadata,
 })
 
-const withOwnerFromRow = (row: Row & JoinedUser): ClientWithOwner => ({
-  fields: fromRow(row),
-  seal: row.seal as Sealed,
-  stateSeal: row.state_seal as Sealed,
-  owner: joinedUser(row),
-})
+const withOwner =
+  (handle: Handle) =>
+  (row: Row & JoinedUser): ClientWithOwner => ({
+    fields: fromRow(row),
+    seal: row.seal as Sealed,
+    stateSeal: row.state_seal as Sealed,
+    owner: joinedUser(handle, row),
+  })
 
 export const sqlClients = (handle: Handle): ClientStore => {
   const { read, write, purge } = handle
+  const withOwnerFromRow = withOwner(handle)
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
     .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 'c.user_id')))
     .selectAll('c')
-    .select(userColumns)
+    .select(userColumnsOf(handle))
     .where(isThere(handle, { userId: 'c.user_id', createdAt: 'c.created_at' }, 'u'))
   const byId = lookup(
     handle,

@@ -5,7 +5,7 @@ import type { SessionStore, StoredSession } from '../contract/sessions.ts'
 import { byKey, type Handle, holds, isAmong, lookup } from './handle.ts'
 import { page, placeOf } from './page.ts'
 import type { Tables } from './tables.ts'
-import { isThere, joinedUser, userColumns, userSource } from './user-source.ts'
+import { isThere, joinedUser, userColumnsOf, userSource } from './user-source.ts'
 
 /** Converts the row of a session. */
 export const fromRow = (row: Selectable<Tables['oauth2server_session']>): StoredSession => ({
@@ -35,7 +35,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
         .selectFrom('oauth2server_session as s')
         .leftJoin(userSource(handle, 'u'), (join) => join.on(byKey(handle, 'u.id', 's.user_id')))
         .selectAll('s')
-        .select(userColumns)
+        .select(userColumnsOf(handle))
         .where(isThere(handle, { userId: 's.user_id', createdAt: 's.created_at' }, 'u'))
         .where(match('s.id'))
         .$if(holds(handle), (q) => q.forShare(['s'])),
@@ -44,7 +44,7 @@ export const sqlSessions = (handle: Handle): SessionStore => {
   return {
     async find(id) {
       const row = await withUser(id)
-      return row && { session: fromRow(row), user: joinedUser(row) }
+      return row && { session: fromRow(row), user: joinedUser(handle, row) }
     },
 
     async ofUser(userId, { after, limit }) {

@@ -87,6 +87,7 @@ const tableProblems = async (handle: Checked, users: UserTable): Promise<readonl
     )
   }
   typeOf('email', columns.email)
+  for (const column of users.attributes) typeOf('attributes', column)
   for (const property of ['active', 'emailVerified', 'isAdmin'] as const) {
     const column = columns[property]
     const type = column === null ? undefined : typeOf(property, column)

@@ -39,7 +39,11 @@ export const userSource = <A extends string>(
     columns.createdAt === null
       ? sql``
       : sql`, ${timeOf(sql.ref(columns.createdAt), locking)} as created_at`
-  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal${createdAt} from ${sql.table(name)})`.as(
+  const attributes = sql.join(
+    users.attributes.map((name, index) => sql`, ${sql.ref(name)} as ${sql.ref(`x${index}`)}`),
+    sql``,
+  )
+  return sql<UserColumns>`(select ${sql.ref(columns.id)} as id, ${sql.ref(columns.email)} as email, ${column(columns.emailVerified, 0)} as email_verified, ${column(columns.active, 1)} as active, ${column(columns.isAdmin, 0)} as is_admin, '' as seal${createdAt}${attributes} from ${sql.table(name)})`.as(
     alias,
   ) as AliasedExpression<UserColumns, A>
 }
@@ -98,8 +102,7 @@ export interface JoinedUser {
   readonly u_seal: string | null
 }
 
-/** The columns that `joinedUser` reads. */
-export const userColumns = [
+const userColumns = [
   'u.id as u_id',
   'u.email as u_email',
   'u.email_verified as u_verified',
@@ -108,15 +111,43 @@ export const userColumns = [
   'u.seal as u_seal',
 ] as const
 
+/** Returns the columns that `joinedUser` reads, including the attributes. */
+export const userColumnsOf = (handle: Pick<Handle, 'users'>): typeof userColumns =>
+  [
+    ...userColumns,
+    ...attributesOf(handle).map((_, index) => `u.x${index} as u_x${index}`),
+  ] as unknown as typeof userColumns
+
+const attributesOf = ({ users }: Pick<Handle, 'users'>): readonly string[] =>
+  typeof users === 'object' ? users.attributes : []
+
+/**
+ * Returns the attributes of a user by the names of their columns; undefined without attributes.
+ * @param prefix the prefix of the columns of the row
+ */
+export const attributesIn = (
+  handle: Pick<Handle, 'users'>,
+  row: object,
+  prefix: 'x' | 'u_x',
+): Readonly<Record<string, unknown>> | undefined => {
+  const names = attributesOf(handle)
+  if (names.length === 0) return undefined
+  return Object.fromEntries(
+    names.map((name, index) => [name, Reflect.get(row, `${prefix}${index}`)]),
+  )
+}
+
 /** Returns the user of a joined row, or null if the join matched no user. */
-export const joinedUser = (row: JoinedUser): StoredUser | null =>
-  row.u_id === null
-    ? null
-    : {
-        id: row.u_id,
-        email: row.u_email ?? '',
-        emailVerified: isTrue(row.u_verified),
-        active: isTrue(row.u_active),
-        isAdmin: isTrue(row.u_admin),
-        seal: row.u_seal ?? '',
-      }
+export const joinedUser = (handle: Pick<Handle, 'users'>, row: JoinedUser): StoredUser | null => {
+  if (row.u_id === null) return null
+  const attributes = attributesIn(handle, row, 'u_x')
+  return {
+    id: row.u_id,
+    email: row.u_email ?? '',
+    emailVerified: isTrue(row.u_verified),
+    active: isTrue(row.u_active),
+    isAdmin: isTrue(row.u_admin),
+    seal: row.u_seal ?? '',
+    ...(attributes && { attributes }),
+  }
+}

@@ -6,7 +6,7 @@ import { flag } from './codecs.ts'
 import { type Handle, holds } from './handle.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
-import { isTrue, type UserColumns, userSource } from './user-source.ts'
+import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
 
 /** Converts the row of a built-in user. */
 export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithPassword => ({
@@ -22,16 +22,20 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
 /** The users in a table of the application. The store only reads this table. */
 const hostUsers = (handle: Handle): UserStore => {
   const select = handle.read.selectFrom(userSource(handle, 'u')).selectAll()
-  const toUser = (row: UserColumns): UserWithPassword => ({
-    id: row.id,
-    email: row.email ?? '',
-    emailVerified: isTrue(row.email_verified),
-    active: isTrue(row.active),
-    isAdmin: isTrue(row.is_admin),
-    ...(row.created_at && { createdAt: row.created_at }),
-    passwordHash: null,
-    seal: '',
-  })
+  const toUser = (row: UserColumns): UserWithPassword => {
+    const attributes = attributesIn(handle, row, 'x')
+    return {
+      id: row.id,
+      email: row.email ?? '',
+      emailVerified: isTrue(row.email_verified),
+      active: isTrue(row.active),
+      isAdmin: isTrue(row.is_admin),
+      ...(row.created_at && { createdAt: row.created_at }),
+      ...(attributes && { attributes }),
+      passwordHash: null,
+      seal: '',
+    }
+  }
   const refuse = async (): Promise<never> => {
     throw new NotOurUsers()
   }

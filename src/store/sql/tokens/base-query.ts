@@ -4,8 +4,8 @@ import { isThere, userSource } from '../user-source.ts'
 
 /**
  * The base of every query of tokens: the tokens as `t`, their clients as `c`, the owners of the clients as `o`, and the
- * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens that became invalid
- * when the secret of the client was revoked.
+ * users of the tokens as `u`. It excludes tokens of deleted clients and users, and tokens of `client_credentials` that
+ * were issued before the secret of the client leaked (`own_tokens_until`).
  */
 export const liveTokens = (handle: Handle) =>
   handle.read

@@ -3,7 +3,7 @@ import type { UserId } from '../../../model/user.ts'
 import type { TokenStore, TokenWithState } from '../../contract/tokens.ts'
 import { split, splitOrNull } from '../codecs.ts'
 import { byKey, type Handle, lookup, onceFor } from '../handle.ts'
-import { isTrue, type JoinedUser, joinedUser, userColumns } from '../user-source.ts'
+import { isTrue, type JoinedUser, joinedUser, userColumnsOf } from '../user-source.ts'
 import { authorizationId, type LiveTokens } from './base-query.ts'
 import { fromRow, type TokenRow } from './columns.ts'
 
@@ -17,21 +17,23 @@ interface StateRow extends TokenRow, JoinedUser {
   readonly owner_active: number | boolean | null
 }
 
-const stateFromRow = (row: StateRow): TokenWithState => ({
-  ...fromRow(row),
-  client: {
-    clientKey: row.client_key,
-    clientId: row.client_id,
-    name: row.client_name,
-    createdAt: row.client_created_at,
-    ownerId: row.owner_id,
-    ownerActive: row.owner_id === null || isTrue(row.owner_active),
-    isDisabled: row.client_disabled === 1,
-    allowedScopes: splitOrNull(row.client_scopes),
-    stateSeal: row.client_seal as Sealed,
-  },
-  user: joinedUser(row),
-})
+const stateFrom =
+  (handle: Handle) =>
+  (row: StateRow): TokenWithState => ({
+    ...fromRow(row),
+    client: {
+      clientKey: row.client_key,
+      clientId: row.client_id,
+      name: row.client_name,
+      createdAt: row.client_created_at,
+      ownerId: row.owner_id,
+      ownerActive: row.owner_id === null || isTrue(row.owner_active),
+      isDisabled: row.client_disabled === 1,
+      allowedScopes: splitOrNull(row.client_scopes),
+      stateSeal: row.client_seal as Sealed,
+    },
+    user: joinedUser(handle, row),
+  })
 
 /**
  * The look-ups of the bearer check and of the refresh grant: a token with the state that decides whether it is valid.
@@ -46,7 +48,8 @@ export const tokenStates = (
     .select(['c.allowed_scopes as client_scopes', 'c.state_seal as client_seal'])
     .select(['c.created_at as client_created_at'])
     .select(['c.user_id as owner_id', 'o.active as owner_active'])
-    .select(userColumns)
+    .select(userColumnsOf(handle))
+  const stateFromRow = stateFrom(handle)
   const stateOf = onceFor(stateFromRow)
   const byAccess = lookup(
     handle,
