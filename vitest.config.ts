@@ -40,7 +40,7 @@ const full = [
   'test/rfc/rfc{7591,8628,8693,9068}.test.ts',
   'test/store/{pglite,postgres,redis,sweeper}.test.ts',
   'test/telemetry/throwing-log.test.ts',
-  'test/users/{missing,table}.test.ts',
+  'test/users/{missing,own-users,table}.test.ts',
 ]
 // Tests in a real browser.
 const browsers = 'test/full/pages/*.test.ts'

@@ -45,7 +45,12 @@ const hosts: readonly Host[] = (['integer', 'text', 'uuid'] as const).flatMap((k
     const from = (what: string) => `${what} with ${keyType} keys on ${store}`
     const fields = `${columns}, keyType: '${keyType}'`
     return [
-      { name: from('a table'), keyType, isPostgres, users: `table('people', { ${fields} })` },
+      {
+        name: from('a table without foreign keys'),
+        keyType,
+        isPostgres,
+        users: `table('people', { ${fields}, foreignKeys: false })`,
+      },
       {
         name: from('a table with foreign keys'),
         keyType,
