@@ -26,7 +26,7 @@ export const startHostProgram = async (
 ): Promise<HostProgram> => {
   const port = await freePort()
   const url = `http://localhost:${port}`
-  const own = { SECRET_KEY: secretKey, PORT: String(port), BASE_URL: url, ...env }
+  const own = { SECRET_KEY: secretKey, PORT: String(port), BASE_URL: url, ORIGIN: url, ...env }
   const program = runNode(args, { cwd, env: own })
   for (let tries = 0; !(await fetch(url).catch(() => undefined)); tries += 1) {
     if (program.exit || tries > 300) {
