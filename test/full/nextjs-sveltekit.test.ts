@@ -210,7 +210,7 @@ describe.skipIf(withoutRegistry).each(applications)(
         expect(await submit('/api/notes', { origin: 'https://evil.example' })).toBe(403)
         // The page has no form action.
         expect(await submit('/', { origin: url })).toBe(405)
-        expect(await submit('/oauth/token', {})).toBe(400)
+        expect(await submit('/oauth/token', {})).toBe(401)
       })
     }
   },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
@@ -52,10 +53,33 @@ const pack = async (): Promise<string> => {
   return join(path, filename)
 }
 
-/** Installs packages in a directory, in addition to those that its `package.json` lists. */
-export const install = async (cwd: string, packages: readonly string[] = []): Promise<void> => {
+const npmInstall = async (cwd: string, packages: readonly string[]): Promise<void> => {
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--save-exact']
   await run('npm', ['install', ...quiet, ...packages], { cwd, limit: installationLimit })
+}
+
+let alone: Promise<string> | undefined
+
+/** Returns a directory in which only the packed package is installed. */
+const installedAlone = (): Promise<string> => {
+  alone ??= (async () => {
+    const { path } = await temporaryFolder()
+    await writeFile(join(path, 'package.json'), '{ "private": true }')
+    await npmInstall(path, [await packedTarball()])
+    return path
+  })()
+  return alone
+}
+
+/**
+ * Installs the packages that `package.json` lists and additional packages. The first installation in a directory starts
+ * with a copy of the packed package and its dependencies, which takes a quarter of the time.
+ */
+export const install = async (cwd: string, packages: readonly string[] = []): Promise<void> => {
+  // Copy the times as well: npm ignores its list of installed packages if a directory is newer than the list.
+  if (!existsSync(join(cwd, 'node_modules')))
+    await run('cp', ['-a', join(await installedAlone(), 'node_modules'), cwd])
+  await npmInstall(cwd, packages)
 }
 
 /** Creates a directory with these packages and the packed package. @param manifest the members of `package.json` */
@@ -64,11 +88,12 @@ export const installed = async (
   manifest: object = {},
 ): Promise<TemporaryFolder> => {
   const folder = await temporaryFolder()
+  const dependencies = { 'svc-oauth2server': `file:${await packedTarball()}` }
   await writeFile(
     join(folder.path, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', ...manifest }),
+    JSON.stringify({ private: true, type: 'module', dependencies, ...manifest }),
   )
-  await install(folder.path, [await packedTarball(), ...packages])
+  await install(folder.path, packages)
   return folder
 }
 
