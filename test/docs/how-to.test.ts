@@ -6,16 +6,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as dpop from 'dpop'
 import pLimit from 'p-limit'
-import {
-  type AuthorizationServerOptions,
-  createAuthorizationServer,
-  Scope,
-  table,
-  type UserId,
-} from 'svc-oauth2server'
+import { Scope, table } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
-import { sqlite } from 'svc-oauth2server/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  callerAt,
+  type HostOptions,
+  type HostProgram,
+  opened,
+  secretKey,
+  startHostProgram,
+  tokensOf,
+} from '../support/host-programs.ts'
 import { Assistant } from '../support/mcp-assistant.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
@@ -63,6 +65,8 @@ const pages = [
   'testing',
   'tokens-for-other-servers',
 ]
+/** The pages whose application consists of several files, which test/full/nextjs-sveltekit builds and runs. */
+const inSeveralFiles = ['nextjs', 'sveltekit']
 const programs = pages.flatMap((page) =>
   blocksOf(readPage(`docs/how-to/${page}.md`))
     .filter(({ language }) => language === 'ts')
@@ -92,7 +96,6 @@ const packages = [
 ]
 const installed = [...scopes, ...packages]
 
-const secretKey = 'a test secret key of more than 32 bytes'
 const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, SECRET_KEY: secretKey }
 
 let folder: TemporaryFolder
@@ -134,75 +137,23 @@ const compile = async (
   expect((await tsc.exited).code, tsc.stdout + tsc.stderr).toBe(0)
 }
 
-interface Running {
-  readonly url: string
-  /** The path of the program's database, which the test also opens. */
-  readonly database: string
-}
-
 /** Starts the program of a page in a new folder, until the test disposes of it. */
 const running = async (
   name: string,
-  use: (running: Running) => Promise<void>,
+  use: (running: HostProgram) => Promise<void>,
   more: Readonly<Record<string, string>> = {},
 ): Promise<void> => {
   const cwd = join(folder.path, 'runs', name)
   await mkdir(cwd, { recursive: true })
-  const port = await freePort()
-  const url = `http://localhost:${port}`
-  const own = {
-    ...env,
-    PORT: String(port),
-    BASE_URL: url,
-    ADAS_PASSWORD: 'a long password',
-    ...more,
-  }
-  await using program = runNode([join(folder.path, `${name}.js`)], { cwd, env: own })
-  for (let tries = 0; !(await fetch(url).catch(() => undefined)); tries += 1) {
-    if (program.exit || tries > 300) throw new Error(`${name} does not serve: ${program.stderr}`)
-    await wait(50)
-  }
-  await use({ url, database: join(cwd, 'data/app.sqlite') })
-}
-
-type Users = Partial<Pick<AuthorizationServerOptions, 'users' | 'secretKeys' | 'store' | 'scopes'>>
-
-const opened = (database: string, options: Users = {}) =>
-  createAuthorizationServer({
-    issuer: 'http://localhost:3000',
-    secretKeys: [secretKey],
-    store: sqlite(database),
-    scopes: [new Scope('notes:read')],
-    sweepInterval: 0,
-    log: () => undefined,
-    ...options,
-  })
-
-/** Returns the status and the JSON of the response to a request with this token. */
-const callerAt = (url: string) => async (accessToken?: string) => {
-  const headers: Record<string, string> =
-    accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` }
-  const answer = await fetch(url, { headers })
-  return [answer.status, answer.status === 200 ? await answer.json() : null]
-}
-
-/** Creates two tokens, one with the scope and one without, for a new user or for a user of the application. */
-const tokensOf = async (database: string, existing?: UserId, options: Users = {}) => {
-  const server = await opened(database, options)
-  try {
-    const email = 'reader@example.org'
-    const id = existing ?? (await server.users.create({ email, password: null })).id
-    const create = async (scopes: readonly string[]) =>
-      (await server.tokens.createPersonal('Test', id, { scopes })).accessToken
-    return { reads: await create(['notes:read']), nothing: await create([]) }
-  } finally {
-    await server.close()
-  }
+  const own = { ...env, ADAS_PASSWORD: 'a long password', ...more }
+  await using program = await startHostProgram([join(folder.path, `${name}.js`)], { cwd, env: own })
+  await use(program)
 }
 
 test('every page has a program and a test', async () => {
   const there = await readdir(join(root, 'docs/how-to'))
-  expect(there.toSorted()).toEqual(pages.map((page) => `${page}.md`))
+  const tested = [...pages, ...inSeveralFiles].map((page) => `${page}.md`)
+  expect(there.toSorted()).toEqual(tested.toSorted())
   expect(new Set(programs.map(({ page }) => page))).toEqual(new Set(pages))
 })
 
@@ -509,7 +460,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
   test.skipIf(withoutRedis)('redis: stores short-lived values', ({ expect }) =>
     twoAtOnce(async () => {
       await using own = await startRedis()
-      const use = async ({ url }: Running) => {
+      const use = async ({ url }: HostProgram) => {
         expect((await fetch(`${url}/login`)).status).toBe(200)
         expect((await fetch(`${url}/health/ready`)).status).toBe(200)
         expect(await own.command('KEYS', '*')).toEqual(['shop:start'])
@@ -522,7 +473,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     twoAtOnce(async () => {
       const own = await makeDatabase()
       try {
-        const use = async ({ url }: Running) => {
+        const use = async ({ url }: HostProgram) => {
           const { options } = await fromEnvironment({
             DATABASE_URL: own.url,
             SECRET_KEY: secretKey,
@@ -742,7 +693,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       await running(
         'leaked-tokens',
         async ({ url, database }) => {
-          const options = { tokenPersonalPrefix: 'notes_' } as Users
+          const options = { tokenPersonalPrefix: 'notes_' } as HostOptions
           const { reads, nothing } = await tokensOf(database, undefined, options)
           expect(reads).toMatch(/^notes_/)
           const printed = await inShell(report, { BASE_URL: url, TOKEN: reads })

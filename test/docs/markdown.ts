@@ -22,6 +22,14 @@ export const blocksOf = (page: string): readonly Block[] =>
     }),
   )
 
+/** Returns the files of a page by their paths. The paragraph before the block of a file begins with its path. */
+export const filesOf = (page: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...page.matchAll(/^`([\w./+-]+)` (?:[^\n]+\n)+\n```\w+\n([\s\S]*?)^```$/gm)].map(
+      ([, path = '', text = '']) => [path, text],
+    ),
+  )
+
 /** Converts the documented output of a command into a pattern: `…` matches anything within a line. */
 export const asPattern = (expected: string): RegExp =>
   new RegExp(`^${expected.trim().split('…').map(RegExp.escape).join('[^\\n]+')}$`)

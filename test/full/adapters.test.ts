@@ -1,14 +1,13 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServerSettings } from '../contracts/adapter/control.ts'
 import type { Message, Started } from '../contracts/adapter/drive.ts'
 import type { Control, Embedded } from '../contracts/adapter/harness.ts'
 import { adapterContract } from '../contracts/adapter-contract.ts'
+import { install, installationTimeout, packedTarball, readJson, run } from '../support/packed.ts'
 import {
   freePort,
-  Program,
-  type ProgramOptions,
   root,
   runNode,
   type TemporaryFolder,
@@ -67,30 +66,8 @@ const variants: Readonly<Record<string, Variant>> = {
   },
 }
 
-/** Runs a program and expects exit status 0. */
-const run = async (command: string, args: readonly string[], options: ProgramOptions = {}) => {
-  // Run programs with the Node version of this process, which the package supports.
-  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
-  await using program = new Program(command, args, { ...options, env: { PATH } })
-  const { code } = await program.exited
-  if (code === 0) return program.stdout
-  const said = `${program.stdout}\n${program.stderr}`
-  throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${said}`)
-}
-
-let packed: TemporaryFolder
-let tarball: string
-beforeAll(async () => {
-  packed = await temporaryFolder()
-  await run(process.execPath, ['scripts/build.js', '--if-stale'])
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', packed.path]
-  const [{ filename }] = JSON.parse(await run('npm', args)) as [{ filename: string }]
-  tarball = join(packed.path, filename)
-})
-afterAll(() => packed[Symbol.asyncDispose]())
-
 /** Copies the example and the driver of the adapter contract into an empty folder, and installs the packages. */
-const install = async ({ folder, driver }: Example): Promise<TemporaryFolder> => {
+const installExample = async ({ folder, driver }: Example): Promise<TemporaryFolder> => {
   const there = await temporaryFolder()
   const from = join(root, 'examples', folder)
   const skipped = ['node_modules', 'dist', 'data']
@@ -104,14 +81,13 @@ const install = async ({ folder, driver }: Example): Promise<TemporaryFolder> =>
   for (const name of ['drive.ts', 'control.ts', 'harness.ts'])
     await cp(join(root, 'test/contracts/adapter', name), join(there.path, 'src/contract', name))
   const manifest = join(there.path, 'package.json')
-  const { dependencies, ...others } = JSON.parse(await readFile(manifest, 'utf8'))
-  const ours = { 'svc-oauth2server': `file:${tarball}` }
+  const { dependencies, ...others } = await readJson(manifest)
+  const ours = { 'svc-oauth2server': `file:${await packedTarball()}` }
   await writeFile(
     manifest,
-    JSON.stringify({ ...others, dependencies: { ...dependencies, ...ours } }),
+    JSON.stringify({ ...others, dependencies: { ...(dependencies as object), ...ours } }),
   )
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-  await run('npm', ['install', ...quiet], { cwd: there.path })
+  await install(there.path)
   return there
 }
 
@@ -145,8 +121,8 @@ const embed = async (
 describe.each(examples)('examples/$folder, installed from the tarball', (example) => {
   let folder: TemporaryFolder
   beforeAll(async () => {
-    folder = await install(example)
-  })
+    folder = await installExample(example)
+  }, installationTimeout)
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
   test('compiles with tsc, which also checks the type declarations of the package', async () => {

@@ -1,9 +1,19 @@
-import { copyFile, readFile, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf, readPage } from '../docs/markdown.ts'
+import { callerAt, startHostProgram, tokensOf } from '../support/host-programs.ts'
+import {
+  install,
+  installationTimeout,
+  installed,
+  packedTarball,
+  readJson,
+  run,
+  versionOf,
+} from '../support/packed.ts'
 import {
   freePort,
-  Program,
   type ProgramOptions,
   root,
   runNode,
@@ -13,48 +23,9 @@ import {
 
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
-/** Runs a program and expects exit status 0. */
-const run = async (
-  command: string,
-  args: readonly string[],
-  options: ProgramOptions = {},
-): Promise<{ stdout: string; stderr: string }> => {
-  // Run programs with the Node version of this process, which the package supports.
-  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
-  await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
-  const { code } = await program.exited
-  if (code !== 0) {
-    const said = `${program.stdout}\n${program.stderr}`
-    throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${said}`)
-  }
-  return program
-}
-
-const json = async (path: string): Promise<Record<string, unknown>> =>
-  JSON.parse(await readFile(path, 'utf8'))
-
-let packed: TemporaryFolder
-let tarball: string
-beforeAll(async () => {
-  packed = await temporaryFolder()
-  await run(process.execPath, ['scripts/build.js', '--if-stale'])
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', packed.path]
-  const { stdout } = await run('npm', args)
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
-  tarball = join(packed.path, filename)
-})
-afterAll(() => packed[Symbol.asyncDispose]())
-
-const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
-
-const versionOf = async (name: string): Promise<string> => {
-  const { devDependencies } = await json(join(root, 'package.json'))
-  return `${name}@${(devDependencies as Record<string, string>)[name]}`
-}
-
 describe('the packed package', () => {
   test('contains only documents, compiled files, declarations and stylesheets', async () => {
-    const { stdout } = await run('tar', ['-tzf', tarball])
+    const { stdout } = await run('tar', ['-tzf', await packedTarball()])
     const files = stdout.trim().split('\n')
     const pages = /^package\/docs\/.+\.(?:md|png|svg)$/
     const outside = files.filter((file) => !file.startsWith('package/dist/') && !pages.test(file))
@@ -73,7 +44,7 @@ describe('the packed package', () => {
     const ordinary = /\.(?:js|js\.map|d\.ts|css)$/
     expect(dist.filter((file) => !ordinary.test(file) || file.includes('.test.'))).toEqual([])
     // The package contains the file of each export and program.
-    const { exports, bin } = await json(join(root, 'package.json'))
+    const { exports, bin } = await readJson(join(root, 'package.json'))
     const targets = [exports, bin].flatMap((map) =>
       JSON.stringify(map).match(/(?<="\.\/)dist\/[^"]+/g),
     )
@@ -81,11 +52,121 @@ describe('the packed package', () => {
   })
 
   test('passes the checks of publint and attw', async () => {
+    const tarball = await packedTarball()
     const publint = await run(bin('publint'), ['run', tarball, '--strict'])
     expect(publint.stdout).toContain('All good!')
     await run(bin('attw'), ['--profile', 'esm-only', '--no-color', tarball])
   })
 })
+
+const compilerOptions = {
+  module: 'nodenext',
+  types: ['node'],
+  rootDir: '.',
+  outDir: 'out',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noImplicitOverride: true,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+  // Nest uses the older form of decorators.
+  experimentalDecorators: true,
+  // Check the type declarations of the package as well.
+  skipLibCheck: false,
+}
+
+const expected = {
+  things: {
+    status: 200,
+    body: { kind: 'personal_token', user: expect.any(Number), scopes: ['things:read'] },
+  },
+  nobody: 401,
+  issued: {
+    status: 200,
+    members: ['access_token', 'token_type', 'expires_in', 'scope', 'user'],
+  },
+  page: { status: 200, body: { user: null } },
+  style: 200,
+  login: 200,
+  health: { status: 200, body: { issuer: 'http://localhost:8080' } },
+  metadata: expect.objectContaining({ example: 'http://localhost:8080' }),
+  problems: ['InvalidField', 'ScopeDoesNotExists', 'InvalidSettings', 'StoreUnusable'],
+  pkce: 'always',
+  described: true,
+  operations: true,
+  saved: true,
+  errors: [400, 401, 'StoreUnavailable', 'JWTExtendedException'],
+  registry: ['things:read'],
+  proxy: true,
+}
+
+/** The frameworks whose how-to page is a program with a guarded route. */
+const frameworks = ['express', 'fastify', 'hono', 'nest']
+
+/** Writes the host application in `fixtures/host.ts`, and the programs of the how-to pages. */
+const writePrograms = async (at: string): Promise<void> => {
+  await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
+  for (const page of frameworks) {
+    const [program] = blocksOf(readPage(`docs/how-to/${page}.md`))
+    await writeFile(join(at, `${page}.ts`), program?.text ?? '')
+  }
+}
+
+const compile = async (
+  at: string,
+  compiler: string,
+  files: readonly string[],
+  options: object,
+): Promise<void> => {
+  const config = join(at, `tsconfig.${compiler}.json`)
+  await writeFile(
+    config,
+    JSON.stringify({ compilerOptions: { ...compilerOptions, ...options }, files }),
+  )
+  await run(process.execPath, [`node_modules/${compiler}/bin/tsc`, '-p', config], { cwd: at })
+}
+
+/** Expects that the program of a how-to page runs, and that its guard protects the route. */
+const guards = async (at: string, page: string): Promise<void> => {
+  const cwd = join(at, 'runs', page)
+  await mkdir(cwd, { recursive: true })
+  await using program = await startHostProgram([join(at, `out/${page}.js`)], { cwd, env: {} })
+  const { url, database } = program
+  const ask = callerAt(`${url}/api/notes`)
+  const { reads, nothing } = await tokensOf(database)
+  expect(await ask()).toEqual([401, null])
+  const note = { text: expect.stringMatching(/^A note of user \d+$/) }
+  expect(await ask(reads)).toEqual([200, [note]])
+  expect(await ask(nothing)).toEqual([403, null])
+  expect((await fetch(`${url}/login`)).status).toBe(200)
+  expect((await fetch(`${url}/oauth/token`, { method: 'POST' })).status).toBe(400)
+}
+
+type Ranges = Readonly<Record<string, string>>
+
+/** Returns the ranges of the runtime dependencies, and of the frameworks that an application installs. */
+const ranges = async (): Promise<{ dependencies: Ranges; peers: Ranges }> => {
+  const manifest = await readJson(join(root, 'package.json'))
+  const { express, fastify, rxjs, '@nestjs/common': nest } = manifest.peerDependencies as Ranges
+  const ofNest = ['common', 'core', 'platform-express'].map((name) => [`@nestjs/${name}`, nest])
+  const peers = { express, fastify, rxjs, ...Object.fromEntries(ofNest) }
+  return { dependencies: manifest.dependencies as Ranges, peers }
+}
+
+/** Returns the lowest version of a range such as `^4.16 || ^5`. */
+const lowestOf = (range: string): string => {
+  const [, version = ''] = /^\^([\d.]+)/.exec(range) ?? []
+  return [...version.split('.'), '0', '0'].slice(0, 3).join('.')
+}
+
+const printedBy = async (
+  at: string,
+  [command, ...args]: readonly [string, ...string[]],
+): Promise<unknown> => {
+  const { stdout } = await run(command, [...args, 'out/host.mjs'], { cwd: at })
+  return JSON.parse(stdout)
+}
 
 describe('the package, installed in an empty folder,', () => {
   let folder: TemporaryFolder
@@ -93,15 +174,9 @@ describe('the package, installed in an empty folder,', () => {
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
     run(command, args, { cwd: folder.path, ...options })
 
-  /** Installs additional packages. */
-  const add = (...packages: readonly string[]) =>
-    runThere('npm', ['install', ...quiet, ...packages])
-
   beforeAll(async () => {
-    folder = await temporaryFolder()
-    await writeFile(inFolder('package.json'), JSON.stringify({ private: true }))
-    await add(tarball)
-  })
+    folder = await installed([], { allowScripts: { deno: true, bun: true } })
+  }, installationTimeout)
   afterAll(() => folder?.[Symbol.asyncDispose]())
 
   test('works without Express if the application does not use it', async () => {
@@ -118,153 +193,6 @@ describe('the package, installed in an empty folder,', () => {
     const args = ['--input-type=module', '--eval', program]
     const { stdout, stderr } = await runThere(process.execPath, args)
     expect([stdout, stderr]).toEqual(['400\n', ''])
-  })
-
-  const compilerOptions = {
-    module: 'nodenext',
-    target: 'es2024',
-    types: ['node'],
-    outDir: 'out',
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-    noImplicitOverride: true,
-    verbatimModuleSyntax: true,
-    isolatedModules: true,
-    // Check the type declarations of the package as well.
-    skipLibCheck: false,
-  }
-
-  /** Compiles the host application in `fixtures/host.ts`, and runs it. */
-  const compileAndRun = async (
-    at: string,
-    options: object = {},
-  ): Promise<Record<string, unknown>> => {
-    const there = { cwd: at }
-    await copyFile(join(import.meta.dirname, 'fixtures/host.ts'), join(at, 'host.mts'))
-    const config = { compilerOptions: { ...compilerOptions, ...options }, files: ['host.mts'] }
-    await writeFile(join(at, 'tsconfig.json'), JSON.stringify(config))
-    await run(join(at, 'node_modules/.bin/tsc'), ['-p', '.'], there)
-    const { stdout, stderr } = await run(process.execPath, ['out/host.mjs'], there)
-    expect(stderr).toBe('')
-    return JSON.parse(stdout)
-  }
-
-  const expected = {
-    things: {
-      status: 200,
-      body: { kind: 'personal_token', user: expect.any(Number), scopes: ['things:read'] },
-    },
-    nobody: 401,
-    issued: {
-      status: 200,
-      members: ['access_token', 'token_type', 'expires_in', 'scope', 'user'],
-    },
-    page: { status: 200, body: { user: null } },
-    style: 200,
-    login: 200,
-    health: { status: 200, body: { issuer: 'http://localhost:8080' } },
-    metadata: expect.objectContaining({ example: 'http://localhost:8080' }),
-    problems: ['InvalidField', 'ScopeDoesNotExists', 'InvalidSettings', 'StoreUnusable'],
-    pkce: 'always',
-    described: true,
-    operations: true,
-    saved: true,
-    errors: [400, 401, 'StoreUnavailable', 'JWTExtendedException'],
-    registry: ['things:read'],
-    proxy: true,
-  }
-
-  let compiled: Promise<Record<string, unknown>> | undefined
-  /** Compiles and runs `out/host.mjs` once, and returns its output. */
-  const compiledHost = (): Promise<Record<string, unknown>> => {
-    compiled ??= (async () => {
-      const names = ['express', 'typescript', '@types/express', '@types/node']
-      await add(...(await Promise.all(names.map(versionOf))))
-      return compileAndRun(folder.path)
-    })()
-    return compiled
-  }
-
-  test('compiles and runs a TypeScript program that uses the public API, with strict options', async () => {
-    expect(await compiledHost()).toEqual(expected)
-  })
-
-  test('compiles and runs with the lowest version of each runtime dependency', async () => {
-    const { dependencies } = await json(join(root, 'package.json'))
-    const lowest = Object.entries(dependencies as Record<string, string>).map(
-      ([name, range]) => `${name}@${range.replace('^', '')}`,
-    )
-    await using old = await temporaryFolder()
-    await writeFile(join(old.path, 'package.json'), JSON.stringify({ private: true }))
-    const tools = ['express', 'typescript', '@types/express', '@types/node']
-    const packages = [tarball, ...lowest, ...(await Promise.all(tools.map(versionOf)))]
-    await run('npm', ['install', ...quiet, '--save-exact', ...packages], { cwd: old.path })
-    const hono = await json(join(old.path, 'node_modules/hono/package.json'))
-    expect(`hono@${hono.version}`).toBe(lowest.find((name) => name.startsWith('hono@')))
-    await expect(
-      stat(join(old.path, 'node_modules/svc-oauth2server/node_modules')),
-    ).rejects.toThrow('ENOENT')
-    expect(await compileAndRun(old.path)).toEqual(expected)
-  })
-
-  test('compiles with TypeScript 5.4, the oldest version that the declarations of zod support', async () => {
-    await using old = await temporaryFolder()
-    await writeFile(join(old.path, 'package.json'), JSON.stringify({ private: true }))
-    const tools = await Promise.all(['express', '@types/express', '@types/node'].map(versionOf))
-    await run('npm', ['install', ...quiet, tarball, 'typescript@~5.4.0', ...tools], {
-      cwd: old.path,
-    })
-    expect(await compileAndRun(old.path, { target: 'es2022' })).toEqual(expected)
-  })
-
-  // The values are the runtime, the name of its folder in node_modules, its package, and its command with arguments.
-  test.each([
-    [
-      'Node 22',
-      'node22',
-      'npm:node@22',
-      ['node22/bin/node', '--disable-warning=ExperimentalWarning'],
-    ],
-    ['Node 26', 'node26', 'npm:node@26', ['node26/bin/node']],
-    ['Deno', 'deno', 'deno@2', ['.bin/deno', 'run', '--allow-all']],
-    ['Bun', 'bun', 'bun@1', ['.bin/bun']],
-  ] as const)('the program runs on %s', async (_, name, source, [command, ...args]) => {
-    await using own = await temporaryFolder()
-    const allowScripts = { node: true, node22: true, node26: true, deno: true, bun: true }
-    await writeFile(
-      join(own.path, 'package.json'),
-      JSON.stringify({ private: true, type: 'module', allowScripts }),
-    )
-    const noble = await versionOf('@noble/hashes')
-    const express = await versionOf('express')
-    const runtime = source.startsWith('npm:') ? `${name}@${source}` : source
-    await run('npm', ['install', ...quiet, tarball, express, noble, runtime], { cwd: own.path })
-    await compiledHost()
-    await copyFile(inFolder('out/host.mjs'), join(own.path, 'host.mjs'))
-    const program = [...args, 'host.mjs']
-    const { stdout } = await run(join(own.path, 'node_modules', command), program, {
-      cwd: own.path,
-    })
-    expect(JSON.parse(stdout)).toEqual(expected)
-  })
-
-  test('require() loads every export of the package', async () => {
-    const { exports } = await json(inFolder('node_modules/svc-oauth2server/package.json'))
-    // Skip the exports that need Nest or a database driver. The tests of the examples and how-to pages load these
-    // exports.
-    const parts = Object.keys(exports as object)
-      .filter((path) => !['./nest', './postgres', './redis'].includes(path))
-      .map((path) => `svc-oauth2server${path.slice(1)}`)
-    const program = `
-      const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
-      const { createAuthorizationServer } = require('svc-oauth2server')
-      console.log(JSON.stringify([sizes.every((size) => size > 0), typeof createAuthorizationServer]))`
-    await writeFile(inFolder('program.cjs'), program)
-    const { stdout, stderr } = await runThere(process.execPath, ['program.cjs'])
-    expect(stderr).toBe('')
-    expect(JSON.parse(stdout)).toEqual([true, 'function'])
   })
 
   test('npx svc-oauth2server --help prints the usage', async () => {
@@ -309,10 +237,105 @@ describe('the package, installed in an empty folder,', () => {
     expect(await serving.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test('compiles and runs with Express 4 [T785]', async () => {
-    await add('express@4', '@types/express@4')
-    const { version } = await json(inFolder('node_modules/express/package.json'))
-    expect(version).toMatch(/^4\./)
-    expect(await compileAndRun(folder.path)).toEqual(expected)
+  describe('to which the application adds the newest frameworks and TypeScript,', () => {
+    // The package `node` contains an installer, and these packages contain the program itself.
+    const system = process.platform === 'win32' ? 'win' : process.platform
+    const nodes = ['22', '26'].map(
+      (version) => `node${version}@npm:node-${system}-${process.arch}@${version}`,
+    )
+
+    beforeAll(async () => {
+      const { dependencies, peers } = await ranges()
+      const newest = Object.entries({ ...peers, hono: dependencies.hono })
+      await install(folder.path, [
+        ...newest.map(([name, range]) => `${name}@${range}`),
+        ...(await Promise.all(['reflect-metadata', '@types/node', '@noble/hashes'].map(versionOf))),
+        ...nodes,
+        '@types/express@5',
+        'typescript@latest',
+        'deno@2',
+        'bun@1',
+      ])
+      await writePrograms(folder.path)
+      const files = ['host.mts', ...frameworks.map((page) => `${page}.ts`)]
+      await compile(folder.path, 'typescript', files, { target: 'es2024' })
+    }, installationTimeout)
+
+    test('a program that uses the whole public API compiles with strict options, and runs', async () => {
+      expect(await printedBy(folder.path, [process.execPath])).toEqual(expected)
+    })
+
+    test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
+      guards(folder.path, page),
+    )
+
+    // The values are the runtime, the path of its program in node_modules, and its arguments.
+    test.for([
+      ['Node 22', 'node22/bin/node'],
+      ['Node 26', 'node26/bin/node'],
+      ['Deno', '.bin/deno', 'run', '--allow-all'],
+      ['Bun', '.bin/bun'],
+    ] as const)('the program runs on %s', async ([, command, ...args]) => {
+      const program = join(folder.path, 'node_modules', command)
+      expect(await printedBy(folder.path, [program, ...args])).toEqual(expected)
+    })
+
+    test('require() loads every export', async () => {
+      const { exports } = await readJson(
+        join(folder.path, 'node_modules/svc-oauth2server/package.json'),
+      )
+      // Skip the exports that need a database driver. The tests of the how-to pages load these exports.
+      const parts = Object.keys(exports as object)
+        .filter((path) => !['./postgres', './redis'].includes(path))
+        .map((path) => `svc-oauth2server${path.slice(1)}`)
+      const program = `
+        const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
+        const { createAuthorizationServer } = require('svc-oauth2server')
+        console.log(JSON.stringify([sizes.every((size) => size > 0), typeof createAuthorizationServer]))`
+      await writeFile(join(folder.path, 'program.cjs'), program)
+      const { stdout, stderr } = await run(process.execPath, ['program.cjs'], { cwd: folder.path })
+      expect(stderr).toBe('')
+      expect(JSON.parse(stdout)).toEqual([true, 'function'])
+    })
   })
+})
+
+describe('the package, installed beside the lowest dependencies and frameworks of its ranges, and TypeScript 5.4,', () => {
+  let folder: TemporaryFolder
+  beforeAll(async () => {
+    const { dependencies, peers } = await ranges()
+    const lowest = Object.entries({ ...peers, ...dependencies })
+    const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
+    folder = await installed([
+      ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
+      ...tools,
+      '@types/express@4',
+      // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
+      'typescript@~5.4.0',
+      'newest@npm:typescript@latest',
+    ])
+    await writePrograms(folder.path)
+    const others = frameworks.filter((page) => page !== 'hono').map((page) => `${page}.ts`)
+    await compile(folder.path, 'typescript', ['host.mts', ...others], { target: 'es2022' })
+    await compile(folder.path, 'newest', ['hono.ts'], { target: 'es2024' })
+  }, installationTimeout)
+  afterAll(() => folder?.[Symbol.asyncDispose]())
+
+  test('shares each dependency with the application', async () => {
+    const modules = join(folder.path, 'node_modules')
+    const { dependencies, peers } = await ranges()
+    for (const [name, range] of Object.entries({ ...peers, ...dependencies })) {
+      const { version } = await readJson(join(modules, name, 'package.json'))
+      expect(`${name} ${version}`).toBe(`${name} ${lowestOf(range)}`)
+    }
+    await expect(stat(join(modules, 'svc-oauth2server/node_modules'))).rejects.toThrow('ENOENT')
+  })
+
+  test('a program that uses the whole public API compiles with strict options, and runs with Express 4 [T785]', async () => {
+    expect(await printedBy(folder.path, [process.execPath])).toEqual(expected)
+  })
+
+  test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
+    guards(folder.path, page),
+  )
 })

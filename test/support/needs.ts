@@ -11,6 +11,7 @@ export type Need =
   | 'chromium'
   | 'own mounts'
   | 'own networks'
+  | 'npm registry'
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -80,6 +81,13 @@ const needs = {
       spawnSync('unshare', ['-mn', 'ip', 'link', 'add', 'probe', 'type', 'bridge']).status === 0 &&
       spawnSync('ip', ['netns', 'list']).status === 0,
   },
+  'npm registry': {
+    name: 'the registry of npm',
+    how: 'connect this machine to the registry that `npm config get registry` prints',
+    isThere: () =>
+      spawnSync('npm', ['view', 'npm', 'version', '--fetch-retries=0', '--prefer-online'])
+        .status === 0,
+  },
 } satisfies Record<Need, { name: string; how: string; isThere: () => boolean }>
 
 /** Returns whether the program is available, without printing anything. */
@@ -92,7 +100,7 @@ export const has = async (need: Need): Promise<boolean> => needs[need].isThere()
 export const lacks = async (need: Need): Promise<boolean> => {
   const { name, how } = needs[need]
   if (await has(need)) return false
-  const message = `needs ${name}, which is not installed. To install it: ${how}`
+  const message = `needs ${name}, which is not available. To make it available: ${how}`
   if (process.env.CI === 'true') throw new Error(`This suite ${message}`)
   console.warn(`SKIPPED: this suite ${message}`)
   return true

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import {
+  Program,
+  type ProgramOptions,
+  root,
+  type TemporaryFolder,
+  temporaryFolder,
+} from './processes.ts'
+
+/** The milliseconds after which an installation is killed. It downloads up to 700 MB on a machine without a cache. */
+const installationLimit = 300_000
+
+/** The timeout in milliseconds of a hook or test that installs packages. */
+export const installationTimeout: number = installationLimit + 60_000
+
+/** Runs a program and expects exit status 0. */
+export const run = async (
+  command: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<{ stdout: string; stderr: string }> => {
+  // Run programs with the Node version of this process, which the package supports.
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
+  await using program = new Program(command, args, { ...options, env: { PATH, ...options.env } })
+  const { code } = await program.exited
+  if (code !== 0) {
+    const said = `${program.stdout}\n${program.stderr}`
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${said}`)
+  }
+  return program
+}
+
+export const readJson = async (path: string): Promise<Record<string, unknown>> =>
+  JSON.parse(await readFile(path, 'utf8'))
+
+let packed: Promise<string> | undefined
+
+/** Builds and packs the package once in each worker. Returns the path of the tarball. */
+export const packedTarball = (): Promise<string> => {
+  packed ??= pack()
+  return packed
+}
+
+const pack = async (): Promise<string> => {
+  // The run deletes its temporary folders at its end.
+  const { path } = await temporaryFolder()
+  await run(process.execPath, ['scripts/build.js', '--if-stale'])
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', path]
+  const { stdout } = await run('npm', args)
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+  return join(path, filename)
+}
+
+const npmInstall = async (cwd: string, packages: readonly string[]): Promise<void> => {
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--save-exact']
+  await run('npm', ['install', ...quiet, ...packages], { cwd, limit: installationLimit })
+}
+
+let alone: Promise<string> | undefined
+
+/** Returns a directory in which only the packed package is installed. */
+const installedAlone = (): Promise<string> => {
+  alone ??= (async () => {
+    const { path } = await temporaryFolder()
+    await writeFile(join(path, 'package.json'), '{ "private": true }')
+    await npmInstall(path, [await packedTarball()])
+    return path
+  })()
+  return alone
+}
+
+/**
+ * Installs the packages that `package.json` lists and additional packages. The first installation in a directory starts
+ * with a copy of the packed package and its dependencies, which takes a quarter of the time.
+ */
+export const install = async (cwd: string, packages: readonly string[] = []): Promise<void> => {
+  // Copy the times as well: npm ignores its list of installed packages if a directory is newer than the list.
+  if (!existsSync(join(cwd, 'node_modules')))
+    await run('cp', ['-a', join(await installedAlone(), 'node_modules'), cwd])
+  await npmInstall(cwd, packages)
+}
+
+/** Creates a directory with these packages and the packed package. @param manifest the members of `package.json` */
+export const installed = async (
+  packages: readonly string[],
+  manifest: object = {},
+): Promise<TemporaryFolder> => {
+  const folder = await temporaryFolder()
+  const dependencies = { 'svc-oauth2server': `file:${await packedTarball()}` }
+  await writeFile(
+    join(folder.path, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies, ...manifest }),
+  )
+  await install(folder.path, packages)
+  return folder
+}
+
+/** Returns the version of a tool of the repository, as an argument of `npm install`. */
+export const versionOf = async (name: string): Promise<string> => {
+  const { devDependencies } = await readJson(join(root, 'package.json'))
+  return `${name}@${(devDependencies as Record<string, string>)[name]}`
+}
