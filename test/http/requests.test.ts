@@ -20,7 +20,7 @@ const asSession = (): readonly string[] => [`Cookie: ${session.cookie}`, `User-A
 const send = (request: RawRequest): Promise<RawResponse> => rawHttp(app, request)
 const urlencoded = 'Content-Type: application/x-www-form-urlencoded'
 
-/** Every path of the core with its methods. */
+/** Every protocol path of a server with the default settings, with its methods. */
 const endpoints = [
   ['/oauth/authorize', 'GET, HEAD, POST'],
   ['/oauth/token', 'POST'],
@@ -29,16 +29,24 @@ const endpoints = [
   ['/oauth/info', 'GET, HEAD'],
   ['/oauth/style.css', 'GET, HEAD'],
   ['/oauth/page.js', 'GET, HEAD'],
+  ['/oauth/session.js', 'GET, HEAD'],
+  ['/oauth/revoke', 'POST'],
+  ['/oauth/introspect', 'POST'],
+  ['/oauth/par', 'POST'],
   ['/login', 'GET, HEAD, POST'],
   ['/logout', 'POST'],
   ['/.well-known/oauth-authorization-server', 'GET, HEAD'],
   ['/.well-known/oauth-protected-resource', 'GET, HEAD'],
   ['/openapi.json', 'GET, HEAD'],
+  ['/health/live', 'GET, HEAD'],
+  ['/health/ready', 'GET, HEAD'],
 ] as const
 
 /** The paths that scripts of other sites may use. */
 const open: readonly string[] = [
   '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/par',
   '/oauth/ping',
   '/oauth/info',
   '/.well-known/oauth-authorization-server',

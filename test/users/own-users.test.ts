@@ -174,7 +174,7 @@ describe.each(cases)('users from $source with $keyType keys, on $kind', (given) 
     }
   })
 
-  test('leave no rows after users.deleted()', async () => {
+  test('leave no rows after users.deleted() [T1067]', async () => {
     await authorize()
     await server.tokens.createPersonal('Laptop', one)
     await database.run('delete from people')

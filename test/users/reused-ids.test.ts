@@ -77,7 +77,7 @@ describe.each(databaseKinds)('a user with the ID of a deleted user, on %s', (kin
     await database.remove()
   })
 
-  test('inherits nothing by default, because the deletion cascades to all rows', async () => {
+  test('inherits nothing by default, because the deletion cascades to all rows [T1066]', async () => {
     const server = await open({})
     const { personal, ofClient, own } = await useAccount(server, 7)
     expect(await statusOf(server, personal)).toBe(200)

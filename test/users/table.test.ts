@@ -323,7 +323,7 @@ test('checks 200 users in each run of the sweep, and continues with the followin
 describe('attributes', () => {
   const given = { keyType: 'integer', ids: [7, 8] } as const
 
-  test('are properties of every user that the server returns, under the names of their columns', async () => {
+  test('are properties of every user that the server returns, under the names of their columns [T1068]', async () => {
     const users = table('app people', { id: 'pk', email: 'mail', attributes: ['boss', 'checked'] })
     await using app = await start(given, users)
     const { server } = app
