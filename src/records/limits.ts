@@ -42,7 +42,10 @@ interface Count {
   readonly isShared: boolean
 }
 
-/** The time until which this process refuses without a read, and the time at which the first place expires. */
+/**
+ * The time until which this process refuses attempts without reading the places, and the time at which the first place
+ * expires.
+ */
 interface Refused {
   readonly until: number
   readonly earliest: number

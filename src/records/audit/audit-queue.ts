@@ -35,7 +35,7 @@ export class AuditQueue {
     else this.#waiting.push(event)
   }
 
-  /** Writes the waiting events, after a write in progress. The promise never rejects. */
+  /** Waits for a write in progress, and then writes the waiting events. The promise never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -52,7 +52,7 @@ export const mustHaveKeyOf = async (
     )
 }
 
-/** Maintains the record that this process writes with the current key. */
+/** Records in the store that this process writes rows under the current key, and renews this record. */
 export interface NotedKey {
   stop(): Promise<void>
 }

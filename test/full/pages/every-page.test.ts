@@ -18,6 +18,9 @@ const arabic = (device: string, options: BrowserContextOptions): Way => [
   { ...options, locale: 'ar' },
 ]
 
+/** Milliseconds for all pages. A tour takes about a minute on a machine without other load. */
+const tourTimeout = 300_000
+
 /** Runs axe and the layout checks on the open page. */
 const look = async (page: Page): Promise<readonly string[]> => {
   const screen = page.viewportSize()
@@ -42,7 +45,11 @@ describe.skipIf(await lacks('chromium')).each([
 ] as const)('every page, showing %s', (_, fill, ways) => {
   const gallery = useGallery(fill)
 
-  test.each(ways)('passes the checks of axe and of the layout %s', async (_way, options) => {
-    expect(await gallery.tour(options, look)).toEqual([])
-  })
+  test.each(ways)(
+    'passes the checks of axe and of the layout %s',
+    async (_way, options) => {
+      expect(await gallery.tour(options, look)).toEqual([])
+    },
+    tourTimeout,
+  )
 })
