@@ -10,8 +10,13 @@ import {
   startHostProgram,
   tokensOf,
 } from '../support/host-programs.ts'
-import { lacks } from '../support/needs.ts'
-import { installationTimeout, installed, run, versionOf } from '../support/packed.ts'
+import {
+  installationTimeout,
+  installed,
+  run,
+  versionOf,
+  withoutRegistry,
+} from '../support/packed.ts'
 import type { TemporaryFolder } from '../support/processes.ts'
 import { redirectUri } from '../support/redirect-uris.ts'
 import { logIn } from '../support/session.ts'
@@ -77,7 +82,6 @@ const accountIn = async (database: string) => {
 }
 
 const env = { NEXT_TELEMETRY_DISABLED: '1' }
-const withoutRegistry = await lacks('npm registry')
 
 describe.skipIf(withoutRegistry).each(applications)(
   'the application of docs/how-to/$page',

@@ -12,6 +12,7 @@ import {
   readJson,
   run,
   versionOf,
+  withoutRegistry,
 } from '../support/packed.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import {
@@ -196,7 +197,7 @@ const requireExports = async (at: string): Promise<void> => {
   expect(JSON.parse(stdout)).toEqual([true, 'function'])
 }
 
-describe('the package, installed in an empty folder,', () => {
+describe.skipIf(withoutRegistry)('the package, installed in an empty folder,', () => {
   let folder: TemporaryFolder
   const inFolder = (...names: string[]) => join(folder.path, ...names)
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
@@ -314,45 +315,48 @@ describe('the package, installed in an empty folder,', () => {
   })
 })
 
-describe('the package, installed beside the lowest dependencies and frameworks of its ranges, and TypeScript 5.4,', () => {
-  let folder: TemporaryFolder
-  beforeAll(async () => {
-    const { dependencies, peers } = await ranges()
-    const lowest = Object.entries({ ...peers, ...dependencies })
-    const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
-    folder = await installed([
-      ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
-      ...tools,
-      '@types/express@4',
-      // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
-      'typescript@~5.4.0',
-      'newest@npm:typescript@latest',
-    ])
-    await writePrograms(folder.path)
-    const others = frameworks.filter((page) => page !== 'hono').map((page) => `${page}.ts`)
-    await compile(folder.path, 'typescript', ['host.mts', ...others], { target: 'es2022' })
-    await compile(folder.path, 'newest', ['hono.ts'], { target: 'es2024' })
-  }, installationTimeout)
-  afterAll(() => folder?.[Symbol.asyncDispose]())
+describe.skipIf(withoutRegistry)(
+  'the package, installed beside the lowest dependencies and frameworks of its ranges, and TypeScript 5.4,',
+  () => {
+    let folder: TemporaryFolder
+    beforeAll(async () => {
+      const { dependencies, peers } = await ranges()
+      const lowest = Object.entries({ ...peers, ...dependencies })
+      const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
+      folder = await installed([
+        ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
+        ...tools,
+        '@types/express@4',
+        // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
+        'typescript@~5.4.0',
+        'newest@npm:typescript@latest',
+      ])
+      await writePrograms(folder.path)
+      const others = frameworks.filter((page) => page !== 'hono').map((page) => `${page}.ts`)
+      await compile(folder.path, 'typescript', ['host.mts', ...others], { target: 'es2022' })
+      await compile(folder.path, 'newest', ['hono.ts'], { target: 'es2024' })
+    }, installationTimeout)
+    afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('shares each dependency with the application', async () => {
-    const modules = join(folder.path, 'node_modules')
-    const { dependencies, peers } = await ranges()
-    for (const [name, range] of Object.entries({ ...peers, ...dependencies })) {
-      const { version } = await readJson(join(modules, name, 'package.json'))
-      expect(`${name} ${version}`).toBe(`${name} ${lowestOf(range)}`)
-    }
-    await expect(stat(join(modules, 'svc-oauth2server/node_modules'))).rejects.toThrow('ENOENT')
-  })
+    test('shares each dependency with the application', async () => {
+      const modules = join(folder.path, 'node_modules')
+      const { dependencies, peers } = await ranges()
+      for (const [name, range] of Object.entries({ ...peers, ...dependencies })) {
+        const { version } = await readJson(join(modules, name, 'package.json'))
+        expect(`${name} ${version}`).toBe(`${name} ${lowestOf(range)}`)
+      }
+      await expect(stat(join(modules, 'svc-oauth2server/node_modules'))).rejects.toThrow('ENOENT')
+    })
 
-  test('a program that uses the whole public API compiles with strict options, and runs with Express 4 [T785]', async () => {
-    for (const store of stores)
-      expect(await printedBy(folder.path, store, [process.execPath])).toEqual(expected)
-  })
+    test('a program that uses the whole public API compiles with strict options, and runs with Express 4 [T785]', async () => {
+      for (const store of stores)
+        expect(await printedBy(folder.path, store, [process.execPath])).toEqual(expected)
+    })
 
-  test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
-    guards(folder.path, page),
-  )
+    test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
+      guards(folder.path, page),
+    )
 
-  test('require() loads every export', () => requireExports(folder.path))
-})
+    test('require() loads every export', () => requireExports(folder.path))
+  },
+)
