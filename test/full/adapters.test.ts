@@ -5,7 +5,14 @@ import type { ServerSettings } from '../contracts/adapter/control.ts'
 import type { Message, Started } from '../contracts/adapter/drive.ts'
 import type { Control, Embedded } from '../contracts/adapter/harness.ts'
 import { adapterContract } from '../contracts/adapter-contract.ts'
-import { install, installationTimeout, packedTarball, readJson, run } from '../support/packed.ts'
+import {
+  install,
+  installationTimeout,
+  packedTarball,
+  readJson,
+  run,
+  withoutRegistry,
+} from '../support/packed.ts'
 import {
   freePort,
   root,
@@ -118,32 +125,35 @@ const embed = async (
   }
 }
 
-describe.each(examples)('examples/$folder, installed from the tarball', (example) => {
-  let folder: TemporaryFolder
-  beforeAll(async () => {
-    folder = await installExample(example)
-  }, installationTimeout)
-  afterAll(() => folder?.[Symbol.asyncDispose]())
+describe.skipIf(withoutRegistry).each(examples)(
+  'examples/$folder, installed from the tarball',
+  (example) => {
+    let folder: TemporaryFolder
+    beforeAll(async () => {
+      folder = await installExample(example)
+    }, installationTimeout)
+    afterAll(() => folder?.[Symbol.asyncDispose]())
 
-  test('compiles with tsc, which also checks the type declarations of the package', async () => {
-    await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
-  })
+    test('compiles with tsc, which also checks the type declarations of the package', async () => {
+      await run(join(folder.path, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: folder.path })
+    })
 
-  test('starts, and shows the home page with a link to the login', async () => {
-    const port = await freePort()
-    const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
-    await using program = runNode([example.run.main], { cwd: folder.path, env })
-    await program.says(/Open http:\/\/localhost:\d+\//)
-    const page = await fetch(`http://localhost:${port}/`)
-    expect([page.status, await page.text()]).toEqual([
-      200,
-      expect.stringContaining('href="/login"'),
-    ])
-  })
+    test('starts, and shows the home page with a link to the login', async () => {
+      const port = await freePort()
+      const env = { PORT: String(port), DATABASE_URL: 'sqlite::memory:' }
+      await using program = runNode([example.run.main], { cwd: folder.path, env })
+      await program.says(/Open http:\/\/localhost:\d+\//)
+      const page = await fetch(`http://localhost:${port}/`)
+      expect([page.status, await page.text()]).toEqual([
+        200,
+        expect.stringContaining('href="/login"'),
+      ])
+    })
 
-  for (const platform of example.platforms)
-    for (const [title, variant] of Object.entries(variants))
-      adapterContract(`on ${platform}, ${title}`, () =>
-        embed(folder.path, example.run.driver, platform, variant),
-      )
-})
+    for (const platform of example.platforms)
+      for (const [title, variant] of Object.entries(variants))
+        adapterContract(`on ${platform}, ${title}`, () =>
+          embed(folder.path, example.run.driver, platform, variant),
+        )
+  },
+)

@@ -10,8 +10,13 @@ import {
   startHostProgram,
   tokensOf,
 } from '../support/host-programs.ts'
-import { lacks } from '../support/needs.ts'
-import { installationTimeout, installed, run, versionOf } from '../support/packed.ts'
+import {
+  installationTimeout,
+  installed,
+  run,
+  versionOf,
+  withoutRegistry,
+} from '../support/packed.ts'
 import type { TemporaryFolder } from '../support/processes.ts'
 import { redirectUri } from '../support/redirect-uris.ts'
 import { logIn } from '../support/session.ts'
@@ -39,6 +44,8 @@ const applications: readonly Application[] = [
         export default function Layout({ children }: { readonly children: ReactNode }) {
           return <html lang="en"><body>{children}</body></html>
         }`,
+      // This page is rendered during the build, which must not need the settings of the server.
+      'app/about/page.tsx': 'export default function About() { return <p>About</p> }',
     },
     build: [['node_modules/next/dist/bin/next', 'build']],
     start: ['node_modules/next/dist/bin/next', 'start'],
@@ -57,6 +64,9 @@ const applications: readonly Application[] = [
     others: {
       'src/app.html':
         '<!doctype html><html lang="en"><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
+      // This page is rendered during the build, which must not need the settings of the server.
+      'src/routes/about/+page.ts': 'export const prerender = true',
+      'src/routes/about/+page.svelte': '<p>About</p>',
       'tsconfig.json': '{ "extends": "$app/tsconfig", "include": ["src", "*"] }',
     },
     build: [
@@ -77,7 +87,6 @@ const accountIn = async (database: string) => {
 }
 
 const env = { NEXT_TELEMETRY_DISABLED: '1' }
-const withoutRegistry = await lacks('npm registry')
 
 describe.skipIf(withoutRegistry).each(applications)(
   'the application of docs/how-to/$page',
@@ -94,7 +103,8 @@ describe.skipIf(withoutRegistry).each(applications)(
         await writeFile(path, text)
       }
       const there = { cwd: folder.path, env }
-      for (const command of build) await run(process.execPath, command, there)
+      for (const command of build)
+        await run(process.execPath, command, { ...there, limit: installationTimeout })
       program = await startHostProgram(start, there)
     }, installationTimeout)
     afterAll(async () => {
@@ -178,6 +188,7 @@ describe.skipIf(withoutRegistry).each(applications)(
         const response = await fetch(`${url}${path}`, { redirect: 'manual' })
         expect([path, response.headers.has('x-request-id')]).toEqual([path, true])
       }
+      expect(await (await fetch(`${url}/about`)).text()).toContain('<p>About</p>')
       for (const path of ['/elsewhere', '/account', '/account/settings', '/admin', '/oauth2']) {
         const response = await fetch(`${url}${path}`)
         const expected = [path, 404, false]

@@ -1,8 +1,9 @@
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, readPage } from '../docs/markdown.ts'
 import { callerAt, startHostProgram, tokensOf } from '../support/host-programs.ts'
+import { lacks } from '../support/needs.ts'
 import {
   install,
   installationTimeout,
@@ -11,7 +12,9 @@ import {
   readJson,
   run,
   versionOf,
+  withoutRegistry,
 } from '../support/packed.ts'
+import { makeDatabase } from '../support/postgres.ts'
 import {
   freePort,
   type ProgramOptions,
@@ -145,13 +148,18 @@ const guards = async (at: string, page: string): Promise<void> => {
 
 type Ranges = Readonly<Record<string, string>>
 
-/** Returns the ranges of the runtime dependencies, and of the frameworks that an application installs. */
+/** The optional packages whose lowest and newest versions the tests install. Nest consists of several packages. */
+const optional = ['@nestjs/common', '@redis/client', 'express', 'fastify', 'pg', 'rxjs']
+const ofNest = ['@nestjs/core', '@nestjs/platform-express']
+
+/** Returns the ranges of the runtime dependencies, and of the optional packages. */
 const ranges = async (): Promise<{ dependencies: Ranges; peers: Ranges }> => {
   const manifest = await readJson(join(root, 'package.json'))
-  const { express, fastify, rxjs, '@nestjs/common': nest } = manifest.peerDependencies as Ranges
-  const ofNest = ['common', 'core', 'platform-express'].map((name) => [`@nestjs/${name}`, nest])
-  const peers = { express, fastify, rxjs, ...Object.fromEntries(ofNest) }
-  return { dependencies: manifest.dependencies as Ranges, peers }
+  const { dependencies, peerDependencies } = manifest as Readonly<Record<string, Ranges>>
+  const rangeOf = (name: string) =>
+    peerDependencies?.[ofNest.includes(name) ? '@nestjs/common' : name] ?? ''
+  const peers = [...optional, ...ofNest].map((name) => [name, rangeOf(name)])
+  return { dependencies: dependencies ?? {}, peers: Object.fromEntries(peers) }
 }
 
 /** Returns the lowest version of a range such as `^4.16 || ^5`. */
@@ -160,15 +168,36 @@ const lowestOf = (range: string): string => {
   return [...version.split('.'), '0', '0'].slice(0, 3).join('.')
 }
 
+const stores = ['SQLite', ...((await lacks('postgres')) ? [] : ['PostgreSQL'])]
+
+/** Runs the compiled host application on a store. Returns its output. */
 const printedBy = async (
   at: string,
+  store: string,
   [command, ...args]: readonly [string, ...string[]],
 ): Promise<unknown> => {
-  const { stdout } = await run(command, [...args, 'out/host.mjs'], { cwd: at })
+  const database = store === 'PostgreSQL' ? await makeDatabase() : undefined
+  const env = { POSTGRES_URL: database?.url }
+  const { stdout } = await run(command, [...args, 'out/host.mjs'], { cwd: at, env })
+  await database?.drop()
   return JSON.parse(stdout)
 }
 
-describe('the package, installed in an empty folder,', () => {
+/** Expects that a CommonJS program can load every export of the installed package. */
+const requireExports = async (at: string): Promise<void> => {
+  const { exports } = await readJson(join(at, 'node_modules/svc-oauth2server/package.json'))
+  const parts = Object.keys(exports as object).map((path) => `svc-oauth2server${path.slice(1)}`)
+  const program = `
+    const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
+    const { createAuthorizationServer } = require('svc-oauth2server')
+    console.log(JSON.stringify([sizes.every((size) => size > 0), typeof createAuthorizationServer]))`
+  await writeFile(join(at, 'program.cjs'), program)
+  const { stdout, stderr } = await run(process.execPath, ['program.cjs'], { cwd: at })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual([true, 'function'])
+}
+
+describe.skipIf(withoutRegistry)('the package, installed in an empty folder,', () => {
   let folder: TemporaryFolder
   const inFolder = (...names: string[]) => join(folder.path, ...names)
   const runThere = (command: string, args: readonly string[], options: ProgramOptions = {}) =>
@@ -261,81 +290,73 @@ describe('the package, installed in an empty folder,', () => {
       await compile(folder.path, 'typescript', files, { target: 'es2024' })
     }, installationTimeout)
 
-    test('a program that uses the whole public API compiles with strict options, and runs', async () => {
-      expect(await printedBy(folder.path, [process.execPath])).toEqual(expected)
+    test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
+      guards(folder.path, page),
+    )
+
+    // The values are the runtime, the path of its program, and its arguments.
+    describe.each([
+      ['Node 24', process.execPath],
+      ['Node 22', 'node_modules/node22/bin/node'],
+      ['Node 26', 'node_modules/node26/bin/node'],
+      ['Deno', 'node_modules/.bin/deno', 'run', '--allow-all'],
+      ['Bun', 'node_modules/.bin/bun'],
+    ] as const)('a program that uses the whole public API', (runtime, command, ...args) => {
+      test.for(stores)(
+        `compiles with strict options, and runs on ${runtime} with %s`,
+        async (store) => {
+          const program = resolve(folder.path, command)
+          expect(await printedBy(folder.path, store, [program, ...args])).toEqual(expected)
+        },
+      )
+    })
+
+    test('require() loads every export', () => requireExports(folder.path))
+  })
+})
+
+describe.skipIf(withoutRegistry)(
+  'the package, installed beside the lowest dependencies and frameworks of its ranges, and TypeScript 5.4,',
+  () => {
+    let folder: TemporaryFolder
+    beforeAll(async () => {
+      const { dependencies, peers } = await ranges()
+      const lowest = Object.entries({ ...peers, ...dependencies })
+      const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
+      folder = await installed([
+        ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
+        ...tools,
+        '@types/express@4',
+        // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
+        'typescript@~5.4.0',
+        'newest@npm:typescript@latest',
+      ])
+      await writePrograms(folder.path)
+      const others = frameworks.filter((page) => page !== 'hono').map((page) => `${page}.ts`)
+      await compile(folder.path, 'typescript', ['host.mts', ...others], { target: 'es2022' })
+      await compile(folder.path, 'newest', ['hono.ts'], { target: 'es2024' })
+    }, installationTimeout)
+    afterAll(() => folder?.[Symbol.asyncDispose]())
+
+    test('shares each dependency with the application', async () => {
+      const modules = join(folder.path, 'node_modules')
+      const { dependencies, peers } = await ranges()
+      for (const [name, range] of Object.entries({ ...peers, ...dependencies })) {
+        const { version } = await readJson(join(modules, name, 'package.json'))
+        expect(`${name} ${version}`).toBe(`${name} ${lowestOf(range)}`)
+      }
+      await expect(stat(join(modules, 'svc-oauth2server/node_modules'))).rejects.toThrow('ENOENT')
+    })
+
+    test('a program that uses the whole public API compiles with strict options, and runs with Express 4 [T785]', async () => {
+      for (const store of stores)
+        expect(await printedBy(folder.path, store, [process.execPath])).toEqual(expected)
     })
 
     test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
       guards(folder.path, page),
     )
 
-    // The values are the runtime, the path of its program in node_modules, and its arguments.
-    test.for([
-      ['Node 22', 'node22/bin/node'],
-      ['Node 26', 'node26/bin/node'],
-      ['Deno', '.bin/deno', 'run', '--allow-all'],
-      ['Bun', '.bin/bun'],
-    ] as const)('the program runs on %s', async ([, command, ...args]) => {
-      const program = join(folder.path, 'node_modules', command)
-      expect(await printedBy(folder.path, [program, ...args])).toEqual(expected)
-    })
-
-    test('require() loads every export', async () => {
-      const { exports } = await readJson(
-        join(folder.path, 'node_modules/svc-oauth2server/package.json'),
-      )
-      // Skip the exports that need a database driver. The tests of the how-to pages load these exports.
-      const parts = Object.keys(exports as object)
-        .filter((path) => !['./postgres', './redis'].includes(path))
-        .map((path) => `svc-oauth2server${path.slice(1)}`)
-      const program = `
-        const sizes = ${JSON.stringify(parts)}.map((part) => Object.keys(require(part)).length)
-        const { createAuthorizationServer } = require('svc-oauth2server')
-        console.log(JSON.stringify([sizes.every((size) => size > 0), typeof createAuthorizationServer]))`
-      await writeFile(join(folder.path, 'program.cjs'), program)
-      const { stdout, stderr } = await run(process.execPath, ['program.cjs'], { cwd: folder.path })
-      expect(stderr).toBe('')
-      expect(JSON.parse(stdout)).toEqual([true, 'function'])
-    })
-  })
-})
-
-describe('the package, installed beside the lowest dependencies and frameworks of its ranges, and TypeScript 5.4,', () => {
-  let folder: TemporaryFolder
-  beforeAll(async () => {
-    const { dependencies, peers } = await ranges()
-    const lowest = Object.entries({ ...peers, ...dependencies })
-    const tools = await Promise.all(['reflect-metadata', '@types/node'].map(versionOf))
-    folder = await installed([
-      ...lowest.map(([name, range]) => `${name}@${lowestOf(range)}`),
-      ...tools,
-      '@types/express@4',
-      // The oldest version that the declarations of zod support. The declarations of Hono need 5.7.
-      'typescript@~5.4.0',
-      'newest@npm:typescript@latest',
-    ])
-    await writePrograms(folder.path)
-    const others = frameworks.filter((page) => page !== 'hono').map((page) => `${page}.ts`)
-    await compile(folder.path, 'typescript', ['host.mts', ...others], { target: 'es2022' })
-    await compile(folder.path, 'newest', ['hono.ts'], { target: 'es2024' })
-  }, installationTimeout)
-  afterAll(() => folder?.[Symbol.asyncDispose]())
-
-  test('shares each dependency with the application', async () => {
-    const modules = join(folder.path, 'node_modules')
-    const { dependencies, peers } = await ranges()
-    for (const [name, range] of Object.entries({ ...peers, ...dependencies })) {
-      const { version } = await readJson(join(modules, name, 'package.json'))
-      expect(`${name} ${version}`).toBe(`${name} ${lowestOf(range)}`)
-    }
-    await expect(stat(join(modules, 'svc-oauth2server/node_modules'))).rejects.toThrow('ENOENT')
-  })
-
-  test('a program that uses the whole public API compiles with strict options, and runs with Express 4 [T785]', async () => {
-    expect(await printedBy(folder.path, [process.execPath])).toEqual(expected)
-  })
-
-  test.for(frameworks)('the program of the how-to page guards a route: %s', (page) =>
-    guards(folder.path, page),
-  )
-})
+    test('require() loads every export', () => requireExports(folder.path))
+  },
+)

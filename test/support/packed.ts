@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { lacks } from './needs.ts'
 import {
   Program,
   type ProgramOptions,
@@ -8,6 +9,9 @@ import {
   type TemporaryFolder,
   temporaryFolder,
 } from './processes.ts'
+
+/** Whether the registry of npm, from which these functions install packages, does not respond. */
+export const withoutRegistry: boolean = await lacks('npm registry')
 
 /** The milliseconds after which an installation is killed. It downloads up to 700 MB on a machine without a cache. */
 const installationLimit = 300_000
