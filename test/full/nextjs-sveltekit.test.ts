@@ -210,7 +210,7 @@ describe.skipIf(withoutRegistry).each(applications)(
     }
 
     if (page === 'sveltekit') {
-      test('rejects forms of another site, except at the paths of the server', async () => {
+      test('rejects forms of another site, except at the paths of the server and of the REST API', async () => {
         const { url } = program
         const submit = async (path: string, headers: Record<string, string>) => {
           const body = new URLSearchParams({ a: 'b' })
@@ -218,9 +218,9 @@ describe.skipIf(withoutRegistry).each(applications)(
         }
         expect(await submit('/', {})).toBe(403)
         expect(await submit('/', { origin: 'https://evil.example' })).toBe(403)
-        expect(await submit('/api/notes', { origin: 'https://evil.example' })).toBe(403)
-        // The page has no form action.
+        // The page has no form action, and the REST API has no method POST.
         expect(await submit('/', { origin: url })).toBe(405)
+        expect(await submit('/api/notes', {})).toBe(405)
         expect(await submit('/oauth/token', {})).toBe(401)
       })
     }

@@ -29,7 +29,7 @@ export const startHostProgram = async (
   const own = { SECRET_KEY: secretKey, PORT: String(port), BASE_URL: url, ORIGIN: url, ...env }
   const program = runNode(args, { cwd, env: own })
   for (let tries = 0; !(await fetch(url).catch(() => undefined)); tries += 1) {
-    if (program.exit || tries > 300) {
+    if (program.exit || tries > 1200) {
       await program.crash()
       throw new Error(`${args.join(' ')} does not serve: ${program.stderr}`)
     }
