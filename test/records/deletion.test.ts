@@ -213,15 +213,19 @@ describe('deletions in batches', () => {
       clearInterval(timer)
       return longest
     }
-    const { clientId } = await app.client()
-    const { token } = await authorizationOf(app, clientId)
-    for (const userId of [null, ...Array.from({ length: 9 }, (_, index) => 1_000 + index)])
-      fill(app, token.clientKey, userId)
+    const deletion = async (): Promise<number> => {
+      const { clientId } = await app.client()
+      const { token } = await authorizationOf(app, clientId)
+      for (const userId of [null, ...Array.from({ length: 9 }, (_, index) => 1_000 + index)])
+        fill(app, token.clientKey, userId)
+      return longestTurn(async () => {
+        await app.server.clients.delete(clientId)
+        await until(() => rowsLeft(app) === 0)
+      })
+    }
     const control = await longestTurn(() => delay(1_000))
-    const removing = await longestTurn(async () => {
-      await app.server.clients.delete(clientId)
-      await until(() => rowsLeft(app) === 0)
-    })
+    // Use the shorter of two measurements, because a garbage collection may lengthen one of them.
+    const removing = Math.min(await deletion(), await deletion())
     console.log('longest turn, ms of processor time:', { control, removing })
     // Deleting 30,000 tokens in one statement would last more than 300 ms. The control measures the counts of this
     // test.
