@@ -35,6 +35,7 @@ export {
 } from './model/scope.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
+export type { SendUserLink, UserLink, UserLinkPurpose } from './model/user-link.ts'
 export {
   type FindByPassword,
   table,

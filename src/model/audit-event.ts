@@ -120,6 +120,10 @@ export const auditEvents = {
   'user.admin_granted': { sentence: 'A user became an administrator.', details: [] },
   'user.admin_withdrawn': { sentence: 'A user is no longer an administrator.', details: [] },
   'user.password_changed': { sentence: 'A user received a new password.', details: [] },
+  'user.email_verified': {
+    sentence: 'A user confirmed the e-mail address with a link, or the application did.',
+    details: [],
+  },
   'user.deleted': { sentence: 'A user was deleted, with all data of that user.', details: [] },
   'user.vanished': {
     sentence:

@@ -32,6 +32,12 @@ export interface FrameLinks {
   readonly admin: string
   readonly adminActivity: string
   readonly login: string
+  /** The page on which a user who forgot the password requests a link; null without the option `sendUserLink`. */
+  readonly forgotPassword: string | null
+  /** The page on which visitors create an account; null without the setting `signUp`. */
+  readonly signUp: string | null
+  /** The URL of the form that requests a link to verify the e-mail address; null without the option `sendUserLink`. */
+  readonly verifyEmail: string | null
   /** The built-in logout, which requires a POST; null if the application has its own login. */
   readonly logout: string | null
   /** The logout page of the application; null if it is not configured. */

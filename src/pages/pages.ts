@@ -13,13 +13,17 @@ import { deviceConsentPage } from './views/device-consent.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
 import { loginPage } from './views/login.ts'
+import { openLinkPage } from './views/open-link.ts'
 import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
+import { requestLinkPage } from './views/request-link.ts'
 import { sessionsPage } from './views/sessions.ts'
 
 /** The built-in pages by name. An application may replace each of them. */
 export const builtInPages = {
   login: loginPage,
+  requestLink: requestLinkPage,
+  openLink: openLinkPage,
   consent: consentPage,
   device: devicePage,
   deviceConsent: deviceConsentPage,

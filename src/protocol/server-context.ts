@@ -9,6 +9,7 @@ import type { LogSink } from '../model/log.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { RegisterClient } from '../model/register-client.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
+import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { About } from '../records/audit/audit-trail.ts'
@@ -16,6 +17,7 @@ import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { Records } from '../records/records.ts'
 import type { TransientValues } from '../records/transient-values.ts'
+import type { UserLinks } from '../records/users/user-links.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
 import type { ClientAuthenticationMethodFor } from './plug-ins/client-authentication-method.ts'
@@ -68,6 +70,7 @@ export interface Throttling {
 export interface Callers {
   readonly sessions: Sessions
   readonly knownBrowsers: KnownBrowsers
+  readonly userLinks: UserLinks
   readonly resourceServer: ResourceServer
 }
 
@@ -102,6 +105,8 @@ export interface HostHooks {
   readonly registerClient: RegisterClient | undefined
   /** Receives each credential that a secret scanner found. */
   readonly onLeaked: OnLeaked | undefined
+  /** Sends a link to a built-in user. */
+  readonly sendUserLink: SendUserLink | undefined
 }
 
 /** The built-in plug-ins and the plug-ins of the application. */

@@ -13,21 +13,27 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
 export const linksOf = (
   settings: Settings,
   basePath: string,
-  { hostLogin, hostUsers }: { readonly hostLogin: boolean; readonly hostUsers: boolean },
-): FrameLinks => ({
-  stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
-  script: `${basePath}${settings.oauthPrefix}/page.js`,
-  home: `${basePath}/`,
-  applications: `${basePath}${settings.settingsPrefix}/applications/`,
-  sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
-  password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
-  activity: `${basePath}${settings.settingsPrefix}/activity/`,
-  admin: `${basePath}${settings.adminPrefix}/applications/`,
-  adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
-  login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
-  logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
-  hostLogout: hostLogin ? settings.logoutUrl : null,
-})
+  has: { readonly hostLogin: boolean; readonly hostUsers: boolean; readonly userLinks: boolean },
+): FrameLinks => {
+  const { hostLogin, hostUsers, userLinks } = has
+  return {
+    stylesheet: `${basePath}${settings.oauthPrefix}/style.css`,
+    script: `${basePath}${settings.oauthPrefix}/page.js`,
+    home: `${basePath}/`,
+    applications: `${basePath}${settings.settingsPrefix}/applications/`,
+    sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
+    password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
+    activity: `${basePath}${settings.settingsPrefix}/activity/`,
+    admin: `${basePath}${settings.adminPrefix}/applications/`,
+    adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
+    login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
+    forgotPassword: userLinks ? `${basePath}${settings.loginPath}/forgot-password` : null,
+    signUp: userLinks && settings.signUp ? `${basePath}${settings.loginPath}/sign-up` : null,
+    verifyEmail: userLinks ? `${basePath}${settings.settingsPrefix}/verify-email/` : null,
+    logout: hostLogin ? null : `${basePath}${settings.logoutPath}`,
+    hostLogout: hostLogin ? settings.logoutUrl : null,
+  }
+}
 
 /**
  * Returns all pages. A page of the application replaces the built-in page of the same name.

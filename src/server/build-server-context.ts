@@ -11,6 +11,7 @@ import type { Notice, Outcome, PendingAuthorization, ShortLived } from '../proto
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
+import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
 import { buildResourceServer } from './build-resource-server.ts'
@@ -48,6 +49,7 @@ export const buildServerContext = (
     log,
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
+    userLinks: new UserLinks(context),
     resourceServer,
     grants,
     clientAuthentication,
@@ -59,6 +61,7 @@ export const buildServerContext = (
       links: linksOf(settings, basePath, {
         hostLogin: options.resourceOwner !== undefined,
         hostUsers: options.users !== undefined,
+        userLinks: options.sendUserLink !== undefined,
       }),
       errorView: prepared.errorView,
     },
@@ -73,6 +76,7 @@ export const buildServerContext = (
     hostHooks: {
       registerClient: options.registerClient,
       onLeaked: options.onLeaked,
+      sendUserLink: options.sendUserLink,
     },
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
     resources: prepared.resources,

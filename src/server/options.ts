@@ -5,6 +5,7 @@ import type { LogSink } from '../model/log.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { RegisterClient } from '../model/register-client.ts'
 import type { Scope } from '../model/scope.ts'
+import type { SendUserLink } from '../model/user-link.ts'
 import type { UserCallbacks, UserTable } from '../model/user-table.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
@@ -61,6 +62,11 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
    * of the credential.
    */
   readonly onLeaked?: OnLeaked
+  /**
+   * Sends a link to a built-in user by e-mail. With this function, users can reset a forgotten password and verify
+   * their e-mail address, and the setting `signUp` can let visitors create accounts.
+   */
+  readonly sendUserLink?: SendUserLink
   readonly log?: LogSink
   /** Wraps every store operation. */
   readonly aroundStore?: AroundStore
@@ -85,6 +91,7 @@ const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName
   resources: true,
   registerClient: true,
   onLeaked: true,
+  sendUserLink: true,
   log: true,
   aroundStore: true,
   getClient: true,

@@ -6,6 +6,12 @@ import { metricsEndpoint } from '../protocol/endpoints/operations/metrics.ts'
 import { settingsEndpoints } from '../protocol/endpoints/settings/built-in.ts'
 import { passwordPage } from '../protocol/endpoints/settings/password.ts'
 import { sessionsPage } from '../protocol/endpoints/settings/sessions.ts'
+import { verifyEmailPage } from '../protocol/endpoints/settings/verify-email.ts'
+import { openLinkEndpoint } from '../protocol/endpoints/user-links/open-link.ts'
+import {
+  forgotPasswordEndpoint,
+  signUpEndpoint,
+} from '../protocol/endpoints/user-links/request-link.ts'
 import { builtInExtensions } from '../protocol/extensions/built-in.ts'
 import { builtInGrants } from '../protocol/grants/built-in.ts'
 import type {
@@ -41,9 +47,18 @@ export const selectPlugIns = ({ options, settings, prometheus }: Prepared): Sele
   const sessionEndpoints = options.resourceOwner
     ? []
     : [loginEndpoint, logoutEndpoint, sessionsPage, ...(options.users ? [] : [passwordPage])]
+  const linkEndpoints = options.sendUserLink
+    ? [
+        openLinkEndpoint,
+        forgotPasswordEndpoint,
+        verifyEmailPage,
+        ...(settings.signUp ? [signUpEndpoint] : []),
+      ]
+    : []
   const endpoints = [
     ...builtInEndpoints,
     ...sessionEndpoints,
+    ...linkEndpoints,
     ...settingsEndpoints,
     ...(prometheus ? [metricsEndpoint(prometheus.scrape)] : []),
     ...extensions.flatMap(({ endpoints = [] }) => endpoints),

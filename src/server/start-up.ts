@@ -81,6 +81,13 @@ export const checkedOptions = async (
       'users needs the option resourceOwner, for your own login, or withPassword in users, for the built-in login: without both, nobody can log in.',
     )
   }
+  if (options.sendUserLink && (options.users || options.resourceOwner)) {
+    problems.push(
+      'sendUserLink is for the built-in users with the built-in login: the application sends links to its own users itself.',
+    )
+  }
+  if (settings?.signUp && !options.sendUserLink)
+    problems.push('signUp (OAUTH2SERVER_SIGN_UP) needs the option sendUserLink.')
   if (settings) attempt(() => checkTokenLength(settings))
   problems.push(...extensionProblems(options.extensions ?? []))
   const needsInitialToken =

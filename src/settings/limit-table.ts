@@ -53,6 +53,19 @@ export const limitTable = {
     per: 'network',
     sentence: 'Wrong passwords for any account, from one network (/24, IPv6: /48).',
   },
+  userLinks: {
+    points: 5,
+    seconds: tenMinutes,
+    per: 'account',
+    sentence:
+      'Requests for a link by e-mail, for one e-mail address: password reset, verification, sign-up.',
+  },
+  userLinksOfAddress: {
+    points: 30,
+    seconds: tenMinutes,
+    per: 'address',
+    sentence: 'Requests for a link by e-mail, for any e-mail address.',
+  },
   wrongSecretsOfClient: {
     points: 100,
     seconds: oneMinute,

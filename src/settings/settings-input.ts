@@ -366,10 +366,10 @@ export interface SettingsInput {
   readonly trustedProxies?: SettingValues['trustedProxies']
   /**
    * Overrides the default rate limits: wrongPasswordsOfAccount, guessesOfAccount,
-   * wrongPasswordsOfKnownBrowser, wrongPasswords, wrongPasswordsOfNetwork, wrongSecretsOfClient,
-   * wrongSecrets, wrongGrants, wrongTokens, wrongIntrospections, deviceRequests, pushedRequests,
-   * pushedRequestsOfAddress, clientDocuments, registrations, registrationsOfNetwork,
-   * unsignedLeakReports.
+   * wrongPasswordsOfKnownBrowser, wrongPasswords, wrongPasswordsOfNetwork, userLinks,
+   * userLinksOfAddress, wrongSecretsOfClient, wrongSecrets, wrongGrants, wrongTokens,
+   * wrongIntrospections, deviceRequests, pushedRequests, pushedRequestsOfAddress,
+   * clientDocuments, registrations, registrationsOfNetwork, unsignedLeakReports.
    *
    * Default: see docs/reference/settings.md. The variable `OAUTH2SERVER_LIMITS` accepts a
    * comma-separated list such as wrongTokens=500/60, that is 500 within 60 seconds (in code: {
@@ -455,6 +455,13 @@ export interface SettingsInput {
    * or an https URL.
    */
   readonly loginUrl?: SettingValues['loginUrl']
+  /**
+   * Visitors can create an account on the login page. This setting needs the option
+   * `sendUserLink`.
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_SIGN_UP` accepts true or false.
+   */
+  readonly signUp?: SettingValues['signUp']
   /**
    * The path of the built-in logout endpoint.
    *

@@ -379,6 +379,10 @@ export const settings = {
     sentence:
       "The URL of the application's own login page. After the login, the page must redirect the user to the address in its parameter `next`.",
   },
+  signUp: flag(
+    false,
+    'Visitors can create an account on the login page. This setting needs the option `sendUserLink`.',
+  ),
   logoutPath: path('/logout', 'The path of the built-in logout endpoint.'),
   logoutUrl: {
     ...hostPage,

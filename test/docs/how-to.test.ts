@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as dpop from 'dpop'
 import pLimit from 'p-limit'
-import { Scope, table } from 'svc-oauth2server'
+import { Scope, table, type User } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   callerAt,
   type HostOptions,
@@ -39,6 +39,7 @@ import { asPattern, blocksOf, readPage, root } from './markdown.ts'
 const pages = [
   'access-control',
   'audit',
+  'built-in-users',
   'client-authentication',
   'configure',
   'device',
@@ -671,6 +672,21 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(JSON.parse(printed[1] ?? '')).toMatchObject({ scope: 'notes:read' })
         const { access_token } = JSON.parse(printed[0] ?? '')
         expect(await callerAt(`${url}/oauth/ping`)(access_token)).toEqual([200, { ping: 'pong' }])
+      }),
+    ))
+
+  test('built-in-users: sends a link, with which a visitor creates an account', ({ expect }) =>
+    twoAtOnce(() =>
+      running('built-in-users', async ({ url, printed }) => {
+        const email = 'ada@example.org'
+        const visitor = new UserAgent({ 'user-agent': browser })
+        await visitor.submit(await visitor.browse(`${url}/login/sign-up`), { email })
+        const mail = /^to ada@example\.org: To create your account, open (\S+)$/m
+        await vi.waitFor(() => expect(printed()).toMatch(mail))
+        const password = 'a long password'
+        const page = await visitor.browse(mail.exec(printed())?.[1] ?? '')
+        await visitor.submit(page, { new_password: password })
+        await logIn({ issuer: url, user: { email } as User, password })
       }),
     ))
 

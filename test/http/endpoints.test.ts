@@ -8,12 +8,16 @@ import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 
 const directory = join(import.meta.dirname, '../../src/protocol/endpoints')
 
-/** Endpoints that exist only with the built-in login or the built-in users, or only with `serve`. */
+/** Endpoints that need the built-in login, the built-in users or `sendUserLink`, or exist only with `serve`. */
 const conditional = [
   'loginEndpoint',
   'logoutEndpoint',
   'sessionsPage',
   'passwordPage',
+  'forgotPasswordEndpoint',
+  'signUpEndpoint',
+  'openLinkEndpoint',
+  'verifyEmailPage',
   'homeEndpoint',
 ]
 

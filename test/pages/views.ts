@@ -22,6 +22,9 @@ export const frame: Frame = {
     admin: '/admin/applications/',
     adminActivity: '/admin/activity/',
     login: '/login',
+    forgotPassword: '/login/forgot-password',
+    signUp: '/login/sign-up',
+    verifyEmail: '/account/settings/verify-email/',
     logout: '/logout',
     hostLogout: null,
   },
@@ -72,7 +75,29 @@ export const sampleViews = (
     optionalScopes: [],
   }
   return {
-    login: { action: '/login', next: '/', email: outside(''), problem: undefined },
+    login: {
+      action: '/login',
+      next: '/',
+      email: outside(''),
+      done: undefined,
+      problem: undefined,
+    },
+    requestLink: {
+      purpose: 'reset_password',
+      action: '/login/forgot-password',
+      next: '/',
+      email: outside('ada@example.org'),
+      isSent: false,
+      problem: undefined,
+    },
+    openLink: {
+      purpose: 'reset_password',
+      email: outside('ada@example.org'),
+      token: 'a-secret',
+      action: '/login/link',
+      minLength: 8,
+      problem: undefined,
+    },
     consent: {
       action: '/oauth/authorize',
       authorizationRequest: 'one-time-id',
@@ -308,6 +333,7 @@ export const sampleViews = (
     },
     sessions: {
       action: '/account/settings/sessions/',
+      unverifiedEmail: outside('ada@example.org'),
       done: undefined,
       problem: undefined,
       sessions: listed([

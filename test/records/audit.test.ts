@@ -355,6 +355,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),
   'user.admin_granted': () => aboutUser((id) => app.server.users.setAdmin(id, true)),
   'user.admin_withdrawn': () => aboutUser((id) => app.server.users.setAdmin(id, false)),
+  'user.email_verified': () => aboutUser((id) => app.server.users.verifyEmail(id)),
   'user.password_changed': () =>
     aboutUser((id) => app.server.users.setPassword(id, secret('another long password'))),
   'user.deleted': () => aboutUser((id) => app.server.users.delete(id)),

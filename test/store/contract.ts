@@ -105,7 +105,7 @@ export const storeContract = (
         const { createdAt: _, ...fields } = row
         expect(await other.users.find(id)).toEqual(fields)
         expect(await store.users.findByEmail(row.email)).toEqual(fields)
-        const marks = { id, active: false, isAdmin: false, seal: 'another' }
+        const marks = { id, active: false, isAdmin: false, emailVerified: true, seal: 'another' }
         expect(await store.users.update(marks)).toBe(true)
         expect(await store.users.setPassword(id, 'other')).toBe(true)
         expect(await other.users.find(id)).toMatchObject({
@@ -118,7 +118,7 @@ export const storeContract = (
       })
 
       test('update(), setPassword() and delete() return false for a missing user', async () => {
-        const marks = { id: 999_999, active: true, isAdmin: true, seal: '' }
+        const marks = { id: 999_999, active: true, isAdmin: true, emailVerified: true, seal: '' }
         expect(await store.users.update(marks)).toBe(false)
         expect(await store.users.setPassword(999_999, 'x')).toBe(false)
         expect(await store.users.delete(999_999, 1)).toBe(false)
@@ -335,7 +335,13 @@ export const storeContract = (
           allowedScopes: null,
           stateSeal: expect.stringMatching(/./),
         })
-        await store.users.update({ id: ownerId, active: false, isAdmin: false, seal: '' })
+        await store.users.update({
+          id: ownerId,
+          active: false,
+          isAdmin: false,
+          emailVerified: true,
+          seal: '',
+        })
         expect((await other.tokens.findByAccess(row.accessDigest))?.client.ownerActive).toBe(false)
         expect(await store.tokens.findByAccess(digest())).toBeUndefined()
       })

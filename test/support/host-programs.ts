@@ -17,6 +17,8 @@ export interface HostProgram extends AsyncDisposable {
   readonly url: string
   /** The path of the program's database, which the test also opens. */
   readonly database: string
+  /** Returns what the program has printed so far. */
+  readonly printed: () => string
 }
 
 /** Starts a program of a how-to page with Node, and waits until it responds. */
@@ -38,6 +40,7 @@ export const startHostProgram = async (
   return {
     url,
     database: join(cwd, 'data/app.sqlite'),
+    printed: () => program.stdout,
     [Symbol.asyncDispose]: () => program.crash(),
   }
 }

@@ -274,6 +274,36 @@ export const de: Messages = {
     othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
     alone: 'Du bist nirgendwo sonst angemeldet.',
   },
+  userLinks: {
+    reset_password: {
+      title: 'Passwort vergessen?',
+      about:
+        'Gib deine E-Mail-Adresse ein. Du erhältst einen Link, mit dem du ein neues Passwort festlegen kannst.',
+      openTitle: 'Neues Passwort festlegen',
+      submit: 'Passwort festlegen',
+      done: 'Dein Passwort wurde geändert. Melde dich mit dem neuen Passwort an.',
+    },
+    sign_up: {
+      title: 'Konto erstellen',
+      about:
+        'Gib deine E-Mail-Adresse ein. Du erhältst einen Link, mit dem du dein Konto erstellen kannst.',
+      openTitle: 'Konto erstellen',
+      submit: 'Konto erstellen',
+      done: 'Dein Konto wurde erstellt. Du kannst dich jetzt anmelden.',
+    },
+    verify_email: {
+      openTitle: 'E-Mail-Adresse bestätigen',
+      submit: 'Bestätigen',
+      done: 'Deine E-Mail-Adresse ist bestätigt.',
+      about: 'Du hast deine E-Mail-Adresse noch nicht bestätigt:',
+    },
+    request: 'Link senden',
+    sent: (email) =>
+      `Sieh in deinen E-Mails nach. Wenn die Adresse ${email} stimmt, erhältst du einen Link, der eine Stunde lang gültig ist.`,
+    toLogin: 'Zurück zur Anmeldung',
+    notAnAddress: 'Das ist keine E-Mail-Adresse.',
+    tooMany: 'Es wurden zu viele Links angefordert. Versuche es in zehn Minuten noch einmal.',
+  },
   password: {
     title: 'Passwort ändern',
     about:
@@ -325,6 +355,7 @@ export const de: Messages = {
     'user.admin_granted': 'Benutzer zum Administrator gemacht',
     'user.admin_withdrawn': 'Benutzer ist kein Administrator mehr',
     'user.password_changed': 'Passwort geändert',
+    'user.email_verified': 'E-Mail-Adresse bestätigt',
     'user.deleted': 'Benutzer gelöscht',
     'user.vanished': 'Daten eines nicht mehr vorhandenen Benutzers entfernt',
     'users.missing': 'Viele Benutzer nicht gefunden und nichts entfernt',
@@ -443,6 +474,8 @@ export const de: Messages = {
       'Diese Adresse lässt sich so nicht verwenden. Geh zurück und versuche es noch einmal.',
     tooLarge: 'Was gesendet wurde, ist zu groß. Es wurde nichts ausgeführt.',
     badRequest: 'Was gesendet wurde, ist nicht lesbar. Es wurde nichts ausgeführt.',
+    linkInvalid:
+      'Dieser Link ist nicht mehr gültig oder wurde schon verwendet. Fordere einen neuen Link an.',
   },
   problems: {
     notRotatable:
@@ -502,6 +535,7 @@ export const de: Messages = {
     revoked: (name: string) => `„${name}“ kann nicht mehr in deinem Namen handeln.`,
     revokedAll: 'Keine Anwendung kann mehr in deinem Namen handeln.',
     sessionEnded: 'Der gewählte Browser wurde abgemeldet.',
+    linkSent: (email) => `Ein Link wurde an ${email} gesendet. Er ist eine Stunde lang gültig.`,
     passwordChanged: 'Dein Passwort wurde geändert. Alle anderen Browser wurden abgemeldet.',
     otherSessionsEnded: 'Alle anderen Browser wurden abgemeldet.',
     clientVerified: (name: string) => `„${name}“ wird als verifiziert angezeigt.`,

@@ -269,6 +269,37 @@ export const en = {
     othersAbout: 'All browsers except this one will be logged out.',
     alone: 'You are not logged in anywhere else.',
   },
+  /** Pages with which a user requests and opens a link by e-mail. */
+  userLinks: {
+    reset_password: {
+      title: 'Forgot your password?',
+      about:
+        'Enter your e-mail address. You will receive a link with which you can set a new password.',
+      openTitle: 'Set a new password',
+      submit: 'Set password',
+      done: 'Your password was changed. Log in with the new password.',
+    },
+    sign_up: {
+      title: 'Create an account',
+      about:
+        'Enter your e-mail address. You will receive a link with which you can create your account.',
+      openTitle: 'Create an account',
+      submit: 'Create account',
+      done: 'Your account was created. You can log in now.',
+    },
+    verify_email: {
+      openTitle: 'Confirm your e-mail address',
+      submit: 'Confirm',
+      done: 'Your e-mail address is confirmed.',
+      about: 'You have not confirmed your e-mail address yet:',
+    },
+    request: 'Send link',
+    sent: (email: string) =>
+      `Check your e-mail. If the address ${email} is correct, you will receive a link that is valid for one hour.`,
+    toLogin: 'Back to the login',
+    notAnAddress: 'This is not an e-mail address.',
+    tooMany: 'Too many links were requested. Try again in ten minutes.',
+  },
   password: {
     title: 'Change password',
     about:
@@ -321,6 +352,7 @@ export const en = {
     'user.admin_granted': 'Made a user an administrator',
     'user.admin_withdrawn': 'Removed an administrator',
     'user.password_changed': 'Changed a password',
+    'user.email_verified': 'Confirmed an e-mail address',
     'user.deleted': 'Deleted a user',
     'user.vanished': 'Removed the data of a user who no longer exists',
     'users.missing': 'Many users were not found; their data was not removed',
@@ -438,6 +470,7 @@ export const en = {
     wrongMethod: 'This address cannot be used in this way. Go back and try again.',
     tooLarge: 'The request is too large. Nothing was done.',
     badRequest: 'The request cannot be read. Nothing was done.',
+    linkInvalid: 'This link is not valid any more, or it was already used. Request a new link.',
   },
   /** The problems of form fields. */
   problems: {
@@ -495,6 +528,7 @@ export const en = {
     revoked: (name: string) => `“${name}” can no longer act for you.`,
     revokedAll: 'No application can act for you any more.',
     sessionEnded: 'That browser was logged out.',
+    linkSent: (email: string) => `A link was sent to ${email}. It is valid for one hour.`,
     passwordChanged: 'Your password was changed. All other browsers were logged out.',
     otherSessionsEnded: 'All other browsers were logged out.',
     clientVerified: (name: string) => `“${name}” is shown as verified.`,

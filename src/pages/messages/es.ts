@@ -271,6 +271,36 @@ export const es: Messages = {
     othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
     alone: 'No has iniciado sesión en ningún otro lugar.',
   },
+  userLinks: {
+    reset_password: {
+      title: '¿Has olvidado tu contraseña?',
+      about:
+        'Escribe tu correo electrónico. Recibirás un enlace con el que podrás establecer una contraseña nueva.',
+      openTitle: 'Establecer una contraseña nueva',
+      submit: 'Establecer contraseña',
+      done: 'Tu contraseña se ha cambiado. Inicia sesión con la contraseña nueva.',
+    },
+    sign_up: {
+      title: 'Crear una cuenta',
+      about:
+        'Escribe tu correo electrónico. Recibirás un enlace con el que podrás crear tu cuenta.',
+      openTitle: 'Crear una cuenta',
+      submit: 'Crear cuenta',
+      done: 'Tu cuenta se ha creado. Ya puedes iniciar sesión.',
+    },
+    verify_email: {
+      openTitle: 'Confirmar el correo electrónico',
+      submit: 'Confirmar',
+      done: 'Tu correo electrónico está confirmado.',
+      about: 'Aún no has confirmado tu correo electrónico:',
+    },
+    request: 'Enviar enlace',
+    sent: (email) =>
+      `Revisa tu correo. Si la dirección ${email} es correcta, recibirás un enlace válido durante una hora.`,
+    toLogin: 'Volver al inicio de sesión',
+    notAnAddress: 'Esto no es una dirección de correo electrónico.',
+    tooMany: 'Se han solicitado demasiados enlaces. Vuelve a intentarlo dentro de diez minutos.',
+  },
   password: {
     title: 'Cambiar la contraseña',
     about:
@@ -322,6 +352,7 @@ export const es: Messages = {
     'user.admin_granted': 'Usuario convertido en administrador',
     'user.admin_withdrawn': 'Un usuario ya no es administrador',
     'user.password_changed': 'Contraseña cambiada',
+    'user.email_verified': 'Correo electrónico confirmado',
     'user.deleted': 'Usuario eliminado',
     'user.vanished': 'Datos de un usuario que ya no existe eliminados',
     'users.missing': 'Muchos usuarios no encontrados; no se eliminó nada',
@@ -438,6 +469,7 @@ export const es: Messages = {
     wrongMethod: 'Esta dirección no se puede usar de este modo. Vuelve atrás e inténtalo de nuevo.',
     tooLarge: 'Lo que se ha enviado es demasiado grande. No se ha hecho nada.',
     badRequest: 'Lo que se ha enviado no se puede leer. No se ha hecho nada.',
+    linkInvalid: 'Este enlace ya no es válido o ya se ha usado. Solicita uno nuevo.',
   },
   problems: {
     notRotatable:
@@ -495,6 +527,7 @@ export const es: Messages = {
     revoked: (name: string) => `«${name}» ya no puede actuar en tu nombre.`,
     revokedAll: 'Ninguna aplicación puede actuar ya en tu nombre.',
     sessionEnded: 'Se ha cerrado la sesión de ese navegador.',
+    linkSent: (email) => `Se ha enviado un enlace a ${email}. Es válido durante una hora.`,
     passwordChanged:
       'Tu contraseña se ha cambiado. Se ha cerrado la sesión en los demás navegadores.',
     otherSessionsEnded: 'Se ha cerrado la sesión en todos los demás navegadores.',

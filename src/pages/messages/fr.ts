@@ -277,6 +277,36 @@ export const fr: Messages = {
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
   },
+  userLinks: {
+    reset_password: {
+      title: 'Mot de passe oublié ?',
+      about:
+        'Saisissez votre adresse e-mail. Vous recevrez un lien qui vous permettra de définir un nouveau mot de passe.',
+      openTitle: 'Définir un nouveau mot de passe',
+      submit: 'Définir le mot de passe',
+      done: 'Votre mot de passe a été modifié. Connectez-vous avec le nouveau mot de passe.',
+    },
+    sign_up: {
+      title: 'Créer un compte',
+      about:
+        'Saisissez votre adresse e-mail. Vous recevrez un lien qui vous permettra de créer votre compte.',
+      openTitle: 'Créer un compte',
+      submit: 'Créer le compte',
+      done: 'Votre compte a été créé. Vous pouvez maintenant vous connecter.',
+    },
+    verify_email: {
+      openTitle: 'Confirmer l’adresse e-mail',
+      submit: 'Confirmer',
+      done: 'Votre adresse e-mail est confirmée.',
+      about: 'Vous n’avez pas encore confirmé votre adresse e-mail :',
+    },
+    request: 'Envoyer le lien',
+    sent: (email) =>
+      `Consultez votre messagerie. Si l’adresse ${email} est correcte, vous recevrez un lien valable pendant une heure.`,
+    toLogin: 'Retour à la connexion',
+    notAnAddress: 'Ce n’est pas une adresse e-mail.',
+    tooMany: 'Trop de liens ont été demandés. Réessayez dans dix minutes.',
+  },
   password: {
     title: 'Modifier le mot de passe',
     about:
@@ -328,6 +358,7 @@ export const fr: Messages = {
     'user.admin_granted': 'Utilisateur devenu administrateur',
     'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
     'user.password_changed': 'Mot de passe modifié',
+    'user.email_verified': 'Adresse e-mail confirmée',
     'user.deleted': 'Utilisateur supprimé',
     'user.vanished': 'Données d’un utilisateur disparu supprimées',
     'users.missing': 'Nombreux utilisateurs introuvables, rien n’a été supprimé',
@@ -447,6 +478,7 @@ export const fr: Messages = {
       'Cette adresse ne peut pas être utilisée de cette façon. Revenez en arrière et réessayez.',
     tooLarge: 'Les données envoyées sont trop volumineuses. Rien n’a été fait.',
     badRequest: 'Les données envoyées sont illisibles. Rien n’a été fait.',
+    linkInvalid: 'Ce lien n’est plus valable ou a déjà été utilisé. Demandez un nouveau lien.',
   },
   problems: {
     notRotatable:
@@ -507,6 +539,7 @@ export const fr: Messages = {
     revoked: (name: string) => `«\u202f${name}\u202f» ne peut plus agir en votre nom.`,
     revokedAll: 'Plus aucune application ne peut agir en votre nom.',
     sessionEnded: 'Le navigateur choisi a été déconnecté.',
+    linkSent: (email) => `Un lien a été envoyé à ${email}. Il est valable pendant une heure.`,
     passwordChanged:
       'Votre mot de passe a été modifié. Tous les autres navigateurs ont été déconnectés.',
     otherSessionsEnded: 'Tous les autres navigateurs ont été déconnectés.',

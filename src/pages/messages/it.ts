@@ -270,6 +270,36 @@ export const it: Messages = {
     othersAbout: 'Tutti i browser tranne questo vengono disconnessi.',
     alone: 'Non hai effettuato l’accesso da nessun’altra parte.',
   },
+  userLinks: {
+    reset_password: {
+      title: 'Password dimenticata?',
+      about:
+        'Inserisci il tuo indirizzo email. Riceverai un link con cui potrai impostare una nuova password.',
+      openTitle: 'Imposta una nuova password',
+      submit: 'Imposta password',
+      done: 'La tua password è stata cambiata. Accedi con la nuova password.',
+    },
+    sign_up: {
+      title: 'Crea un account',
+      about:
+        'Inserisci il tuo indirizzo email. Riceverai un link con cui potrai creare il tuo account.',
+      openTitle: 'Crea un account',
+      submit: 'Crea account',
+      done: 'Il tuo account è stato creato. Ora puoi accedere.',
+    },
+    verify_email: {
+      openTitle: 'Conferma l’indirizzo email',
+      submit: 'Conferma',
+      done: 'Il tuo indirizzo email è confermato.',
+      about: 'Non hai ancora confermato il tuo indirizzo email:',
+    },
+    request: 'Invia link',
+    sent: (email) =>
+      `Controlla la tua posta. Se l’indirizzo ${email} è corretto, riceverai un link valido per un’ora.`,
+    toLogin: 'Torna all’accesso',
+    notAnAddress: 'Questo non è un indirizzo email.',
+    tooMany: 'Sono stati richiesti troppi link. Riprova tra dieci minuti.',
+  },
   password: {
     title: 'Cambia password',
     about:
@@ -321,6 +351,7 @@ export const it: Messages = {
     'user.admin_granted': 'Utente nominato amministratore',
     'user.admin_withdrawn': 'Un utente non è più amministratore',
     'user.password_changed': 'Password cambiata',
+    'user.email_verified': 'Indirizzo email confermato',
     'user.deleted': 'Utente eliminato',
     'user.vanished': 'Dati di un utente non più esistente eliminati',
     'users.missing': 'Molti utenti non trovati; nulla è stato eliminato',
@@ -435,6 +466,7 @@ export const it: Messages = {
     wrongMethod: 'Questo indirizzo non può essere usato in questo modo. Torna indietro e riprova.',
     tooLarge: 'I dati inviati sono troppo grandi. Non è stato fatto nulla.',
     badRequest: 'I dati inviati sono illeggibili. Non è stato fatto nulla.',
+    linkInvalid: 'Questo link non è più valido o è già stato usato. Richiedi un nuovo link.',
   },
   problems: {
     notRotatable:
@@ -494,6 +526,7 @@ export const it: Messages = {
     revoked: (name: string) => `«${name}» non può più agire per tuo conto.`,
     revokedAll: 'Nessuna applicazione può più agire per tuo conto.',
     sessionEnded: 'Il browser scelto è stato disconnesso.',
+    linkSent: (email) => `È stato inviato un link a ${email}. È valido per un’ora.`,
     passwordChanged:
       'La tua password è stata cambiata. Tutti gli altri browser sono stati disconnessi.',
     otherSessionsEnded: 'Tutti gli altri browser sono stati disconnessi.',

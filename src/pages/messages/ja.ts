@@ -273,6 +273,34 @@ export const ja: Messages = {
     othersAbout: 'このブラウザ以外のすべてのブラウザからログアウトします。',
     alone: 'ほかの場所ではログインしていません。',
   },
+  userLinks: {
+    reset_password: {
+      title: 'パスワードをお忘れですか？',
+      about: 'メールアドレスを入力してください。新しいパスワードを設定するためのリンクが届きます。',
+      openTitle: '新しいパスワードの設定',
+      submit: 'パスワードを設定',
+      done: 'パスワードを変更しました。新しいパスワードでログインしてください。',
+    },
+    sign_up: {
+      title: 'アカウントの作成',
+      about: 'メールアドレスを入力してください。アカウントを作成するためのリンクが届きます。',
+      openTitle: 'アカウントの作成',
+      submit: 'アカウントを作成',
+      done: 'アカウントを作成しました。ログインできます。',
+    },
+    verify_email: {
+      openTitle: 'メールアドレスの確認',
+      submit: '確認する',
+      done: 'メールアドレスを確認しました。',
+      about: 'メールアドレスはまだ確認されていません。',
+    },
+    request: 'リンクを送信',
+    sent: (email) =>
+      `メールをご確認ください。アドレス ${email} が正しければ、1 時間有効なリンクが届きます。`,
+    toLogin: 'ログインに戻る',
+    notAnAddress: 'メールアドレスではありません。',
+    tooMany: 'リンクが何度も要求されました。10 分待ってから、もう一度お試しください。',
+  },
   password: {
     title: 'パスワードの変更',
     about:
@@ -324,6 +352,7 @@ export const ja: Messages = {
     'user.admin_granted': 'ユーザーを管理者に設定',
     'user.admin_withdrawn': 'ユーザーの管理者権限を解除',
     'user.password_changed': 'パスワードを変更',
+    'user.email_verified': 'メールアドレスを確認',
     'user.deleted': 'ユーザーを削除',
     'user.vanished': '存在しないユーザーのデータを削除',
     'users.missing': '多数のユーザーが見つからず、何も削除せず',
@@ -439,6 +468,7 @@ export const ja: Messages = {
       'このアドレスはこの方法では利用できません。前のページに戻って、もう一度お試しください。',
     tooLarge: '送信された内容が大きすぎます。何も実行されませんでした。',
     badRequest: '送信された内容を読み取れません。何も実行されませんでした。',
+    linkInvalid: 'このリンクは期限切れか、すでに使用されています。新しいリンクを要求してください。',
   },
   problems: {
     notRotatable:
@@ -494,6 +524,7 @@ export const ja: Messages = {
     revoked: (name) => `「${name}」は、あなたに代わって操作できなくなりました。`,
     revokedAll: 'どのアプリも、あなたに代わって操作できなくなりました。',
     sessionEnded: 'そのブラウザからログアウトしました。',
+    linkSent: (email) => `${email} にリンクを送信しました。有効期間は 1 時間です。`,
     passwordChanged: 'パスワードを変更しました。ほかのブラウザーはすべてログアウトしました。',
     otherSessionsEnded: 'ほかのすべてのブラウザからログアウトしました。',
     clientVerified: (name) => `「${name}」が確認済みと表示されるようになりました。`,

@@ -279,6 +279,34 @@ export const pl: Messages = {
     othersAbout: 'Wszystkie przeglądarki poza tą zostaną wylogowane.',
     alone: 'Nie masz innych aktywnych sesji.',
   },
+  userLinks: {
+    reset_password: {
+      title: 'Nie pamiętasz hasła?',
+      about: 'Podaj swój adres e-mail. Otrzymasz link, za pomocą którego ustawisz nowe hasło.',
+      openTitle: 'Ustaw nowe hasło',
+      submit: 'Ustaw hasło',
+      done: 'Hasło zostało zmienione. Zaloguj się nowym hasłem.',
+    },
+    sign_up: {
+      title: 'Utwórz konto',
+      about: 'Podaj swój adres e-mail. Otrzymasz link, za pomocą którego utworzysz konto.',
+      openTitle: 'Utwórz konto',
+      submit: 'Utwórz konto',
+      done: 'Konto zostało utworzone. Możesz się teraz zalogować.',
+    },
+    verify_email: {
+      openTitle: 'Potwierdź adres e-mail',
+      submit: 'Potwierdź',
+      done: 'Twój adres e-mail jest potwierdzony.',
+      about: 'Twój adres e-mail nie został jeszcze potwierdzony:',
+    },
+    request: 'Wyślij link',
+    sent: (email) =>
+      `Sprawdź pocztę. Jeśli adres ${email} jest poprawny, otrzymasz link ważny przez godzinę.`,
+    toLogin: 'Wróć do logowania',
+    notAnAddress: 'To nie jest adres e-mail.',
+    tooMany: 'Zażądano zbyt wielu linków. Spróbuj ponownie za dziesięć minut.',
+  },
   password: {
     title: 'Zmień hasło',
     about:
@@ -330,6 +358,7 @@ export const pl: Messages = {
     'user.admin_granted': 'Mianowano administratora',
     'user.admin_withdrawn': 'Użytkownik nie jest już administratorem',
     'user.password_changed': 'Zmieniono hasło',
+    'user.email_verified': 'Potwierdzono adres e-mail',
     'user.deleted': 'Usunięto użytkownika',
     'user.vanished': 'Usunięto dane nieistniejącego już użytkownika',
     'users.missing': 'Nie znaleziono wielu użytkowników; niczego nie usunięto',
@@ -444,6 +473,7 @@ export const pl: Messages = {
     wrongMethod: 'Tego adresu nie można użyć w ten sposób. Wróć i spróbuj ponownie.',
     tooLarge: 'Wysłane dane są zbyt duże. Nic nie zostało zrobione.',
     badRequest: 'Nie można odczytać wysłanych danych. Nic nie zostało zrobione.',
+    linkInvalid: 'Ten link nie jest już ważny lub został już użyty. Poproś o nowy link.',
   },
   problems: {
     notRotatable:
@@ -513,6 +543,7 @@ export const pl: Messages = {
     revoked: (name: string) => `Aplikacja „${name}” nie może już działać w Twoim imieniu.`,
     revokedAll: 'Żadna aplikacja nie może już działać w Twoim imieniu.',
     sessionEnded: 'Wybrana przeglądarka została wylogowana.',
+    linkSent: (email) => `Link został wysłany na adres ${email}. Jest ważny przez godzinę.`,
     passwordChanged: 'Hasło zostało zmienione. Wylogowano wszystkie inne przeglądarki.',
     otherSessionsEnded: 'Wszystkie pozostałe przeglądarki zostały wylogowane.',
     clientVerified: (name: string) => `Aplikacja „${name}” jest oznaczona jako zweryfikowana.`,

@@ -270,6 +270,36 @@ export const pt: Messages = {
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
   },
+  userLinks: {
+    reset_password: {
+      title: 'Esqueceu a senha?',
+      about:
+        'Digite seu endereço de e-mail. Você receberá um link com o qual poderá definir uma nova senha.',
+      openTitle: 'Definir uma nova senha',
+      submit: 'Definir senha',
+      done: 'Sua senha foi alterada. Entre com a nova senha.',
+    },
+    sign_up: {
+      title: 'Criar uma conta',
+      about:
+        'Digite seu endereço de e-mail. Você receberá um link com o qual poderá criar sua conta.',
+      openTitle: 'Criar uma conta',
+      submit: 'Criar conta',
+      done: 'Sua conta foi criada. Agora você já pode entrar.',
+    },
+    verify_email: {
+      openTitle: 'Confirmar o endereço de e-mail',
+      submit: 'Confirmar',
+      done: 'Seu endereço de e-mail está confirmado.',
+      about: 'Você ainda não confirmou seu endereço de e-mail:',
+    },
+    request: 'Enviar link',
+    sent: (email) =>
+      `Verifique seu e-mail. Se o endereço ${email} estiver correto, você receberá um link válido por uma hora.`,
+    toLogin: 'Voltar para a entrada',
+    notAnAddress: 'Isto não é um endereço de e-mail.',
+    tooMany: 'Foram solicitados links demais. Tente novamente em dez minutos.',
+  },
   password: {
     title: 'Alterar senha',
     about:
@@ -321,6 +351,7 @@ export const pt: Messages = {
     'user.admin_granted': 'Usuário nomeado administrador',
     'user.admin_withdrawn': 'Um usuário não é mais administrador',
     'user.password_changed': 'Senha alterada',
+    'user.email_verified': 'Endereço de e-mail confirmado',
     'user.deleted': 'Usuário excluído',
     'user.vanished': 'Dados de um usuário que não existe mais excluídos',
     'users.missing': 'Muitos usuários não encontrados; nada foi excluído',
@@ -434,6 +465,7 @@ export const pt: Messages = {
     wrongMethod: 'Este endereço não pode ser usado desta forma. Volte e tente novamente.',
     tooLarge: 'O conteúdo enviado é grande demais. Nada foi feito.',
     badRequest: 'Não é possível ler o conteúdo enviado. Nada foi feito.',
+    linkInvalid: 'Este link não é mais válido ou já foi usado. Solicite um novo link.',
   },
   problems: {
     notRotatable:
@@ -490,6 +522,7 @@ export const pt: Messages = {
     revoked: (name: string) => `“${name}” não pode mais agir em seu nome.`,
     revokedAll: 'Nenhum aplicativo pode mais agir em seu nome.',
     sessionEnded: 'A sessão desse navegador foi encerrada.',
+    linkSent: (email) => `Um link foi enviado para ${email}. Ele é válido por uma hora.`,
     passwordChanged: 'Sua senha foi alterada. Todos os outros navegadores foram desconectados.',
     otherSessionsEnded: 'As sessões de todos os outros navegadores foram encerradas.',
     clientVerified: (name: string) => `“${name}” aparece como verificado.`,

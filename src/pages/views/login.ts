@@ -1,8 +1,8 @@
 import type { PageTemplate } from '../frame.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
-import { alert } from '../parts/notices.ts'
+import { alert, done } from '../parts/notices.ts'
 
 /** The view of the login page. */
 export interface LoginView {
@@ -10,18 +10,23 @@ export interface LoginView {
   /** The path to which the server redirects after the login. */
   readonly next: string
   readonly email: string
+  /** The confirmation of a completed action, such as a new password. */
+  readonly done: string | undefined
   readonly problem: string | undefined
 }
 
 /** The page on which users log in. */
-export const loginPage: PageTemplate<LoginView> = ({ action, next, email, problem }, frame) => {
-  const { login } = frame.texts
+export const loginPage: PageTemplate<LoginView> = (view, frame) => {
+  const { action, next, email, problem } = view
+  const { login, userLinks } = frame.texts
+  const { forgotPassword, signUp } = frame.links
   const autofocus = html` autofocus`
   return layout(
     frame,
     login.title,
     html`<div class="card">
 <h1>${login.title}</h1>
+${done(view.done)}
 ${alert(problem)}
 <form method="post" action="${action}">
 ${csrf(frame)}
@@ -36,7 +41,14 @@ ${csrf(frame)}
 </div>
 <p class="actions"><button type="submit">${login.submit}</button></p>
 </form>
+${link(forgotPassword, userLinks.reset_password.title, next)}
+${link(signUp, userLinks.sign_up.title, next)}
 </div>`,
     { narrow: true, navigation: false },
   )
 }
+
+const link = (href: string | null, text: string, next: string): Html =>
+  href === null
+    ? html``
+    : html`<p><a href="${href}?next=${encodeURIComponent(next)}">${text}</a></p>`

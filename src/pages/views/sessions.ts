@@ -25,6 +25,8 @@ export interface SessionsView {
   /** The URL of the form that ends one session (`session_id`) or all other sessions (`others=yes`). */
   readonly action: string
   readonly sessions: Listed<SessionItem>
+  /** The e-mail address of the user if it is not verified; otherwise null. */
+  readonly unverifiedEmail: string | null
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }
@@ -46,9 +48,19 @@ ${items.map((session) => html`<li>${row(session, view.action, frame)}</li>`)}
 </ul>
 ${paging(view.sessions, texts.title, frame)}
 ${isAlone ? html`<p class="hint">${texts.alone}</p>` : othersForm(view.action, frame)}
+${view.unverifiedEmail === null || frame.links.verifyEmail === null ? '' : verification(view.unverifiedEmail, frame.links.verifyEmail, frame)}
 ${frame.links.password === null ? '' : html`<p><a class="button quiet" href="${frame.links.password}">${frame.texts.password.title}</a></p>`}`,
     { place: { entry: 'sessions' } },
   )
+}
+
+const verification = (email: string, action: string, frame: Frame): Html => {
+  const { userLinks: texts } = frame.texts
+  return html`<form class="line" method="post" action="${action}">
+${formId(frame)}
+<p>${texts.verify_email.about} <bdi>${email}</bdi></p>
+<button type="submit" class="quiet">${texts.request}</button>
+</form>`
 }
 
 const row = (session: SessionItem, action: string, frame: Frame): Html => {

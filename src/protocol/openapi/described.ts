@@ -31,4 +31,6 @@ export interface Described {
   readonly sessionCookie: string | null
   /** Whether the server manages the passwords of the users. */
   readonly hasPasswords: boolean
+  /** Whether users can verify their e-mail addresses with links. */
+  readonly hasUserLinks: boolean
 }

@@ -75,8 +75,8 @@ export const sharedResponses: Parts = {
 
 /** Responses of servers that manage the passwords of the users. */
 export const passwordResponses: Parts = {
-  TooManyPasswords: responseOrPage(
-    'Too many wrong passwords were sent.',
+  PageTooMany: responseOrPage(
+    'Too many wrong passwords were sent, or too many links were requested.',
     named('Problem'),
     retryAfter,
   ),

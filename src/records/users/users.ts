@@ -16,8 +16,8 @@ import type { UserKeyType } from '../../model/user-table.ts'
 import { NotOurUsers } from '../../store/contract/errors.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
-import { ofUser } from '../audit/audit-trail.ts'
-import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { byUser, ofUser } from '../audit/audit-trail.ts'
+import { type RecordsContext, retryOnCollision, withinTransaction } from '../context.ts'
 import { mustHaveKeyOf } from '../keys/noted-keys.ts'
 import { passwordClaims, userClaims } from '../seals/claims.ts'
 
@@ -156,27 +156,42 @@ export class Users implements UserSource {
    * @throws InvalidField, also if the e-mail address is taken
    */
   async create(input: UserInput): Promise<User> {
-    const { store, clock, audit, passwords, random } = this.#context
     const email = validEmail(input.email)
-    const { password } = input
-    const hash = password === null ? null : await passwords.hash(validPassword(password))
+    const { password, active = true, emailVerified = true, isAdmin = false } = input
+    const hash =
+      password === null ? null : await this.#context.passwords.hash(validPassword(password))
+    const user = await this.#insert({ email, active, emailVerified, isAdmin }, hash)
+    if (user) return user
+    throw new InvalidField('email', 'This e-mail address is taken.')
+  }
+
+  /**
+   * Creates a user who proved the control of the e-mail address.
+   * @param hash the hash of the password
+   * @returns false if the address is taken
+   */
+  async signUp(email: string, hash: string): Promise<boolean> {
+    const fields = { email, active: true, emailVerified: true, isAdmin: false }
+    return (await this.#insert(fields, hash, byUser)) !== undefined
+  }
+
+  #insert(
+    fields: Omit<User, 'id'>,
+    hash: string | null,
+    by?: typeof byUser,
+  ): Promise<User | undefined> {
+    const { store, clock, audit, random } = this.#context
     return retryOnCollision(async () => {
-      const user = {
-        id: randomNumber(random),
-        email,
-        active: input.active ?? true,
-        emailVerified: input.emailVerified ?? true,
-        isAdmin: input.isAdmin ?? false,
-      }
+      const user = { id: randomNumber(random), ...fields }
       const passwordHash = hash === null ? null : this.#sealedHash(user, hash)
       return store.transaction(async (tx) => {
         const row = { ...this.#sealed(user), passwordHash, createdAt: clock() }
-        if (!(await tx.users.insert(row)))
-          throw new InvalidField('email', 'This e-mail address is taken.')
-        await audit.add(tx, 'user.created', { ...ofUser(user), details: {} })
-        return user
+        if (!(await tx.users.insert(row))) return { user: undefined }
+        const actor = by && { by: by(user) }
+        await audit.add(tx, 'user.created', { ...ofUser(user), ...actor, details: {} })
+        return { user }
       })
-    })
+    }).then(({ user }) => user)
   }
 
   /** Returns the active user with this e-mail address and password. Every failure takes the same time. */
@@ -225,6 +240,13 @@ export class Users implements UserSource {
   markOf(user: CheckedUser): string {
     const hash = this.#hashOf(user)
     return hash === undefined ? '' : sha256(hash)
+  }
+
+  /** Returns the built-in user with this e-mail address, and the value of `markOf`. */
+  async withMark(email: string): Promise<(User & { readonly mark: string }) | undefined> {
+    const row = await this.#byEmail(email)
+    const user = (await this.#intact(row)) && row
+    return user && { ...withoutPassword(user), mark: this.markOf(user) }
   }
 
   /** Returns the current value of `markOf` for a user; undefined if the user does not exist or is inactive. */
@@ -298,12 +320,29 @@ export class Users implements UserSource {
     return this.#setPassword(id, password, { passwordHash, session })
   }
 
+  /**
+   * Sets the password of a user who proved the control of the e-mail address. Ends all sessions of the user.
+   * @param mark the value of `markOf` when the proof was requested
+   * @param hash the hash of the new password
+   * @returns false if the user was deactivated or deleted, or received another password
+   */
+  resetPassword(user: Pick<User, 'id' | 'email'>, mark: string, hash: string): Promise<boolean> {
+    return withinTransaction(this.#context, async (context) => {
+      const users = new Users(context)
+      // Reading in the transaction locks the row, so that only one of two concurrent resets finds this mark.
+      if ((await users.passwordMark(user.id)) !== mark) return false
+      await users.#writePassword(user, this.#sealedHash(user, hash))
+      const isVerified = (await users.find(user.id))?.emailVerified
+      return isVerified || users.verifyEmail(user.id)
+    })
+  }
+
   async #setPassword(
     id: UserId,
     password: string,
     kept?: { readonly passwordHash: string | null; readonly session: Digest },
   ): Promise<boolean> {
-    const { store, audit, passwords } = this.#context
+    const { store, passwords } = this.#context
     const row = await store.users.find(id)
     const user = await this.#intact(row)
     if (row && !user) return false
@@ -311,22 +350,36 @@ export class Users implements UserSource {
     const passwordHash = this.#sealedHash({ id, email: user?.email ?? '' }, hash)
     return store.transaction(async (tx) => {
       const { passwordHash: before } = kept ?? {}
-      if (before && !(await new Users({ ...this.#context, store: tx }).hasStill(id, before)))
-        return false
-      // Change the password first. This waits for concurrent logins, so that their sessions are also deleted.
-      const isSet = await tx.users.setPassword(id, passwordHash)
-      const count = await tx.sessions.deleteOfUser(id, kept?.session)
-      if (!isSet) return false
-      await audit.add(tx, 'user.password_changed', { ...ofUser(user), details: {} })
-      const details = { reason: 'password', count }
-      if (count > 0) await audit.add(tx, 'session.ended', { ...ofUser(user), details })
-      return true
+      const users = new Users({ ...this.#context, store: tx })
+      if (before && !(await users.hasStill(id, before))) return false
+      return users.#writePassword({ ...user, id }, passwordHash, kept?.session)
     })
+  }
+
+  async #writePassword(
+    user: Pick<User, 'id'> & Partial<Pick<User, 'email'>>,
+    passwordHash: string,
+    keptSession?: Digest,
+  ): Promise<boolean> {
+    const { store, audit } = this.#context
+    // Change the password first. This waits for concurrent logins, so that their sessions are also deleted.
+    const isSet = await store.users.setPassword(user.id, passwordHash)
+    const count = await store.sessions.deleteOfUser(user.id, keptSession)
+    if (!isSet) return false
+    await audit.add(store, 'user.password_changed', { ...ofUser(user), details: {} })
+    const details = { reason: 'password', count }
+    if (count > 0) await audit.add(store, 'session.ended', { ...ofUser(user), details })
+    return true
   }
 
   /** Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on. */
   setActive(id: UserId, active: boolean): Promise<boolean> {
     return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
+  }
+
+  /** Marks the e-mail address of the user as verified. Returns false if the user does not exist. */
+  verifyEmail(id: UserId): Promise<boolean> {
+    return this.#changed(id, 'user.email_verified', { emailVerified: true })
   }
 
   /** Grants or withdraws the use of the administration pages. */
@@ -362,8 +415,8 @@ export class Users implements UserSource {
 
   async #changed(
     id: UserId,
-    event: 'user.activated' | 'user.deactivated' | AdminEvent,
-    marks: Partial<Pick<User, 'active' | 'isAdmin'>>,
+    event: 'user.activated' | 'user.deactivated' | 'user.email_verified' | AdminEvent,
+    marks: Partial<Pick<User, 'active' | 'isAdmin' | 'emailVerified'>>,
   ): Promise<boolean> {
     const { store, audit, intact } = this.#context
     if (!intact.hasBuiltInUsers) throw new NotOurUsers()

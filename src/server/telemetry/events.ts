@@ -173,6 +173,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Within ten minutes, 50 wrong user codes were entered on the device page: somebody is guessing codes.',
   },
+  'user_link.failed': {
+    levels: ['error'],
+    sentence:
+      'The function `sendUserLink` of the application failed, so the user did not receive the link.',
+  },
   'user.vanished': {
     levels: ['warn'],
     sentence:

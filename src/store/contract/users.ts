@@ -26,7 +26,9 @@ export interface UserStore {
    */
   insert(user: NewUser): Promise<boolean>
   /** Writes the fields of a user that can change, and the seal of the whole row. */
-  update(user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'seal'>): Promise<boolean>
+  update(
+    user: Pick<StoredUser, 'id' | 'active' | 'isAdmin' | 'emailVerified' | 'seal'>,
+  ): Promise<boolean>
   setPassword(id: UserId, passwordHash: string): Promise<boolean>
   /**
    * Deletes the user inside a transaction. The rows of the user become invisible immediately, and are deleted later.

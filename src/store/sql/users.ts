@@ -132,8 +132,13 @@ const builtInUsers = (handle: Handle): UserStore => {
       return row !== undefined
     },
 
-    update: ({ id, active, isAdmin, seal }) =>
-      update(id, { active: flag(active), is_admin: flag(isAdmin), seal }),
+    update: ({ id, active, isAdmin, emailVerified, seal }) =>
+      update(id, {
+        active: flag(active),
+        is_admin: flag(isAdmin),
+        email_verified: flag(emailVerified),
+        seal,
+      }),
     setPassword: (id, passwordHash) => update(id, { password_hash: passwordHash }),
 
     async delete(id, now) {

@@ -16,6 +16,7 @@ let administrator: Script
 let withPassword: Script
 beforeAll(async () => {
   app = await startServer({
+    sendUserLink: () => undefined,
     aroundStore: ({ name }, operation) => {
       if (failing && name === 'sessions.find') throw new StoreUnavailable('The store is away.')
       return operation()
@@ -194,6 +195,7 @@ const cases: Readonly<Record<string, Case>> = {
     bodies: [async () => ({ current_password: app.password, new_password: app.password })],
     refused: [{ current_password: 'wrong', new_password: 'a new password' }, 'current_password'],
   },
+  requestEmailVerification: { at: always('/account/settings/verify-email/') },
   listActivity: { at: always('/account/settings/activity/') },
   listEvents: { ...byAdministrator, at: always('/admin/activity/'), missing: '/admin/activity/' },
   listEverything: { ...byAdministrator, missing: admin },

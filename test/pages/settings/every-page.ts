@@ -1,3 +1,5 @@
+import type { UserLinkPurpose } from 'svc-oauth2server'
+import { expect, vi } from 'vitest'
 import { Scope } from '../../../src/model/scope.ts'
 import { type Language, languages } from '../../../src/pages/messages/languages.ts'
 import { homeEndpoint } from '../../../src/protocol/endpoints/operations/home.ts'
@@ -40,14 +42,29 @@ export interface OpenPage {
 }
 
 export const newWorld = async (): Promise<World> => {
+  const links = new Map<UserLinkPurpose, string>()
   const app = await startServer({
     scopes: [translated('notes:read'), translated('notes:write'), new Scope('plain')],
     extensions: [{ name: 'home', endpoints: [homeEndpoint] }],
     applicationName: 'The Notes',
     deviceAuthorization: true,
+    signUp: true,
+    sendUserLink: ({ purpose, url }) => void links.set(purpose, url.slice(app.issuer.length)),
   })
   const person = await Person.logIn(app)
-  const admin = await Person.stranger(app, { isAdmin: true })
+  const admin = await Person.stranger(app, { isAdmin: true, emailVerified: false })
+  await admin.post(at.verifyEmail)
+  // Read the notice, so that every visit of the sessions page shows the same content.
+  await admin.get(at.sessions)
+  for (const [path, email] of [
+    ['forgot-password', app.user.email],
+    ['sign-up', 'newcomer@example.org'],
+  ] as const) {
+    const newcomer = new UserAgent()
+    await newcomer.submit(await newcomer.browse(`${app.issuer}/login/${path}`), { email })
+  }
+  const linkFor = (purpose: UserLinkPurpose): Promise<string> =>
+    vi.waitFor(() => links.get(purpose) ?? expect.fail(`no link to ${purpose}`))
   const { clientId } = await app.client({
     name: 'Printer',
     description: 'Prints what you wrote',
@@ -112,6 +129,13 @@ export const newWorld = async (): Promise<World> => {
       open('home of an administrator', '/', admin),
       open('login', '/login', stranger),
       open('login again', '/login?prompt=login'),
+      open('login after a reset', '/login?done=reset_password', stranger),
+      open('forgot password', '/login/forgot-password', stranger),
+      open('sign-up', '/login/sign-up', stranger),
+      open('link to reset the password', await linkFor('reset_password'), stranger),
+      open('link to verify the address', await linkFor('verify_email'), stranger),
+      open('link to sign up', await linkFor('sign_up'), stranger),
+      open('invalid link', '/login/link?token=x', stranger, 400),
       open('consent', `${consent.pathname}${consent.search}`),
       open('consent with warnings', `${warning.pathname}${warning.search}`),
       open('device', '/oauth/device?user_code=wdjb-mjht'),

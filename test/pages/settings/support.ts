@@ -21,6 +21,7 @@ export const at = {
   revokeAll: `${list}authorized/revoke/`,
   sessions: '/account/settings/sessions/',
   password: '/account/settings/password/',
+  verifyEmail: '/account/settings/verify-email/',
   activity: '/account/settings/activity/',
   admin: '/admin/applications/',
   adminActivity: '/admin/activity/',
@@ -201,7 +202,7 @@ export class Person {
   /** Creates another user, and logs in as this user. */
   static async stranger(
     app: TestServer,
-    input: { readonly email?: string; readonly isAdmin?: boolean } = {},
+    input: Partial<Pick<User, 'email' | 'isAdmin' | 'emailVerified'>> = {},
   ): Promise<Person> {
     strangers += 1
     const email = `stranger-${strangers}@example.org`

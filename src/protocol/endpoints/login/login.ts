@@ -3,6 +3,7 @@ import { maxPasswordBytes } from '../../../model/field-rules.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { formActionSource, withQuery } from '../../../model/redirect-uri.ts'
+import { userLinkPurposes } from '../../../model/user-link.ts'
 import { tryPassword } from '../../../records/users/password-tries.ts'
 import { ReferenceNotFound } from '../../../store/contract/errors.ts'
 import type { Endpoint } from '../../plug-ins.ts'
@@ -30,7 +31,9 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const next = safeNext(params.repeated('next'), server)
   const again = params.repeated('prompt').includes('login')
   if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
-  return form(request, server, { next })
+  const { userLinks: texts } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
+  const done = userLinkPurposes.find((purpose) => params.repeated('done').includes(purpose))
+  return form(request, server, { next, done: done && texts[done].done })
 }
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
@@ -76,13 +79,14 @@ const form = async (
   view: {
     readonly next: string
     readonly email?: string
+    readonly done?: string | undefined
     readonly problem?: string
     readonly status?: number
     readonly keepCookie?: boolean
     readonly headers?: Readonly<Record<string, string>>
   },
 ): Promise<Response> => {
-  const { next, email = '', problem, status, keepCookie, headers } = view
+  const { next, email = '', done, problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
   const uiLocales = uiLocalesIn(request.query)
   const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: uiLocales })
@@ -90,7 +94,7 @@ const form = async (
     request,
     server,
     'login',
-    { action, next, email, problem },
+    { action, next, email, done, problem },
     {
       status,
       keepCookie,

@@ -26,6 +26,7 @@ export const openApiEndpoint: Endpoint = {
       resourceMetadata: resourceMetadataOfExtensions(server),
       sessionCookie: ui.links.sessions === null ? null : sessions.cookieName,
       hasPasswords: ui.links.password !== null,
+      hasUserLinks: ui.links.verifyEmail !== null,
     }
     return metadataResponse(openApiDocument(described))
   },

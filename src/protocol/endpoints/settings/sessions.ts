@@ -5,37 +5,45 @@ import { notFound } from '../responses/problem.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { takeNotice } from './notice.ts'
-import { respond, settingsPage } from './settings-page.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { sessionToWire } from './wire.ts'
+
+/** Shows the sessions of the user. */
+export const showSessions = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server, signedIn } = request
+  const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
+  const notice = await takeNotice(request)
+  const toItem = (session: StoredSession) => ({
+    id: session.id,
+    isCurrent: session.id === signedIn.sessionId,
+    browser: deviceName(session.userAgent),
+    address: session.address,
+    createdAt: session.createdAt,
+    lastSeenAt: session.lastSeenAt,
+  })
+  const sessions = listed(request, 'after', found, toItem)
+  const view = {
+    action: server.ui.links.sessions ?? '',
+    sessions,
+    unverifiedEmail: signedIn.user.emailVerified ? null : signedIn.user.email,
+    done: notice.done,
+    problem: refused?.problem,
+  }
+  const json = () => ({
+    sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
+    next: sessions.next,
+  })
+  return respond(request, 'sessions', { view, json, refused })
+}
 
 /** Lists and ends the sessions of the user. */
 export const sessionsPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/sessions/`,
-  async show(request, refused) {
-    const { server, signedIn } = request
-    const found = await server.sessions.listByUser(signedIn.user.id, cursorOf(request, 'after'))
-    const notice = await takeNotice(request)
-    const toItem = (session: StoredSession) => ({
-      id: session.id,
-      isCurrent: session.id === signedIn.sessionId,
-      browser: deviceName(session.userAgent),
-      address: session.address,
-      createdAt: session.createdAt,
-      lastSeenAt: session.lastSeenAt,
-    })
-    const sessions = listed(request, 'after', found, toItem)
-    const view = {
-      action: server.ui.links.sessions ?? '',
-      sessions,
-      done: notice.done,
-      problem: refused?.problem,
-    }
-    const json = () => ({
-      sessions: found.items.map((session) => sessionToWire(session, signedIn.sessionId)),
-      next: sessions.next,
-    })
-    return respond(request, 'sessions', { view, json, refused })
-  },
+  show: showSessions,
   form: sessionEnd,
   async change({ server, signedIn, texts }, params) {
     const location = server.ui.links.sessions ?? ''

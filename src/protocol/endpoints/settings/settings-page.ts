@@ -3,6 +3,7 @@ import { addressWith } from '../../../http/addresses.ts'
 import type { HttpResponse } from '../../../http/response.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import type { Messages } from '../../../pages/messages/en.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
 import type { Settings } from '../../../settings/settings.ts'
@@ -33,6 +34,8 @@ export interface SettingsPage {
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
   /** The fields that `change` reads; omitted if it reads none. */
   readonly form?: FormShape
+  /** Returns the sentence that the page shows if too many changes were requested; by default, about wrong passwords. */
+  readonly tooMany?: (texts: Messages) => string
   /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write; the page then shows the form again */
   readonly change?: (request: SettingsRequest, params: Parameters) => Promise<Changed>
 }
@@ -43,6 +46,7 @@ export const settingsPage = ({
   isShown = true,
   show,
   form = noFields,
+  tooMany = ({ login }) => login.tooMany,
   change,
 }: SettingsPage): Endpoint => ({
   path,
@@ -54,7 +58,9 @@ export const settingsPage = ({
     const request = await settingsRequestOf(http, server, back)
     if (request instanceof Response) return request
     if (http.method !== 'POST' || !change) return show(request)
-    return request.asJson ? fromScript(request, form, change) : fromPerson(request, show, change)
+    return request.asJson
+      ? fromScript(request, form, change)
+      : fromPerson(request, { show, change, tooMany })
   },
 })
 
@@ -78,8 +84,7 @@ const fromScript = async (
 
 const fromPerson = async (
   request: SettingsRequest,
-  show: SettingsPage['show'],
-  change: NonNullable<SettingsPage['change']>,
+  { show, change, tooMany }: Required<Pick<SettingsPage, 'show' | 'change' | 'tooMany'>>,
 ): Promise<Response> => {
   const { http, server, texts } = request
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
@@ -98,7 +103,7 @@ const fromPerson = async (
   } catch (error) {
     if (error instanceof OAuthError && error.status === 429) {
       const { status, headers } = error
-      return show(request, { params, problem: { sentence: texts.login.tooMany }, status, headers })
+      return show(request, { params, problem: { sentence: tooMany(texts) }, status, headers })
     }
     const problem = problemOf(error, request)
     if (!problem) throw error

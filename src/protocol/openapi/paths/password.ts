@@ -2,7 +2,7 @@ import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
 import { change, done, look } from './settings-operation.ts'
 
-/** Describes the page on which a user changes the password; empty if the application manages the passwords. */
+/** Describes how a user changes the password and verifies the e-mail address; empty if the application manages the passwords. */
 export const passwordPaths = (server: Described): Parts =>
   server.hasPasswords
     ? {
@@ -16,9 +16,19 @@ export const passwordPaths = (server: Described): Parts =>
             id: 'changePassword',
             summary: 'Changes the password of the user, and ends all other sessions',
             body: named('PasswordChange'),
-            hasPassword: true,
+            isLimited: true,
             response: done,
           }),
         },
+        ...(server.hasUserLinks && {
+          [`${server.settings.settingsPrefix}/verify-email/`]: {
+            post: change(server, {
+              id: 'requestEmailVerification',
+              summary: 'Sends the user a link that verifies the e-mail address',
+              isLimited: true,
+              response: done,
+            }),
+          },
+        }),
       }
     : {}

@@ -18,8 +18,8 @@ interface Change extends SettingsOperation {
   readonly body?: Part
   /** Whether a request may omit the body. */
   readonly isBodyOptional?: boolean
-  /** Whether the request contains a password, so that the endpoint returns 429 after too many wrong passwords. */
-  readonly hasPassword?: boolean
+  /** Whether the endpoint returns 429 after too many requests or wrong passwords. */
+  readonly isLimited?: boolean
 }
 
 const operation = (server: Described, operation: SettingsOperation): Part => {
@@ -49,7 +49,7 @@ export const look = operation
 /** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
   server: Described,
-  { body, isBodyOptional = false, hasPassword = false, ...rest }: Change,
+  { body, isBodyOptional = false, isLimited = false, ...rest }: Change,
 ): Part => {
   const { responses, ...described } = operation(server, rest)
   const content = body && {
@@ -63,7 +63,7 @@ export const change = (
       ...(responses as Part),
       409: namedResponse('Conflict'),
       413: namedResponse('PageTooLarge'),
-      ...(hasPassword && { 429: namedResponse('TooManyPasswords') }),
+      ...(isLimited && { 429: namedResponse('PageTooMany') }),
     },
   }
 }

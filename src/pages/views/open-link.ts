@@ -1,0 +1,53 @@
+import type { UserLinkPurpose } from '../../model/user-link.ts'
+import type { PageTemplate } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import { csrf, type FormProblem, textField } from '../parts/forms.ts'
+import { alert } from '../parts/notices.ts'
+
+/** The view of the page that a link opens. */
+export interface OpenLinkView {
+  readonly purpose: UserLinkPurpose
+  readonly email: string
+  /** The secret of the link, which the form returns. */
+  readonly token: string
+  readonly action: string
+  /** The minimum length of a password, in characters. */
+  readonly minLength: number
+  readonly problem: FormProblem | undefined
+}
+
+/** The page that a link opens: a form for a new password, or a button that verifies the e-mail address. */
+export const openLinkPage: PageTemplate<OpenLinkView> = (view, frame) => {
+  const { userLinks: texts, password } = frame.texts
+  const { purpose, email, token, action, minLength, problem } = view
+  const { openTitle, submit } = texts[purpose]
+  return layout(
+    frame,
+    openTitle,
+    html`<div class="card">
+<h1>${openTitle}</h1>
+<p class="about"><bdi>${email}</bdi></p>
+${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
+<form method="post" action="${action}">
+${csrf(frame)}
+<input type="hidden" name="token" value="${token}">
+${
+  purpose === 'verify_email'
+    ? ''
+    : html`<div hidden><input type="email" value="${email}" autocomplete="username"></div>
+${textField({
+  name: 'new_password',
+  label: password.next,
+  hint: password.hint(minLength),
+  value: '',
+  problem,
+  attributes: html` type="password" dir="ltr" autocomplete="new-password" minlength="${minLength}" required`,
+})}`
+}
+<p class="actions"><button type="submit">${submit}</button></p>
+</form>
+</div>`,
+    { narrow: true, navigation: false },
+  )
+}

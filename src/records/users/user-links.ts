@@ -1,0 +1,119 @@
+import { validEmail, validPassword } from '../../model/field-rules.ts'
+import type { User, UserId } from '../../model/user.ts'
+import type { UserLinkPurpose } from '../../model/user-link.ts'
+import { byUser } from '../audit/audit-trail.ts'
+import type { RecordsContext } from '../context.ts'
+import { TransientValues } from '../transient-values.ts'
+import { Users } from './users.ts'
+
+/** The seconds for which a link is valid. */
+export const linkLifetime = 3_600
+
+/** A link that was opened and is still valid. */
+export interface OpenedLink {
+  readonly purpose: UserLinkPurpose
+  readonly email: string
+  /** The path to open after the login. */
+  readonly next: string
+}
+
+/** A link that was created for a recipient. */
+export interface CreatedLink extends Pick<OpenedLink, 'purpose' | 'email'> {
+  readonly token: string
+}
+
+/** The stored value of a link. */
+interface StoredLink extends OpenedLink {
+  /** Null for a sign-up. */
+  readonly userId: UserId | null
+  /** For a password reset, a value that changes with the password, so that a new password invalidates the link. */
+  readonly mark: string
+}
+
+/** Links that prove the control of an e-mail address. Only their digests are stored. */
+export class UserLinks {
+  readonly #context: RecordsContext
+  readonly #users: Users
+  readonly #values: TransientValues<StoredLink | null>
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+    this.#users = new Users(context)
+    this.#values = new TransientValues('user_link', context)
+  }
+
+  /**
+   * Creates a link. A sign-up with the address of a user becomes a password reset. Performs the same store operations
+   * whether or not an account exists, so that the response time does not reveal it.
+   * @returns undefined if no link must be sent: there is no such active user, or the address is already verified
+   * @throws InvalidField if the e-mail address is malformed
+   */
+  async create(
+    purpose: UserLinkPurpose,
+    address: string,
+    next: string,
+  ): Promise<CreatedLink | undefined> {
+    const email = validEmail(address)
+    const link = await this.#linkTo(purpose, email, next)
+    // Without a recipient, store a value that no link opens.
+    const token = await this.#values.put(link, this.#context.clock() + linkLifetime * 1000)
+    return link ? { purpose: link.purpose, email, token } : undefined
+  }
+
+  async #linkTo(purpose: UserLinkPurpose, email: string, next: string): Promise<StoredLink | null> {
+    const found = await this.#users.withMark(email)
+    if (!found)
+      return purpose === 'sign_up' ? { purpose, email, next, userId: null, mark: '' } : null
+    const { id, active, emailVerified, mark } = found
+    const isDone = purpose === 'verify_email' && emailVerified
+    if (!active || isDone) return null
+    const asked = purpose === 'sign_up' ? 'reset_password' : purpose
+    return { purpose: asked, email, next, userId: id, mark }
+  }
+
+  /** Returns the link of a token if it is still valid. Does not consume the link, because mail scanners open links. */
+  async open(token: string): Promise<OpenedLink | undefined> {
+    const link = await this.#values.get(token)
+    if (!link) return undefined
+    const found = await this.#users.withMark(link.email)
+    return isValid(link, found) ? link : undefined
+  }
+
+  /**
+   * Consumes a link: sets the password, verifies the e-mail address, or creates the account.
+   * @param password ignored if the link only verifies an e-mail address
+   * @returns undefined if the link is not valid, or was used concurrently
+   * @throws InvalidField for a password that is too short or too long; PasswordHashingBusy. The link remains valid.
+   */
+  async use(token: string, password: string): Promise<OpenedLink | undefined> {
+    const opened = await this.open(token)
+    if (!opened) return undefined
+    // Hash the password first, so that an invalid password or a full queue does not consume the link.
+    const hash =
+      opened.purpose === 'verify_email'
+        ? ''
+        : await this.#context.passwords.hash(validPassword(password, 'new_password'))
+    const link = await this.#values.take(token)
+    return link && (await this.#done(link, hash)) ? link : undefined
+  }
+
+  #done({ purpose, email, userId, mark }: StoredLink, hash: string): Promise<boolean> {
+    if (purpose === 'sign_up') return this.#users.signUp(email, hash)
+    if (userId === null) return Promise.resolve(false)
+    const user = { id: userId, email }
+    // The user who opened the link need not be logged in.
+    const users = new Users({ ...this.#context, audit: this.#context.audit.by(byUser(user)) })
+    return purpose === 'verify_email'
+      ? users.verifyEmail(userId)
+      : users.resetPassword(user, mark, hash)
+  }
+}
+
+const isValid = (
+  { purpose, userId, mark }: StoredLink,
+  user: (Pick<User, 'id' | 'active'> & { readonly mark: string }) | undefined,
+): boolean => {
+  if (purpose === 'sign_up') return user === undefined
+  if (user?.id !== userId || !user.active) return false
+  return purpose === 'verify_email' || user.mark === mark
+}
