@@ -14,7 +14,7 @@ import type { Router } from './router.ts'
 /** All members of the server except the members that control the running server. */
 type RequestMembers = Omit<
   AuthorizationServer,
-  'on' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
+  'on' | 'transaction' | 'sweep' | 'sweepPlan' | 'rotateSecretKeys' | 'drain' | 'close'
 >
 
 /** Assembles the members with which an application and its adapters handle requests. */

@@ -15,6 +15,7 @@ import type { AuditHook } from '../records/audit/audit-hooks.ts'
 import type { KeyRotation, KeyRotationOptions } from '../records/keys/rotate-keys.ts'
 import type { Records } from '../records/records.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { PostgresClient } from '../store/store.ts'
 import type { SweepPlan } from './sweeper/sweep-plan.ts'
 
 /** An authorization server that is embedded in an application. */
@@ -71,6 +72,16 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * @throws TypeError for an unknown event name
    */
   on<Name extends AuditEventName>(event: Name | '*', hook: AuditHook<Name>): () => void
+  /** Runs work in a transaction of its own. The work must only use `tx`. */
+  transaction<T>(work: (tx: Records) => Promise<T>): Promise<T>
+  /**
+   * Runs work in a transaction that the application has begun on its own client of the package `pg`, so that its own
+   * writes and the writes of `tx` are committed or rolled back together. Requires the store `postgres(…)` on the same
+   * database. If `work` throws, only the writes of `tx` are rolled back. After the commit of the application, hooks
+   * receive the audit events.
+   * @throws TypeError if no transaction is open, or if the client is connected to another database
+   */
+  transaction<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
   /** Runs `work` on behalf of a user. The audit log records the changes that `work` makes as actions of the user. */
   actingAs<T>(who: ActingAs, work: () => T): T
   /**

@@ -1,8 +1,11 @@
 import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
+import type { Records } from '../records/records.ts'
+import type { PostgresClient } from '../store/store.ts'
 import { assemble } from './assemble.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import { buildRecords } from './build-records.ts'
 import { buildServerContext } from './build-server-context.ts'
+import { hostTransactions } from './host-transactions.ts'
 import { observeStore } from './observe-store.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
@@ -26,18 +29,22 @@ export const createAuthorizationServer = async (
   const built = buildRecords(prepared, opened, observed, plugIns)
   const ready = readinessOf(prepared, opened)
   const server = buildServerContext(prepared, observed, built, plugIns, ready)
+  const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
   const sweeper = startSweeper(prepared, opened, observed, built)
   const { database, serverClock, notedKey, external } = opened
   const hidePool = database.poolStats && prepared.telemetry.pool(database.poolStats)
   return {
     ...assemble(server, built, router),
+    transaction: <T>(...args: TransactionArguments<T>): Promise<T> =>
+      args.length === 1 ? built.records.transaction(args[0]) : inHost.run(...args),
     on: (name, hook) => observed.hooks.on(name, hook),
     sweep: () => sweeper.run(),
     sweepPlan: () => sweeper.plan(),
     rotateSecretKeys: (rotation) => rotateSecretKeys(built.context, rotation),
     drain: ready.drain,
     async close() {
+      inHost.stop()
       await sweeper.stop()
       serverClock.stop()
       await built.bounds.stop()
@@ -54,6 +61,10 @@ export const createAuthorizationServer = async (
     },
   }
 }
+
+type TransactionArguments<T> =
+  | readonly [work: (tx: Records) => Promise<T>]
+  | readonly [client: PostgresClient, work: (tx: Records) => Promise<T>]
 
 const readinessOf = (
   { aroundStore, log }: Prepared,

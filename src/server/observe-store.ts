@@ -17,6 +17,10 @@ import type { Prepared } from './prepare.ts'
 export interface ObservedStore {
   /** The store, with measurements, the `aroundStore` of the application, and hooks for committed events. */
   readonly store: Store
+  /** Wraps the operations of a store like those of `store`, but notifies no hooks. */
+  readonly observe: <S extends Store>(store: S) => S
+  /** Selects the events that are stored; undefined if all are. */
+  readonly isStored: ((event: AuditEvent) => boolean) | undefined
   /** The short-lived values in the database; undefined if `store` already stores them there. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
@@ -32,8 +36,11 @@ export const observeStore = (
 ): ObservedStore => {
   const transients = settings.cacheType === 'memory' ? memoryTransients() : external
   const base = transients ? { ...database, transients } : database
-  const measured = telemetry.aroundStore ? decorated(base, telemetry.aroundStore) : base
-  const observed = options.aroundStore ? decorated(measured, aroundStore) : measured
+  const observe = <S extends Store>(plain: S): S => {
+    const measured = telemetry.aroundStore ? decorated(plain, telemetry.aroundStore) : plain
+    return options.aroundStore ? decorated(measured, aroundStore) : measured
+  }
+  const observed = observe(base)
   const declared = (options.extensions ?? []).flatMap(({ names }) =>
     names ? ownEvents(names) : [],
   )
@@ -56,5 +63,5 @@ export const observeStore = (
     origin: currentOrigin,
   })
   const databaseTransients = transients && decorated(database, aroundStore).transients
-  return { store, databaseTransients, hooks, queue, failedLogins, audit }
+  return { store, observe, isStored, databaseTransients, hooks, queue, failedLogins, audit }
 }

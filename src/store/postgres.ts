@@ -1,18 +1,29 @@
 import type { PoolConfig } from 'pg'
 import { StoreUnavailable, StoreUnusable } from './contract/errors.ts'
 import { LockRetries, lockTimeout } from './sql/lock-retries.ts'
-import { PostgresDialect } from './sql/postgres/dialect.ts'
+import {
+  type PostgresConnections,
+  PostgresDialect,
+  type TransactionCommands,
+} from './sql/postgres/dialect.ts'
 import {
   idleTimeout,
   MigrationAdapter,
   tableLockTimeout,
   whenTablesAreFree,
 } from './sql/postgres/migrate.ts'
-import { type PooledConnections, pooledConnections } from './sql/postgres/pool.ts'
+import {
+  hostConnections,
+  type PooledConnections,
+  type PostgresPool,
+  pooledConnections,
+} from './sql/postgres/pool.ts'
 import { postgresStore } from './sql/postgres/store.ts'
 import type { StoreOpener } from './store.ts'
 
-/** The options of `postgres(url)`. */
+export type { PostgresPool }
+
+/** The options of `postgres(…)`. With a pool of the application, only `statementTimeout`, `prepare` and `batch` apply. */
 export interface PostgresOptions {
   /** Maximum number of connections of this process. Default 10. */
   readonly poolSize?: number
@@ -35,59 +46,39 @@ export interface PostgresOptions {
   readonly batch?: boolean
 }
 
-/** A PostgreSQL database, version 13 or newer, at `postgres://user:password@host/database`. */
+/**
+ * A PostgreSQL database, version 13 or newer.
+ * @param database a URL such as `postgres://user:password@host/database`, or a pool of the driver `pg` that the
+ * application creates and ends
+ */
 export const postgres = (
-  url: string,
-  {
-    poolSize = 10,
-    connectTimeout = 2_000,
-    statementTimeout = 3_000,
-    schema,
-    prepare = true,
-    batch = true,
-  }: PostgresOptions = {},
+  database: string | PostgresPool,
+  options: PostgresOptions = {},
 ): StoreOpener => ({
-  description: withoutPassword(url),
+  description: describe(database),
   async open(users = 'built-in', keyType = 'integer') {
-    if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
-      throw new StoreUnusable(
-        'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
-      )
-    if (schema !== undefined) checkSchema(schema, prepare)
-    const searchPath = schema === undefined ? [] : [`search_path=${schema}`]
-    const connect = (limits: PoolConfig, settings: readonly string[]): PooledConnections =>
-      pooledConnections({
-        ...withSettings(url, [...settings, ...searchPath]),
-        application_name: 'svc-oauth2server',
-        connectionTimeoutMillis: connectTimeout,
-        keepAlive: true,
-        ...limits,
-      })
-    const connections = connect(
-      {
-        max: poolSize,
-        statement_timeout: statementTimeout,
-        lock_timeout: Math.min(lockTimeout, statementTimeout),
-        // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
-        query_timeout: statementTimeout + margin,
-        // This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected
-        // node before the statements that wait for these locks time out.
-        idle_in_transaction_session_timeout: Math.max(statementTimeout - margin, margin),
-      },
-      // PgBouncer rejects these settings.
-      prepare ? planSettings : [],
-    )
+    const { statementTimeout = 3_000, connectTimeout = 2_000, schema } = options
+    const { prepare = true, batch = true } = options
+    check(database, options)
+    const { connections, poolSize, transactions, openForMigration } =
+      typeof database === 'string'
+        ? ownPool(database, options)
+        : hostPool(database, statementTimeout)
     const lockRetries = new LockRetries({ poolSize, limit: statementTimeout, connectTimeout })
-    const dialect = new PostgresDialect(connections, { prepare, lockRetries })
-    const store = postgresStore(dialect, users, { keyType, batch, lockRetries })
+    const dialect = new PostgresDialect(connections, { prepare, lockRetries, transactions })
+    const store = postgresStore(dialect, users, { keyType, batch, lockRetries, schema })
     try {
       await store.ping()
     } catch (error) {
       await store.close()
       const cause = error instanceof StoreUnavailable ? (error.cause ?? error) : error
       const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
+      const advice =
+        typeof database === 'string'
+          ? 'Check that it runs, and DATABASE_URL.'
+          : 'Check that it runs.'
       throw new StoreUnusable(
-        `The database ${withoutPassword(url)} cannot be used (${reason}). Check that it runs, and DATABASE_URL.`,
+        `The database ${describe(database)} cannot be used (${reason}). ${advice}`,
         { cause: error },
       )
     }
@@ -102,19 +93,8 @@ export const postgres = (
           if (!hasReported) options?.onWait?.()
           hasReported = true
         }
-        // A migration may build an index or wait for another node, which takes longer than the timeouts of requests.
-        const migrationConnections = connect(
-          {
-            max: 1,
-            lock_timeout: tableLockTimeout,
-            idle_in_transaction_session_timeout: idleTimeout,
-            // Statements have no timeout here, so only keepalives detect a lost connection.
-            keepAliveInitialDelayMillis: idleTimeout,
-          },
-          [],
-        )
         const adapter = new MigrationAdapter(onWait)
-        const migrationDialect = new PostgresDialect(migrationConnections, { prepare, adapter })
+        const migrationDialect = new PostgresDialect(openForMigration(), { prepare, adapter })
         const migrationStore = postgresStore(migrationDialect, users, { keyType, batch })
         try {
           return await whenTablesAreFree(() => migrationStore.migrate(options), onWait)
@@ -129,6 +109,92 @@ export const postgres = (
     }
   },
 })
+
+/** The connections of a store, and the settings that depend on who created the pool. */
+interface Connecting {
+  readonly connections: PooledConnections
+  readonly poolSize: number
+  readonly transactions?: TransactionCommands
+  /** Opens a connection without the timeouts of requests: building an index or waiting for a node takes longer. */
+  readonly openForMigration: () => PostgresConnections
+}
+
+const ownPool = (
+  url: string,
+  {
+    poolSize = 10,
+    connectTimeout = 2_000,
+    statementTimeout = 3_000,
+    schema,
+    prepare = true,
+  }: PostgresOptions,
+): Connecting => {
+  const searchPath = schema === undefined ? [] : [`search_path=${schema}`]
+  const connect = (limits: PoolConfig, settings: readonly string[]): PooledConnections =>
+    pooledConnections({
+      ...withSettings(url, [...settings, ...searchPath]),
+      application_name: 'svc-oauth2server',
+      connectionTimeoutMillis: connectTimeout,
+      keepAlive: true,
+      ...limits,
+    })
+  const connections = connect(
+    {
+      max: poolSize,
+      statement_timeout: statementTimeout,
+      lock_timeout: Math.min(lockTimeout, statementTimeout),
+      // This timeout is longer than the timeout of the server, so it only applies if the connection is lost.
+      query_timeout: statementTimeout + margin,
+      idle_in_transaction_session_timeout: idleInTransaction(statementTimeout),
+    },
+    // PgBouncer rejects these settings.
+    prepare ? planSettings : [],
+  )
+  const openForMigration = () =>
+    connect(
+      {
+        max: 1,
+        lock_timeout: tableLockTimeout,
+        idle_in_transaction_session_timeout: idleTimeout,
+        // Statements have no timeout here, so only keepalives detect a lost connection.
+        keepAliveInitialDelayMillis: idleTimeout,
+      },
+      [],
+    )
+  return { connections, poolSize, openForMigration }
+}
+
+const hostPool = (pool: PostgresPool, statementTimeout: number): Connecting => ({
+  connections: hostConnections(pool, { responseTimeout: statementTimeout + margin }),
+  poolSize: pool.options?.max ?? 10,
+  // The settings of a connection belong to the application, so set the timeouts for each transaction.
+  transactions: {
+    begin: ['begin', ...timeoutsOf(statementTimeout).map((setting) => `set local ${setting}`)].join(
+      '; ',
+    ),
+    commit: 'commit',
+    rollback: 'rollback',
+  },
+  openForMigration: () =>
+    hostConnections(pool, {
+      settings: [
+        'statement_timeout = 0',
+        `lock_timeout = ${tableLockTimeout}`,
+        `idle_in_transaction_session_timeout = ${idleTimeout}`,
+      ],
+    }),
+})
+
+const timeoutsOf = (statementTimeout: number): readonly string[] => [
+  `statement_timeout = ${statementTimeout}`,
+  `lock_timeout = ${Math.min(lockTimeout, statementTimeout)}`,
+  `idle_in_transaction_session_timeout = ${idleInTransaction(statementTimeout)}`,
+]
+
+// This timeout is shorter than the statement timeout, so that PostgreSQL releases the locks of a disconnected node
+// before the statements that wait for these locks time out.
+const idleInTransaction = (statementTimeout: number): number =>
+  Math.max(statementTimeout - margin, margin)
 
 /** Milliseconds between the timeout of a statement and the related timeouts. */
 const margin = 500
@@ -157,15 +223,34 @@ const withSettings = (url: string, settings: readonly string[]): PoolConfig => {
   return { connectionString: address.href }
 }
 
-const checkSchema = (schema: string, prepare: boolean): void => {
+/** @throws StoreUnusable for an invalid option */
+const check = (database: string | PostgresPool, options: PostgresOptions): void => {
+  const { statementTimeout = 3_000, schema, prepare = true } = options
+  if (!(Number.isInteger(statementTimeout) && statementTimeout > 0))
+    throw new StoreUnusable(
+      'statementTimeout accepts whole milliseconds from 1. It cannot be switched off: a request must never hang.',
+    )
+  if (typeof database !== 'string') checkPool(database, options)
   // PostgreSQL would parse other characters as a part of the setting.
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema))
     throw new StoreUnusable(
       `schema accepts lower-case letters, digits and _; given was ${JSON.stringify(schema)}.`,
     )
-  if (!prepare)
+  if (schema !== undefined && !prepare)
     throw new StoreUnusable(
       'schema cannot be combined with prepare: false, because PgBouncer rejects settings of a connection. Set the search_path of the role instead.',
+    )
+}
+
+const checkPool = (pool: PostgresPool, options: PostgresOptions): void => {
+  if (typeof pool?.connect !== 'function')
+    throw new StoreUnusable('postgres accepts a URL, or a pool of the package pg.')
+  const own = (['poolSize', 'connectTimeout', 'schema'] as const).filter(
+    (name) => options[name] !== undefined,
+  )
+  if (own.length > 0)
+    throw new StoreUnusable(
+      `${own.join(', ')} cannot be combined with a pool of the application: configure the pool itself (max, connectionTimeoutMillis, options: '-c search_path=…').`,
     )
 }
 
@@ -175,7 +260,9 @@ const createSchema = async (dialect: PostgresDialect, schema: string): Promise<v
   if (rows.length === 0) await dialect.run(`create schema if not exists ${schema}`, [])
 }
 
-const withoutPassword = (url: string): string => {
+/** Describes a database without its password. */
+const describe = (url: string | PostgresPool): string => {
+  if (typeof url !== 'string') return 'of the pool'
   if (!URL.canParse(url)) return 'postgres'
   const { host, pathname } = new URL(url)
   return `postgres://${host}${pathname}`

@@ -46,7 +46,30 @@ export interface PoolStats {
   readonly waiting: number
 }
 
+/** A client of the driver `pg`: a `Client`, or a client of a `Pool`. */
+export interface PostgresClient {
+  /** Runs a statement with its parameters. */
+  query(statement: {
+    readonly text: string
+    readonly values: unknown[]
+    readonly name?: string
+    readonly types?: object
+  }): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>
+}
+
+/** The result of work in a transaction of the application, which may not have been committed yet. */
+export interface HostTransaction<T> {
+  readonly result: T
+  /** Returns whether the transaction was committed or rolled back; undefined while it is open. */
+  outcome(): Promise<'committed' | 'aborted' | undefined>
+}
+
 export interface OpenStore extends Store {
+  /**
+   * Runs work in a savepoint of a transaction that the application has begun on its own client.
+   * @throws TypeError if no transaction is open, or if the client is connected to another database
+   */
+  within?<T>(client: PostgresClient, work: (tx: Store) => Promise<T>): Promise<HostTransaction<T>>
   /**
    * Migrates the schema to the latest migration, or to a named one.
    * @throws NewerSchema if a newer version has migrated the database and this version can use it

@@ -495,6 +495,33 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
     }),
   )
 
+  test.skipIf(withoutPostgres)(
+    'postgres: writes in a transaction of the application, with its pool',
+    ({ expect }) =>
+      twoAtOnce(async () => {
+        const own = await makeDatabase()
+        try {
+          const use = async ({ url }: HostProgram) => {
+            const { clientId, clientSecret } = (await (await fetch(`${url}/robots`)).json()) as {
+              readonly clientId: string
+              readonly clientSecret: string
+            }
+            const rows = await own.query('select client_id from robots')
+            expect(rows).toContainEqual({ client_id: clientId })
+            const body = new URLSearchParams({
+              grant_type: 'client_credentials',
+              client_id: clientId,
+              client_secret: clientSecret,
+            })
+            expect((await fetch(`${url}/oauth/token`, { method: 'POST', body })).status).toBe(200)
+          }
+          await running('postgres-2', use, { DATABASE_URL: own.url })
+        } finally {
+          await own.drop()
+        }
+      }),
+  )
+
   test('rotate-secret-key: seals every row again, so that the previous key is no longer needed', ({
     expect,
   }) =>

@@ -62,10 +62,14 @@ const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store
   },
 })
 
+/** Returns the store whose operations run in a transaction. */
+export const storeInTransaction = (tx: Kysely<Tables>, handle: Handle): Store =>
+  inTransaction(tx, handle, 1)
+
 /** Implements the store contract for every database with a Kysely dialect. */
 export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
-  transaction: (work) => handle.transact((tx) => work(inTransaction(tx, handle, 1))),
+  transaction: (work) => handle.transact((tx) => work(storeInTransaction(tx, handle))),
   migrate: (options) => migrate(handle, options),
   async ping() {
     await sql`select 1`.execute(handle.read)

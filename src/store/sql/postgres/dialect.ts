@@ -11,6 +11,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
+import { sha256 } from '../../../crypto/digest.ts'
 import { isLockTimeout, type LockRetries } from '../lock-retries.ts'
 import { asStoreError, hasChangedPlan, isBeyondType } from './errors.ts'
 
@@ -44,7 +45,17 @@ export interface PostgresDialectOptions {
   readonly lockRetries?: LockRetries | undefined
   /** The adapter with the migration lock. The default is the adapter of Kysely. */
   readonly adapter?: DialectAdapter
+  readonly transactions?: TransactionCommands | undefined
 }
+
+/** The commands that begin and end a transaction. */
+export interface TransactionCommands {
+  readonly begin: string
+  readonly commit: string
+  readonly rollback: string
+}
+
+const ordinary: TransactionCommands = { begin: 'begin', commit: 'commit', rollback: 'rollback' }
 
 /** Kysely's PostgreSQL dialect with prepared statements, for any driver. */
 export class PostgresDialect implements Dialect {
@@ -53,9 +64,15 @@ export class PostgresDialect implements Dialect {
 
   constructor(
     connections: PostgresConnections,
-    { prepare, lockRetries, adapter = new PostgresAdapter() }: PostgresDialectOptions,
+    {
+      prepare,
+      lockRetries,
+      adapter = new PostgresAdapter(),
+      transactions = ordinary,
+    }: PostgresDialectOptions,
   ) {
-    this.#driver = new PostgresDriver(connections, new StatementNames(prepare), lockRetries)
+    const names = new StatementNames(prepare)
+    this.#driver = new PostgresDriver(connections, names, lockRetries, transactions)
     this.#adapter = adapter
   }
 
@@ -116,7 +133,8 @@ class StatementNames {
     const existing = this.#names.get(sql)
     if (existing !== undefined || !this.#prepare || this.#names.size >= maxStatements)
       return existing
-    const name = `oauth2server_${this.#generation}_${this.#names.size}`
+    // Derive the name from the text: two servers may share the connections of a pool of the application.
+    const name = `oauth2server_${this.#generation}_${sha256(sql)}`
     this.#names.set(sql, name)
     return name
   }
@@ -227,12 +245,15 @@ class PostgresDriver implements Driver {
   readonly #connections: PostgresConnections
   readonly names: StatementNames
   readonly lockRetries: LockRetries | undefined
+  readonly #transactions: TransactionCommands
 
   constructor(
     connections: PostgresConnections,
     names: StatementNames,
     lockRetries: LockRetries | undefined,
+    transactions: TransactionCommands,
   ) {
+    this.#transactions = transactions
     this.#connections = connections
     this.names = names
     this.lockRetries = lockRetries
@@ -253,19 +274,19 @@ class PostgresDriver implements Driver {
   }
 
   async beginTransaction(session: Session): Promise<void> {
-    await session.command('begin')
+    await session.command(this.#transactions.begin)
     session.inTransaction = true
   }
 
   async commitTransaction(session: Session): Promise<void> {
     session.inTransaction = false
-    await session.command('commit')
+    await session.command(this.#transactions.commit)
   }
 
   async rollbackTransaction(session: Session): Promise<void> {
     session.inTransaction = false
     // PostgreSQL rolls back the transaction of a lost connection. An error of `rollback` would hide the original error.
-    if (!session.isBroken) await session.command('rollback').catch(() => undefined)
+    if (!session.isBroken) await session.command(this.#transactions.rollback).catch(() => undefined)
   }
 
   async releaseConnection(session: Session): Promise<void> {

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
-import type { PoolStats } from '../../store.ts'
+import type { PoolStats, PostgresClient } from '../../store.ts'
 import { retryAfterStall, TimeoutError, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
@@ -21,7 +21,11 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
     const used = current
     try {
       const client = await retryAfterStall(connectTimeout, () => used.pool.connect())
-      return new PooledConnection(client, responseTimeout, () => renew(used))
+      const connection = new ClientConnection(client, responseTimeout, () => renew(used))
+      return {
+        query: (sql, parameters, name) => connection.query(sql, parameters, name),
+        release: (isBroken) => client.release(isBroken),
+      }
     } catch (error) {
       // The pool was replaced while this caller waited, so try the new one.
       if (used !== current) return acquire()
@@ -39,6 +43,70 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
   }
 }
 
+/** A connection pool of the driver `pg` that belongs to the application. */
+export interface PostgresPool {
+  connect(): Promise<PostgresPoolClient>
+  readonly totalCount: number
+  readonly idleCount: number
+  readonly waitingCount: number
+  readonly options?: { readonly max?: number | undefined }
+}
+
+interface PostgresPoolClient extends PostgresClient {
+  /** @param destroy whether to close the connection instead of returning it to the pool */
+  release(destroy?: boolean): void
+  on(event: 'error', listener: () => void): unknown
+  off(event: 'error', listener: () => void): unknown
+}
+
+export interface HostConnectionOptions {
+  /** Milliseconds after which a connection that does not respond is closed. Default: never. */
+  readonly responseTimeout?: number
+  /** Settings that each connection needs. The connection is closed afterwards, so that no other code receives them. */
+  readonly settings?: readonly string[]
+}
+
+/** Uses the connections of a pool of the application. */
+export const hostConnections = (
+  pool: PostgresPool,
+  { responseTimeout, settings = [] }: HostConnectionOptions,
+): PooledConnections => ({
+  async acquire() {
+    const client = await pool.connect()
+    client.on('error', ignore)
+    const connection = new ClientConnection(client, responseTimeout)
+    const release = (isBroken: boolean): void => {
+      client.off('error', ignore)
+      client.release(isBroken || settings.length > 0)
+    }
+    try {
+      for (const setting of settings) await connection.query(`set ${setting}`, [], undefined)
+    } catch (error) {
+      release(true)
+      throw error
+    }
+    return { query: (sql, parameters, name) => connection.query(sql, parameters, name), release }
+  },
+  // The pool belongs to the application, which ends it.
+  end: async () => undefined,
+  stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+})
+
+/** Uses one client of the application, which the application releases. */
+export const hostConnection = (client: PostgresClient): PostgresConnections => {
+  const connection = new ClientConnection(client, undefined)
+  return {
+    acquire: async () => ({
+      query: (sql, parameters, name) => connection.query(sql, parameters, name),
+      release: ignore,
+    }),
+    end: async () => undefined,
+  }
+}
+
+// Without a listener, the error event of a lost connection would end the process. The query reports the same error.
+const ignore = (): void => undefined
+
 interface ClientPool {
   readonly pool: Pool
   /** Closes the pool, and soon afterwards also connections that are still in use. */
@@ -51,7 +119,7 @@ const grace = 500
 const newPool = (config: PoolConfig): ClientPool => {
   // `withTimeout` replaces the query timeout of the driver, which does not consider that the event loop may be blocked.
   const { query_timeout: _, ...options } = config
-  const pool = new Pool({ ...options, types: { getTypeParser } })
+  const pool = new Pool(options)
   const clients = new Set<PoolClient>()
   // Without a listener, the error event of a lost connection would end the process.
   pool.on('error', () => undefined)
@@ -77,12 +145,17 @@ const destroy = (client: PoolClient): void => {
   connection.stream.destroy()
 }
 
-class PooledConnection implements PostgresConnection {
-  readonly #client: PoolClient
+/** Runs statements on a client of the driver `pg`, and converts 64-bit integers to numbers. */
+class ClientConnection {
+  readonly #client: PostgresClient
   readonly #responseTimeout: number | undefined
   readonly #onTimeout: () => void
 
-  constructor(client: PoolClient, responseTimeout: number | undefined, onTimeout: () => void) {
+  constructor(
+    client: PostgresClient,
+    responseTimeout: number | undefined,
+    onTimeout: () => void = ignore,
+  ) {
     this.#client = client
     this.#responseTimeout = responseTimeout
     this.#onTimeout = onTimeout
@@ -93,6 +166,7 @@ class PooledConnection implements PostgresConnection {
       const result = this.#client.query({
         text: sql,
         values: parameters as unknown[],
+        types: ownTypes,
         ...(name !== undefined && { name }),
       })
       const { rows, rowCount } = await (this.#responseTimeout
@@ -104,10 +178,6 @@ class PooledConnection implements PostgresConnection {
       if (error instanceof TimeoutError) this.#onTimeout()
       throw error
     }
-  }
-
-  release(isBroken: boolean): void {
-    this.#client.release(isBroken)
   }
 }
 
@@ -122,3 +192,5 @@ const integer = (text: string): number | string => {
 
 const getTypeParser: typeof types.getTypeParser = ((oid: number, format: never) =>
   oid === bigint ? integer : types.getTypeParser(oid, format)) as never
+
+const ownTypes = { getTypeParser }

@@ -7,6 +7,7 @@ import type { LockRetries } from '../lock-retries.ts'
 import { sqlStore } from '../sql-store.ts'
 import type { Tables } from '../tables.ts'
 import type { PostgresDialect } from './dialect.ts'
+import { hostTransactions } from './host-transaction.ts'
 import { postgresHotPaths } from './hot-paths.ts'
 
 // `clock_timestamp` is the time of the call, not the start of the transaction. Rows contain times in milliseconds.
@@ -22,10 +23,13 @@ export const postgresStore = (
     keyType,
     batch,
     lockRetries,
+    schema,
   }: {
     readonly keyType: UserKeyType
     readonly batch: boolean
     readonly lockRetries?: LockRetries | undefined
+    /** The schema of the tables; undefined if the `search_path` selects it. */
+    readonly schema?: string | undefined
   },
 ): OpenStore => {
   const db = new Kysely<Tables>({ dialect })
@@ -34,22 +38,21 @@ export const postgresStore = (
     userKey: keyType === 'integer' ? 'bigint' : keyType,
   } as const
   const userForeignKey = { exists: false }
-  const store = sqlStore(
-    newHandle({
-      read: db,
-      write: db,
-      purge: db,
-      users,
-      userForeignKey,
-      // Transactions write concurrently, so the rows that a transaction has read must not change before it writes.
-      locking: true,
-      types,
-      hot: postgresHotPaths({ dialect, users, userForeignKey, types, batch, lockRetries }),
-      ...(lockRetries && {
-        transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
-      }),
+  const handle = newHandle({
+    read: db,
+    write: db,
+    purge: db,
+    users,
+    userForeignKey,
+    // Transactions write concurrently, so the rows that a transaction has read must not change before it writes.
+    locking: true,
+    types,
+    hot: postgresHotPaths({ dialect, users, userForeignKey, types, batch, lockRetries }),
+    ...(lockRetries && {
+      transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
     }),
-  )
+  })
+  const store = sqlStore(handle)
   // A standby server accepts queries, but no writes.
   const ping = async (): Promise<void> => {
     const { rows } = await dialect.run(isReadOnly, [])
@@ -62,5 +65,5 @@ export const postgresStore = (
     const { rows } = await dialect.run(currentTime, [])
     return Number(rows[0]?.now)
   }
-  return { ...store, ping, now }
+  return { ...store, ping, now, within: hostTransactions({ handle, schema }) }
 }

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AuditEvent } from '../model/audit-event.ts'
+import { type RecordsContext, withinTransaction } from '../records/context.ts'
+import { type Records, records } from '../records/records.ts'
+import { notifying } from '../store/notify-after-commit.ts'
+import type { HostTransaction, PostgresClient, Store } from '../store/store.ts'
+import type { BuiltRecords } from './build-records.ts'
+import type { ObservedStore } from './observe-store.ts'
+import type { OpenedStore } from './open-store.ts'
+
+/** Milliseconds between the first two checks whether the application has committed, and the maximum pause. */
+const firstPause = 10
+const longestPause = 1_000
+
+/** Runs work in transactions that the application begins and ends on its own client. */
+export interface HostTransactions {
+  run<T>(client: PostgresClient, work: (tx: Records) => Promise<T>): Promise<T>
+  /** Stops waiting for open transactions of the application. */
+  stop(): void
+}
+
+export const hostTransactions = (
+  { database }: Pick<OpenedStore, 'database'>,
+  { observe, hooks, isStored }: Pick<ObservedStore, 'observe' | 'hooks' | 'isStored'>,
+  { context }: Pick<BuiltRecords, 'context'>,
+): HostTransactions => {
+  const closing = new AbortController()
+
+  const afterCommit = async (
+    { outcome }: HostTransaction<unknown>,
+    events: readonly AuditEvent[],
+    removals: readonly Removal[],
+  ): Promise<void> => {
+    if (!(await isCommitted(outcome, closing.signal))) return
+    for (const event of events) hooks.notify(event)
+    for (const removal of removals) await context.removed(removal)
+  }
+
+  return {
+    async run(client, work) {
+      const { within } = database
+      if (!within) throw new TypeError('server.transaction(client, …) needs the store postgres(…).')
+      const events: AuditEvent[] = []
+      const removals: Removal[] = []
+      let begun: HostTransaction<unknown> | undefined
+      const inHost: Store = {
+        ...context.store,
+        async transaction(run) {
+          const transaction = await within(client, (tx) => run(observe(tx)))
+          begun = transaction
+          return transaction.result
+        },
+      }
+      const listener = { isListening: true, notify: (event: AuditEvent) => void events.push(event) }
+      const own: RecordsContext = {
+        ...context,
+        store: notifying(inHost, listener, isStored),
+        removed: async (removal) => void removals.push(removal),
+      }
+      const result = await withinTransaction(own, (tx) => work(records(tx)))
+      const isNeeded = (hooks.isListening && events.length > 0) || removals.length > 0
+      // Nothing waits for this promise: the application commits after `run` has returned.
+      if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
+      return result
+    },
+    stop: () => closing.abort(),
+  }
+}
+
+type Removal = Parameters<RecordsContext['removed']>[0]
+
+/** Waits until the transaction ends. Returns false if it was rolled back, or if the server closes first. */
+const isCommitted = async (
+  outcome: HostTransaction<unknown>['outcome'],
+  signal: AbortSignal,
+): Promise<boolean> => {
+  for (let pause = firstPause; !signal.aborted; pause = Math.min(2 * pause, longestPause)) {
+    await delay(pause, undefined, { signal, ref: false })
+    // During an outage of the database, ask again later.
+    const ended = await outcome().catch(() => undefined)
+    if (ended) return ended === 'committed'
+  }
+  return false
+}
