@@ -2,6 +2,7 @@
  * Writes the generated files:
  * - docs/reference/settings.md and src/settings/settings-input.ts from src/settings/settings.ts
  * - docs/reference/metrics.md and log.md from src/server/telemetry
+ * - docs/reference/api.md from the declarations in `dist`: run `npm run build` first
  * - docs/reference/audit.md from src/model/audit-event.ts
  * - the table of attacks in docs/security.md, and the table of neighbours in docs/operations.md
  *
@@ -10,6 +11,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { describeSettings } from '../src/settings/describe-settings.ts'
+import { apiReference } from './api-reference.js'
 import { withAttacks } from './attacks-table.js'
 import { auditReference } from './audit-reference.js'
 import { logReference } from './log-reference.js'
@@ -128,6 +130,7 @@ if (import.meta.main) {
     resolve(import.meta.dirname, '../src/settings/settings-input.ts'),
     settingsInput(),
   )
+  await writeFile(resolve(page, '../api.md'), apiReference())
   await writeFile(resolve(page, '../metrics.md'), metricsReference())
   await writeFile(resolve(page, '../log.md'), logReference())
   const security = resolve(page, '../../security.md')

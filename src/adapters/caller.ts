@@ -16,6 +16,7 @@ export interface Caller {
   readonly passed: Set<string>
 }
 
+/** The options of `rest`. */
 export interface RestOptions {
   /** The identifier of this part of the application in the server's `resources` (RFC 8707 §2). */
   readonly resource?: string
@@ -80,6 +81,7 @@ export const refusalBy = (
   return refused
 }
 
+/** The options of `requireApiAuth`. */
 export interface RequireApiAuthOptions {
   /** Whether to accept callers without a credential. An invalid credential is always refused. */
   readonly allowAnonymous?: boolean

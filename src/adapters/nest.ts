@@ -59,6 +59,7 @@ export class AuthorizationServerModule {
 
 const callers = new WeakMap<IncomingMessage, Promise<Caller>>()
 
+/** The request of Express, which is Node's request, or of Fastify, which contains Node's request. */
 type HttpRequest = IncomingMessage & { readonly raw?: IncomingMessage }
 
 interface HttpResponse {

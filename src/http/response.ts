@@ -31,6 +31,7 @@ export class HttpResponse {
     return new HttpResponse(this.status, { ...this.headers, ...headers }, this.body)
   }
 
+  /** Converts the response to a `Response` of the Fetch API. */
   toResponse(): Response {
     return new Response(this.body, { status: this.status, headers: this.headers })
   }

@@ -202,6 +202,7 @@ export interface AuditSubject {
   readonly subject: string
 }
 
+/** An audit event with this name. */
 interface AuditEventOf<Name extends AuditEventName> extends AuditOrigin, AuditSubject {
   readonly event: Name
   /** Milliseconds since the epoch. */

@@ -55,6 +55,7 @@ export interface SignedIn {
 
 /** Finds the session of a request for the guards, and verifies that the request comes from a page of that session. */
 export interface SessionCheck {
+  /** Returns the signed-in user of a request; undefined without a valid session. */
   signedIn(
     credentials: Pick<PresentedCredentials, 'cookie' | 'address' | 'userAgent' | 'raw'>,
   ): Promise<SignedIn | undefined>

@@ -52,7 +52,9 @@ const members = {
   require_pushed_authorization_requests: member(z.boolean(), 'true or false'),
 } as const
 
+/** The schema of each member of the client metadata. */
 type Members = typeof members
+/** The name of a member of the client metadata (RFC 7591 §2). */
 type MemberName = keyof Members
 
 const names = Object.keys(members) as MemberName[]

@@ -9,6 +9,7 @@ export type GrantType = 'authorization_code' | 'password' | 'client_credentials'
 /** The built-in response types: `code` for the authorization code grant, `token` for the implicit grant. */
 export type ResponseType = 'code' | 'token'
 
+/** How the client authenticates at the token endpoint (`token_endpoint_auth_method`, RFC 7591 §2). */
 export type TokenEndpointAuthMethod =
   | 'client_secret_basic'
   | 'client_secret_post'
@@ -74,6 +75,7 @@ export interface ClientContext {
   /** Every grant type that the server implements, including disabled grant types. */
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
+  /** Returns the number of users who authorized the client, counted up to `max`. */
   countUsers(clientId: string, max: number): Promise<number>
 }
 

@@ -52,6 +52,7 @@ export class Parameters {
     return value
   }
 
+  /** Returns the value of a parameter. @throws OAuthError `invalid_request` if it is missing, empty or repeated */
   required(name: string): string {
     const value = this.optional(name)
     if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`)

@@ -1,3 +1,4 @@
+/** The purposes of links. */
 export const userLinkPurposes = ['reset_password', 'verify_email', 'sign_up'] as const
 
 /**

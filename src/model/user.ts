@@ -34,7 +34,9 @@ export const maxSeconds = 1e11
 
 /** Finds users and compares passwords for a user proxy. */
 export interface UserSource {
+  /** Returns the user; undefined if the user does not exist. */
   find(id: UserId): Promise<User | undefined>
+  /** Returns whether this is the user's password. */
   checkPassword(id: UserId, password: string): Promise<boolean>
 }
 

@@ -3,6 +3,7 @@ import { html as tag, raw as trusted } from 'hono/html'
 /** Markup created by `html`, which escapes all values, or by `raw`. */
 export type Html = Markup | Promise<Markup>
 
+/** Markup whose values are escaped. */
 type Markup = string & { readonly isEscaped: true }
 
 /**

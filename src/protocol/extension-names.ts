@@ -32,11 +32,14 @@ export interface DeclaredNames {
   readonly values?: Readonly<Record<string, ShortLivedKind<unknown>>>
 }
 
+/** The names in a table that may be missing. */
 type KeyOf<T> = keyof NonNullable<T> & string
 
 /** The part of the server context that `ExtensionNames` needs. */
 interface Port {
+  /** Returns the short-lived values of one kind. */
   transientValues<T>(kind: SecretKind): TransientValues<T>
+  /** Records an audit event of an extension. */
   recordEvent(name: OwnEventName, about: About<OwnEventName>): Promise<void>
 }
 

@@ -14,6 +14,7 @@ import { type FoundToken, isActive, isExpired, isFor, isIssuedFor } from '../mod
 import type { UserProxy } from '../model/user.ts'
 import type { Limits } from '../records/limits.ts'
 
+/** The functions and settings with which a resource server checks credentials. */
 export interface ResourceServerOptions {
   readonly getToken: (by: { readonly accessToken: string }) => Promise<FoundToken | undefined>
   readonly userProxy: (user: NonNullable<FoundToken['user']>) => UserProxy

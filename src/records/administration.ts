@@ -32,6 +32,7 @@ export class Administration {
     this.#context = context
   }
 
+  /** Lists the clients whose name, ID or owner matches the text; all clients for an empty text. */
   clients(text: string, cursor: Cursor): Promise<Page<ListedClient>> {
     return new Clients(this.#context).search(text, cursor)
   }

@@ -13,6 +13,7 @@ import {
 import { StoreUnavailable } from '../store/contract/errors.ts'
 import type { Transients } from '../store/contract/transients.ts'
 
+/** The options of the rate limits. */
 export interface LimitsOptions {
   /** Numbers that replace the numbers of the limit table. */
   readonly numbers?: LimitNumbers

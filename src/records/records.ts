@@ -19,6 +19,7 @@ export interface Records {
   readonly activity: Activity
   readonly users: Users
   readonly consents: Consents
+  /** The database, for this package only. @internal */
   readonly store: Store
   /**
    * Runs work in a transaction, or in a savepoint if a transaction is open. The work must only use `tx`, because other

@@ -18,6 +18,7 @@ export class TransientValues<T> {
     this.#context = context
   }
 
+  /** Returns the digest of a name, which the store contains instead of the name. */
   digest(name: string): Digest {
     return digestOf(this.#kind, name)
   }
@@ -49,6 +50,7 @@ export class TransientValues<T> {
     await transients.set(this.#key(name), sealed, expiresAt, clock())
   }
 
+  /** Returns the value without removing it; undefined if it does not exist, has expired, or was tampered with. */
   async get(name: string): Promise<T | undefined> {
     const key = this.#key(name)
     return this.#opened(key, await this.#context.transients.get(key, this.#context.clock()))
@@ -66,6 +68,7 @@ export class TransientValues<T> {
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
   }
 
+  /** Removes the value, if it exists. */
   delete(name: string): Promise<void> {
     return this.#context.transients.delete(this.#key(name))
   }

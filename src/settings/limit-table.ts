@@ -141,6 +141,7 @@ export const limitTable = {
   },
 } as const satisfies Readonly<Record<string, Row>>
 
+/** The name of a limit of the limit table. */
 export type LimitName = keyof typeof limitTable
 
 export const limitNames = Object.keys(limitTable) as readonly LimitName[]

@@ -12,14 +12,9 @@ import {
   tableLockTimeout,
   whenTablesAreFree,
 } from './sql/postgres/migrate.ts'
-import {
-  hostConnections,
-  type PooledConnections,
-  type PostgresPool,
-  pooledConnections,
-} from './sql/postgres/pool.ts'
+import { hostConnections, type PooledConnections, pooledConnections } from './sql/postgres/pool.ts'
 import { postgresStore } from './sql/postgres/store.ts'
-import type { StoreOpener } from './store.ts'
+import type { PostgresPool, StoreOpener } from './store.ts'
 
 export type { PostgresPool }
 

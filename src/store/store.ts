@@ -57,6 +57,26 @@ export interface PostgresClient {
   }): Promise<{ readonly rows: unknown[]; readonly rowCount: number | null }>
 }
 
+/** A connection pool of the driver `pg` that belongs to the application. */
+export interface PostgresPool {
+  /** Returns a connected client, which the caller releases. */
+  connect(): Promise<PostgresPoolClient>
+  readonly totalCount: number
+  readonly idleCount: number
+  readonly waitingCount: number
+  readonly options?: { readonly max?: number | undefined }
+}
+
+/** A client of a pool of the driver `pg`. */
+interface PostgresPoolClient extends PostgresClient {
+  /** @param destroy whether to close the connection instead of returning it to the pool */
+  release(destroy?: boolean): void
+  /** Adds a listener for errors of the connection. */
+  on(event: 'error', listener: () => void): unknown
+  /** Removes a listener. */
+  off(event: 'error', listener: () => void): unknown
+}
+
 /** The result of work in a transaction of the application, which may not have been committed yet. */
 export interface HostTransaction<T> {
   readonly result: T
@@ -99,6 +119,7 @@ export interface StoreOpener {
   open(users?: UsersLocation, keyType?: UserKeyType): Promise<OpenStore>
 }
 
+/** An operation of the store. */
 export interface StoreOperation {
   /** For instance `tokens.rotate`. */
   readonly name: string

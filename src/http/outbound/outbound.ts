@@ -9,6 +9,7 @@ export interface Fetched {
   readonly largest: number
 }
 
+/** A request for a document that a client describes by its URL. */
 export interface OutboundRequest<T> extends Fetched {
   /** Parses the document. If this function throws, the caller receives the error and the document is not cached. */
   readonly read: (document: unknown) => T

@@ -19,6 +19,7 @@ export interface ClientAuthenticationMethodFor<Server> {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** The credentials of a client in a request. */
 export interface ClientCredentials {
   readonly clientId: string
   /** The secret or the assertion; undefined for a public client. */

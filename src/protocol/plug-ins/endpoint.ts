@@ -21,5 +21,6 @@ export interface EndpointFor<Server> {
   readonly errors: 'json' | 'page' | 'challenge'
   /** The metadata member with the URL of the endpoint. RFC 8414 §2. */
   readonly advertisedAs?: string
+  /** Handles a request. An `OAuthError` that it throws becomes the response that `errors` selects. */
   handle(request: HttpRequest, server: Server): Promise<Response | HttpResponse>
 }

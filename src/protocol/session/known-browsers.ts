@@ -50,6 +50,7 @@ export class KnownBrowsers {
     this.#users = new Users(context)
   }
 
+  /** The name of the cookie. */
   get cookieName(): string {
     return this.#issuer.startsWith('https:') ? '__Host-oauth2server_known' : 'oauth2server_known'
   }

@@ -225,6 +225,7 @@ export class Sessions implements SessionCheck {
     return createJwt(this.#jwtContext(signedIn), randomString(22, this.#context.random))
   }
 
+  /** Returns why the JWT in the headers does not belong to the session; undefined if it does. */
   async jwtRefusal(
     headers: Headers,
     signedIn: SignedIn,

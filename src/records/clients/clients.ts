@@ -67,6 +67,7 @@ export class Clients {
    * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
    * change whether the client is verified or disabled. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with
+   * @internal
    */
   async keep(client: Client): Promise<void> {
     if (client.origin === 'metadata_document') await keepDescribed(this.#rows, client)
@@ -76,6 +77,7 @@ export class Clients {
    * Builds a client from its document.
    * @param stored the stored client, with the fields that the document cannot determine
    * @throws InvalidField, ScopeDoesNotExists
+   * @internal
    */
   described(
     clientId: string,
@@ -86,7 +88,7 @@ export class Clients {
     return describedClient(this.#rows, clientId, { input, registration, stored })
   }
 
-  /** Inserts the client of a personal token. Applications use `tokens.createPersonal`, which creates both. */
+  /** Inserts the client of a personal token. Applications use `tokens.createPersonal`, which creates both. @internal */
   async insertPersonal(name: string, userId: UserId, scopes: readonly string[]): Promise<Client> {
     const { client } = await insertClient(this.#rows, {
       ...blank,
@@ -100,7 +102,7 @@ export class Clients {
     return client
   }
 
-  /** Writes checked fields of the client behind a personal token. */
+  /** Writes checked fields of the client behind a personal token. @internal */
   async rewritePersonal(
     clientId: string,
     {
@@ -128,7 +130,7 @@ export class Clients {
     return this.#rows.listed(this.#context.store.clients.search(text.normalize('NFC'), cursor))
   }
 
-  /** Lists the applications that a user authorized. */
+  /** Lists the applications that a user authorized. @internal */
   async authorizedBy(userId: UserId, cursor: Cursor): Promise<Page<Client>> {
     const { store, clock } = this.#context
     const { items, next } = await store.clients.authorizedBy(userId, clock(), cursor)
@@ -194,6 +196,7 @@ export class Clients {
    * Revokes a leaked secret. If it is the current secret, the tokens of `client_credentials` are also revoked, and the
    * client has no secret until it is reset. If it is a former secret, only that secret is revoked.
    * @returns the client; undefined if no client has this secret now
+   * @internal
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {
     return endLeakedSecret(this.#rows, secret)

@@ -29,6 +29,7 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
   readonly privateKey: CryptoKey
 }
 
+/** The parts of the server that signing keys use. */
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**

@@ -33,6 +33,7 @@ export interface PersonalTokenOptions {
   readonly most?: number
 }
 
+/** The options with which the value of a personal token is replaced. */
 export interface RotationOptions {
   /** Seconds for which the old value remains valid, at most 30 days. Default: 0. */
   readonly overlap?: number

@@ -29,6 +29,7 @@ const removedAtOnce = 100
 
 type AdminEvent = 'user.admin_granted' | 'user.admin_withdrawn'
 
+/** The values of a new built-in user. */
 export interface UserInput {
   readonly email: string
   /** Null if the user cannot log in with a password. */
@@ -51,6 +52,7 @@ export class Users implements UserSource {
     this.#context = context
   }
 
+  /** Returns the user with this ID, built-in or of the application; undefined if the user does not exist. */
   async find(id: UserId): Promise<User | undefined> {
     if (this.#context.hostUsers) return this.#context.hostUsers.find(id)
     return this.#intact(await this.#context.store.users.find(id))
@@ -59,6 +61,7 @@ export class Users implements UserSource {
   /**
    * Returns the user of a row: the joined user or, for users of the application, the result of its look-up. Returns null
    * if the user was created after the row, which therefore belongs to a former user with this ID.
+   * @internal
    */
   async joined(
     { userId, createdAt }: { readonly userId: UserId | null; readonly createdAt: number },
@@ -68,7 +71,7 @@ export class Users implements UserSource {
     return found && createdAt >= earliestRowOf(found) ? found : null
   }
 
-  /** Returns a user by ID: the joined user or, for users of the application, the result of its look-up. */
+  /** Returns a user by ID: the joined user or, for users of the application, the result of its look-up. @internal */
   async current(id: UserId | null, user: StoredUser | null): Promise<User | null> {
     const { hostUsers } = this.#context
     if (hostUsers && id !== null) return (await hostUsers.find(id)) ?? null
@@ -78,6 +81,7 @@ export class Users implements UserSource {
   /**
    * Returns the earliest time at which a row of this user can have been created, in milliseconds since the epoch; 0 if
    * it is unknown.
+   * @internal
    */
   async earliestRow(id: UserId): Promise<number> {
     return this.#context.intact.hasBuiltInUsers ? 0 : earliestRowOf(await this.find(id))
@@ -86,6 +90,7 @@ export class Users implements UserSource {
   /**
    * Returns the current user of a token and the owner of its client. The store has joined them, or the application
    * looks them up. Returns undefined if the row of the user or of the client was tampered with.
+   * @internal
    */
   async stateOf(row: TokenWithState): Promise<State | undefined> {
     const { fields, user, client } = row
@@ -105,6 +110,7 @@ export class Users implements UserSource {
 
   /**
    * Returns the current user of a token and the owner of its client if the store has joined them; otherwise undefined.
+   * @internal
    */
   joinedState({ user, client }: TokenWithState): State | undefined {
     const { intact } = this.#context
@@ -169,6 +175,7 @@ export class Users implements UserSource {
    * Creates a user who proved the control of the e-mail address.
    * @param hash the hash of the password
    * @returns false if the address is taken
+   * @internal
    */
   async signUp(email: string, hash: string): Promise<boolean> {
     const fields = { email, active: true, emailVerified: true, isAdmin: false }
@@ -203,6 +210,7 @@ export class Users implements UserSource {
   /**
    * Checks a password and returns the user with the matching hash, so that the caller can detect a later change.
    * @param requester the requester in the hashing queue; by default, the network of the request
+   * @internal
    */
   async checked(
     email: string,
@@ -230,26 +238,33 @@ export class Users implements UserSource {
   /**
    * Checks that the hashing queue has space.
    * @throws PasswordHashingBusy if too many passwords of this requester wait
+   * @internal
    */
   requireRoom(requester: Requester): void {
     const { intact, passwords } = this.#context
     if (intact.hasBuiltInUsers) passwords.requireRoom(requester)
   }
 
-  /** Returns a value that changes with the password of the user; empty if the application manages the passwords. */
+  /**
+   * Returns a value that changes with the password of the user; empty if the application manages the passwords.
+   * @internal
+   */
   markOf(user: CheckedUser): string {
     const hash = this.#hashOf(user)
     return hash === undefined ? '' : sha256(hash)
   }
 
-  /** Returns the built-in user with this e-mail address, and the value of `markOf`. */
+  /** Returns the built-in user with this e-mail address, and the value of `markOf`. @internal */
   async withMark(email: string): Promise<(User & { readonly mark: string }) | undefined> {
     const row = await this.#byEmail(email)
     const user = (await this.#intact(row)) && row
     return user && { ...withoutPassword(user), mark: this.markOf(user) }
   }
 
-  /** Returns the current value of `markOf` for a user; undefined if the user does not exist or is inactive. */
+  /**
+   * Returns the current value of `markOf` for a user; undefined if the user does not exist or is inactive.
+   * @internal
+   */
   async passwordMark(id: UserId): Promise<string | undefined> {
     const { hostUsers, store } = this.#context
     if (hostUsers) return (await hostUsers.find(id))?.active ? '' : undefined
@@ -258,7 +273,7 @@ export class Users implements UserSource {
     return user?.active ? this.markOf(user) : undefined
   }
 
-  /** Returns whether the password hash of the user is unchanged. A resealed hash counts as unchanged. */
+  /** Returns whether the password hash of the user is unchanged. A resealed hash counts as unchanged. @internal */
   async hasStill(id: UserId, passwordHash: string): Promise<boolean> {
     const user = await this.#context.store.users.find(id)
     if (!user || !(await this.#intact(user))) return false
@@ -315,6 +330,7 @@ export class Users implements UserSource {
    * Replaces a password that `checked` verified. Ends all other sessions of the user.
    * @returns false if the password was changed concurrently
    * @throws InvalidField for a password that is too short or too long
+   * @internal
    */
   replacePassword({ id, passwordHash }: CheckedUser, password: string, session: Digest) {
     return this.#setPassword(id, password, { passwordHash, session })
@@ -325,6 +341,7 @@ export class Users implements UserSource {
    * @param mark the value of `markOf` when the proof was requested
    * @param hash the hash of the new password
    * @returns false if the user was deactivated or deleted, or received another password
+   * @internal
    */
   resetPassword(user: Pick<User, 'id' | 'email'>, mark: string, hash: string): Promise<boolean> {
     return withinTransaction(this.#context, async (context) => {

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg'
-import type { PoolStats, PostgresClient } from '../../store.ts'
+import type { PoolStats, PostgresClient, PostgresPool } from '../../store.ts'
 import { retryAfterStall, TimeoutError, withTimeout } from '../../timeout.ts'
 import type { PostgresConnection, PostgresConnections } from './dialect.ts'
 
@@ -41,22 +41,6 @@ export const pooledConnections = (config: PoolConfig): PooledConnections => {
       waiting: current.pool.waitingCount,
     }),
   }
-}
-
-/** A connection pool of the driver `pg` that belongs to the application. */
-export interface PostgresPool {
-  connect(): Promise<PostgresPoolClient>
-  readonly totalCount: number
-  readonly idleCount: number
-  readonly waitingCount: number
-  readonly options?: { readonly max?: number | undefined }
-}
-
-interface PostgresPoolClient extends PostgresClient {
-  /** @param destroy whether to close the connection instead of returning it to the pool */
-  release(destroy?: boolean): void
-  on(event: 'error', listener: () => void): unknown
-  off(event: 'error', listener: () => void): unknown
 }
 
 export interface HostConnectionOptions {
