@@ -47,7 +47,7 @@ export class JWTExpiredToken extends JWTExtendedException {
   }
 }
 
-/** A header argument is missing. */
+/** The header with the JWT is missing, or has another type. `errors` contains the name and the type of the header. */
 export class JWTInvalidHeaderError extends JWTExtendedException {
   override readonly name = 'JWTInvalidHeaderError'
   constructor(options: JwtErrorOptions = {}) {

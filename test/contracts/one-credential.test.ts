@@ -111,10 +111,10 @@ const refused = (status: number, error: string): HttpResponse => ({
   challenge: expect.objectContaining({ error, error_description: expect.any(String) }),
   body: { error, error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/) },
 })
-const jwtError = (status: number, message: string): HttpResponse => ({
+const jwtError = (status: number, message: string, more: object = {}): HttpResponse => ({
   status,
   challenge: 'none',
-  body: { status, message },
+  body: { status, message, ...more },
 })
 const identified = (body: object): HttpResponse => ({ status: 200, challenge: 'none', body })
 
@@ -129,7 +129,9 @@ const decodeError = jwtError(400, 'The JWT token has invalid format.')
 const expiredToken = jwtError(403, 'The JWT token is expired.')
 const invalidIssuer = jwtError(403, 'The JWT token is not valid.')
 const noAuthorization = jwtError(400, 'The JWT token is not valid.')
-const missingHeader = jwtError(400, 'Missing required header argument.')
+const missingHeader = jwtError(400, 'Missing required header argument.', {
+  errors: [{ header: 'Authorization', type: 'Bearer' }],
+})
 const anonymous = identified({ kind: 'anonymous', user: null })
 
 type Present = (world: World) => Presented

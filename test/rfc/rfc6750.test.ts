@@ -596,6 +596,7 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
       expect(await cookieOnly.json()).toEqual({
         status: 400,
         message: 'Missing required header argument.',
+        errors: [{ header: 'Authorization', type: 'Bearer' }],
       })
     },
   )

@@ -35,11 +35,12 @@ const me = async (
 }
 
 const session = { status: 200, body: expect.objectContaining({ kind: 'session' }) }
-const refusal = (status: number, message: string): HttpResponse => ({
+const refusal = (status: number, message: string, errors?: readonly object[]): HttpResponse => ({
   status,
-  body: { status, message },
+  body: { status, message, ...(errors && { errors }) },
 })
-const missingHeader = refusal(400, 'Missing required header argument.')
+const missing = (header: string, type?: string): HttpResponse =>
+  refusal(400, 'Missing required header argument.', [{ header, ...(type && { type }) }])
 const noAuthorization = refusal(400, 'The JWT token is not valid.')
 const decodeError = refusal(400, 'The JWT token has invalid format.')
 
@@ -216,9 +217,9 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       { jwtAuthHeader: 'X-Session-JWT' },
       (jwt) => ({ 'x-session-jwt': `Bearer ${jwt}` }),
       [
-        [() => ({}), missingHeader],
-        [(jwt) => ({ 'x-session-jwt': jwt }), missingHeader],
-        [(jwt) => ({ 'x-session-jwt': `JWT ${jwt}` }), missingHeader],
+        [() => ({}), missing('X-Session-JWT', 'Bearer')],
+        [(jwt) => ({ 'x-session-jwt': jwt }), missing('X-Session-JWT', 'Bearer')],
+        [(jwt) => ({ 'x-session-jwt': `JWT ${jwt}` }), missing('X-Session-JWT', 'Bearer')],
         [() => ({ 'x-session-jwt': 'Bearer a.b' }), decodeError],
       ],
     ],
@@ -227,9 +228,9 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       { jwtAuthHeaderType: 'JWT' },
       (jwt) => ({ authorization: `jwt ${jwt}` }),
       [
-        [() => ({}), missingHeader],
-        [(jwt) => ({ authorization: `Bearer ${jwt}` }), missingHeader],
-        [(jwt) => ({ authorization: jwt }), missingHeader],
+        [() => ({}), missing('Authorization', 'JWT')],
+        [(jwt) => ({ authorization: `Bearer ${jwt}` }), missing('Authorization', 'JWT')],
+        [(jwt) => ({ authorization: jwt }), missing('Authorization', 'JWT')],
         [() => ({ authorization: 'JWT a' }), decodeError],
       ],
     ],
@@ -238,8 +239,8 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       { jwtAuthHeaderType: null },
       (jwt) => ({ authorization: jwt }),
       [
-        [() => ({}), missingHeader],
-        [() => ({ authorization: '' }), missingHeader],
+        [() => ({}), missing('Authorization')],
+        [() => ({ authorization: '' }), missing('Authorization')],
         [(jwt) => ({ authorization: `Bearer ${jwt}` }), decodeError],
         [() => ({ authorization: 'a.b' }), decodeError],
       ],
@@ -249,8 +250,8 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
       { jwtAuthHeader: 'X-Session-JWT', jwtAuthHeaderType: null },
       (jwt) => ({ 'X-SESSION-JWT': jwt }),
       [
-        [() => ({}), missingHeader],
-        [() => ({ 'x-session-jwt': '' }), missingHeader],
+        [() => ({}), missing('X-Session-JWT')],
+        [() => ({ 'x-session-jwt': '' }), missing('X-Session-JWT')],
         [(jwt) => ({ 'x-session-jwt': `Bearer ${jwt}` }), decodeError],
         [(jwt) => ({ 'x-session-jwt': `${jwt}, ${jwt}` }), decodeError],
       ],

@@ -46,12 +46,12 @@ export const jwtVerifyToken: VerifyJwt = async (headers, context) => {
 const tokenIn = (headers: Headers, { header, headerType }: JwtContext): string => {
   const value = headers.get(header)?.trim() ?? ''
   if (headerType === null) {
-    if (value === '') throw new JWTInvalidHeaderError()
+    if (value === '') throw new JWTInvalidHeaderError({ errors: [{ header }] })
     return value
   }
   const [word = '', ...rest] = value.split(/ +/)
   if (word.toLowerCase() !== headerType.toLowerCase() || rest.length === 0)
-    throw new JWTInvalidHeaderError()
+    throw new JWTInvalidHeaderError({ errors: [{ header, type: headerType }] })
   return rest.join(' ')
 }
 

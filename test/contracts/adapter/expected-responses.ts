@@ -20,8 +20,8 @@ export const refused = (
   body: { error, error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/) },
 })
 
-const jwtError = (status: number, message: string): HttpResponse =>
-  identified({ status, message }, status)
+const jwtError = (status: number, message: string, more: object = {}): HttpResponse =>
+  identified({ status, message, ...more }, status)
 
 export const twoCredentials: HttpResponse = refused(400, 'invalid_request')
 export const invalidToken: HttpResponse = refused(401, 'invalid_token')
@@ -34,7 +34,9 @@ export const decodeError: HttpResponse = jwtError(400, 'The JWT token has invali
 export const expiredToken: HttpResponse = jwtError(403, 'The JWT token is expired.')
 export const invalidIssuer: HttpResponse = jwtError(403, 'The JWT token is not valid.')
 export const noAuthorization: HttpResponse = jwtError(400, 'The JWT token is not valid.')
-export const missingHeader: HttpResponse = jwtError(400, 'Missing required header argument.')
+export const missingHeader: HttpResponse = jwtError(400, 'Missing required header argument.', {
+  errors: [{ header: 'Authorization', type: 'Bearer' }],
+})
 export const anonymous: HttpResponse = identified({ kind: 'anonymous', user: null })
 
 export const insufficient = (scope: string): HttpResponse =>

@@ -65,8 +65,12 @@ const refusals = async (
   return responses
 }
 
-const jwtProblem = (status: number, message: string): ReadonlySet<string> =>
-  new Set([`${status} ${JSON.stringify({ status, message })}`])
+const jwtProblem = (status: number, message: string, more = {}): ReadonlySet<string> =>
+  new Set([`${status} ${JSON.stringify({ status, message, ...more })}`])
+
+const missingHeader = jwtProblem(400, 'Missing required header argument.', {
+  errors: [{ header: 'Authorization', type: 'Bearer' }],
+})
 
 const unauthenticated = jwtProblem(401, 'Authentication is needed.')
 const notFound = new Set([
@@ -121,15 +125,14 @@ describe('the settings with the cookie of a session', () => {
     forgedJwt({ ...claimsOf(user.session.jwt), ...claims }, forgery)
 
   test('rejects a request without a JWT', async () => {
-    const problem = jwtProblem(400, 'Missing required header argument.')
-    expect(await asked({})).toEqual(problem)
-    expect(await asked({ authorization: 'Basic eDp5' })).toEqual(problem)
-    expect(await asked({ authorization: 'Bearer' })).toEqual(problem)
+    expect(await asked({})).toEqual(missingHeader)
+    expect(await asked({ authorization: 'Basic eDp5' })).toEqual(missingHeader)
+    expect(await asked({ authorization: 'Bearer' })).toEqual(missingHeader)
   })
 
   test('rejects a cross-site request without a JWT', async () => {
     const found = await asked({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })
-    expect(found).toEqual(jwtProblem(400, 'Missing required header argument.'))
+    expect(found).toEqual(missingHeader)
   })
 
   test('rejects an access token or a personal token instead of the JWT, or in addition to the JWT', async () => {
