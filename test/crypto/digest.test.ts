@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { constantTimeEqual, digestOf, type SecretKind, sha256 } from '../../src/crypto/digest.ts'
 
-test('S.9 includes the type in the digest, so that a code is never accepted as a token', () => {
+test('includes the type of a secret in the digest, so that a code is never accepted as a token', () => {
   const kinds: readonly SecretKind[] = [
     'access_token',
     'refresh_token',

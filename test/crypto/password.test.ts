@@ -42,7 +42,7 @@ describe('passwords', () => {
     expect(await hasher.check('password', stored)).toBe(false)
   })
 
-  test('DS: rejects password checks beyond the maximum queue length', async () => {
+  test('rejects password checks beyond the maximum queue length', async () => {
     const busy = new PasswordHasher()
     const cheap = `$argon2id$v=19$m=8,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
     const stranger = { lane: '192.0.2.0/24', isKnown: false }

@@ -12,8 +12,8 @@ describe('random strings', () => {
     const counts = new Map<string, number>()
     for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
     expect(counts.size).toBe(62)
-    // The expected count is 2000, with a standard deviation of 44. A modulo bias would cause about 2500 for eight of
-    // them.
+    // The expected count is 2000, with a standard deviation of 44. A modulo bias would cause about 2500 for eight
+    // characters.
     for (const [character, times] of counts) {
       expect(times, character).toBeGreaterThan(1_700)
       expect(times, character).toBeLessThan(2_300)

@@ -62,7 +62,7 @@ describe('KeyRing', () => {
     expect(new Set(nonces).size).toBe(200)
   })
 
-  test('uses a separate key for each day, which the value contains [T620]', () => {
+  test('uses a separate key for each day, and stores the day in the sealed value [T620]', () => {
     let now = 0
     const day = 86_400_000
     const ring = new KeyRing([first], () => now)
@@ -86,7 +86,7 @@ describe('KeyRing', () => {
     ).toBeUndefined()
   })
 
-  test('opens values of more days than the cache contains keys', () => {
+  test('opens a value after the keys of 5,000 other days were used', () => {
     const sealed = keys.seal('row', 'kept', claims)
     const bytes = Buffer.from(sealed.split('.')[1] ?? '', 'base64url')
     for (let day = 0; day < 5_000; day += 1) {
@@ -201,7 +201,7 @@ describe('rotation', () => {
     expect(old.lookupDigests('BCDFGHJK')).not.toEqual(old.csrfTokens('BCDFGHJK'))
   })
 
-  test('uses the UTF-8 bytes of keys', () => {
+  test('distinguishes a secret key with non-ASCII letters from a similar key', () => {
     const text = 'ä'.repeat(32)
     expect(new KeyRing([text]).ids).toEqual(new KeyRing([text]).ids)
     expect(new KeyRing([text]).ids).not.toEqual(new KeyRing(['a'.repeat(32)]).ids)

@@ -26,7 +26,7 @@ describe('weaknessOf', () => {
     expect(weaknessOf(secret)).toMatch(/different characters|placeholder|repeats/)
   })
 
-  test('accepts random keys in every usual notation', () => {
+  test('accepts random keys in hexadecimal, base64 and base64url notation', () => {
     for (let tries = 0; tries < 300; tries += 1) {
       for (const notation of ['hex', 'base64', 'base64url'] as const)
         expect(weaknessOf(randomBytes(32).toString(notation))).toBeUndefined()

@@ -7,7 +7,7 @@ import { asPattern, type Block, blocksOf, readPage } from './markdown.ts'
 
 const [install, greeting, ...steps] = blocksOf(readPage('docs/getting-started.md'))
 
-/** The PATH of a new user: with the Node of the system, without the one in `node_modules`. */
+/** The PATH of a new user, without the folders of `node_modules`. */
 const plainPath = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -24,7 +24,7 @@ if (missing.length > 0) {
 const marker = (index: number): string => `--- step ${index} ---`
 
 const expectOutput = (output: string, { text, line }: Block, port: number): void =>
-  expect(output.trim(), `what the block in line ${line} says`).toMatch(
+  expect(output.trim(), `the output of the block in line ${line}`).toMatch(
     asPattern(
       text.replaceAll('localhost:3000', `localhost:${port}`).replaceAll('%3A3000', `%3A${port}`),
     ),
@@ -45,7 +45,7 @@ test.skipIf(missing.length > 0)(
       PATH: plainPath,
       PORT: String(port),
       DATABASE_URL: `sqlite:${join(folder.path, 'oauth2server.sqlite')}`,
-      // npx stores there which programs the checkout has.
+      // npx stores the programs of the checkout in this cache.
       npm_config_cache: join(folder.path, 'npm'),
     }
 

@@ -138,7 +138,7 @@ const compile = async (
   expect((await tsc.exited).code, tsc.stdout + tsc.stderr).toBe(0)
 }
 
-/** Starts the program of a page in a new folder, until the test disposes of it. */
+/** Runs the program of a page in a new folder until `use` ends. */
 const running = async (
   name: string,
   use: (running: HostProgram) => Promise<void>,
@@ -160,7 +160,7 @@ test('every page has a program and a test', async () => {
 
 const withoutPostgres = await lacks('postgres')
 const withoutRedis = await lacks('redis')
-/** Runs the script of the page with the few browser objects that it needs. */
+/** A program that runs the script of the page with the few browser objects that the script needs. */
 const runPageScript = `
 const { PAGE_URL, COOKIE, JWT, USER_AGENT } = process.env
 const send = globalThis.fetch
@@ -184,7 +184,7 @@ const framework = ['express', 'fastify', 'hono', 'nest', 'node', 'node-2']
 
 describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () => {
   test.for(framework)(
-    '%s: returns the documented responses without a token, with one, and with one that lacks the scope [T638]',
+    '%s: returns the documented responses without a token, with a token, and with a token that lacks the scope [T638]',
     (name, { expect }) =>
       twoAtOnce(() =>
         running(name, async ({ url, database }) => {
@@ -274,7 +274,9 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('extensions: sends a link, redeems it once, limits and records it', ({ expect }) =>
+  test('extensions: sends a link, redeems the link once, and limits and records the requests', ({
+    expect,
+  }) =>
     twoAtOnce(() =>
       running('extensions', async ({ url, database }) => {
         const server = await opened(database)
@@ -458,16 +460,18 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       })
     }))
 
-  test.skipIf(withoutRedis)('redis: stores short-lived values', ({ expect }) =>
-    twoAtOnce(async () => {
-      await using own = await startRedis()
-      const use = async ({ url }: HostProgram) => {
-        expect((await fetch(`${url}/login`)).status).toBe(200)
-        expect((await fetch(`${url}/health/ready`)).status).toBe(200)
-        expect(await own.command('KEYS', '*')).toEqual(['shop:start'])
-      }
-      await running('redis', use, { REDIS_URL: own.url })
-    }),
+  test.skipIf(withoutRedis)(
+    'redis: stores values in Redis with the prefix of the page',
+    ({ expect }) =>
+      twoAtOnce(async () => {
+        await using own = await startRedis()
+        const use = async ({ url }: HostProgram) => {
+          expect((await fetch(`${url}/login`)).status).toBe(200)
+          expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+          expect(await own.command('KEYS', '*')).toEqual(['shop:start'])
+        }
+        await running('redis', use, { REDIS_URL: own.url })
+      }),
   )
 
   test.skipIf(withoutPostgres)('postgres: stores a token in the database', ({ expect }) =>
@@ -536,7 +540,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         env: { ...env, ...keys },
       })
       expect((await program.exited).code, program.stderr).toBe(0)
-      // Two tokens and their two clients were sealed again.
+      // The user, two tokens and their two clients were sealed again.
       expect(program.stdout).toBe('5\n')
       const server = await opened(database, { secretKeys: [next] })
       expect(await server.tokens.find({ accessToken: reads })).toBeDefined()
@@ -788,7 +792,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
           const ofWhole = await tokenFor({})
           const key = await dpop.generateKeyPair('ES256')
           const proof = await dpop.generateProof(key, `${url}/oauth/token`, 'POST')
-          // A server that accepted a key-bound token as a bearer token would let anybody who finds it use it.
+          // If a server accepted a key-bound token as a bearer token, anybody who found the token could use it.
           const bound = await tokenFor({ resource }, { dpop: proof })
           for (const name of ['tokens-for-other-servers-2', 'tokens-for-other-servers-3']) {
             await running(
@@ -869,7 +873,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
       }),
     ))
 
-  test('doctor: passes its test, and prints the example', ({ expect }) =>
+  test('doctor: passes its test, and prints the lines of the example', ({ expect }) =>
     twoAtOnce(async () => {
       await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true })
       const program = join(folder.path, 'node_modules/.bin/svc-oauth2server')
@@ -890,7 +894,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(doctor.stdout.split('\n')).toContainEqual(expect.stringMatching(asPattern(line)))
     }))
 
-  test('configure: a command takes the options of the module', ({ expect }) =>
+  test('configure: a command uses the options of the module', ({ expect }) =>
     twoAtOnce(async () => {
       const cli = join(root, 'dist/cli/main.js')
       const args = [cli, 'scopes', 'list', '--config', './configure.js']

@@ -85,7 +85,7 @@ describe('the published patterns', () => {
     }
   })
 
-  test('agree with the server, which rejects reports of altered tokens', async () => {
+  test('describe the same checksum that the server uses to reject reports of altered tokens', async () => {
     const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
     await using app = await startServer({
       tokenPersonalPrefix: 'notes_',
@@ -94,6 +94,7 @@ describe('the published patterns', () => {
     })
     const token = await app.personalToken()
     const altered = `${token.slice(0, -1)}${token.endsWith('x') ? 'y' : 'x'}`
+    expect([isOurs(altered), isOurs(token)]).toEqual([false, true])
     const response = await fetch(`${app.issuer}/oauth/leaked`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

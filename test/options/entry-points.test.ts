@@ -78,7 +78,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
     expect(await scopesOf(relative(process.cwd(), folder))).toContain('app:read')
   })
 
-  test('loads a module of a package that only exports the condition `import`', async () => {
+  test('loads a module of a package that exports only the condition `import`', async () => {
     const folder = await application({
       'package.json': declares('app', { read: 'notes/scopes:read' }),
       'node_modules/notes/package.json': {
@@ -195,7 +195,7 @@ describe('rule 1: scopes from the entry point group svc_oauth2server.scopes', ()
       'it broke',
     ],
     [
-      'entries that are not texts',
+      'entries that are not strings',
       { 'package.json': declares('app', { read: 1 } as never) },
       'cannot be read',
     ],

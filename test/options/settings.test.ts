@@ -171,14 +171,14 @@ describe('values of environment variables', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', 'localhost'],
     ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
-  ])('for %s are refused with a description if invalid: %j', (env, text) => {
+  ])('for %s are rejected with a description if they are invalid: %j', (env, text) => {
     const [problem, ...others] = problemsOf(() => settingsFrom({ [env]: text }))
     expect(problem).toMatch(new RegExp(`^${env} accepts .+; given was `))
     expect(others).toEqual([])
   })
 
   test.each(['OAUTH2SERVER_CLIENT_ID_LEN', 'OAUTH2SERVER_', 'OAUTH2SERVER_PERSONAL_TOKENS'])(
-    'from the unknown variable %s are refused',
+    'from the unknown variable %s are rejected',
     (env) => {
       expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
         `${env} is not a setting. Check its spelling.`,
@@ -194,7 +194,7 @@ describe('values of environment variables', () => {
     ['OAUTH2_CACHE_REDIS_URI', 'OAUTH2_CACHE_REDIS_URL'],
     ['TRUSTED_PROXYS', 'TRUSTED_PROXIES'],
     ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
-  ])('from the misspelled variable %s are refused, and the error suggests %s', (env, likely) => {
+  ])('from the misspelled variable %s are rejected, and the error suggests %s', (env, likely) => {
     expect(problemsOf(() => settingsFrom({ [env]: 'x' }))).toEqual([
       `${env} is not a setting. Did you mean ${likely}?`,
     ])
@@ -226,7 +226,7 @@ describe('values of environment variables', () => {
 })
 
 describe('values in code', () => {
-  test('are rejected with every error, which has both names of the setting', () => {
+  test('are rejected with one error for each setting, which contains both names of the setting', () => {
     const problems = problemsOf(() =>
       parseSettings({
         clientIdSaltLen: 1,
@@ -256,7 +256,7 @@ describe('values in code', () => {
   })
 })
 
-test('lists the settings that are looser than the default, and the two that the specification requires', () => {
+test('warns once about each setting that is looser than its default, and about two defaults of the specification', () => {
   const found = (input: object) =>
     looseningWarnings(parseSettings({ ...withoutWarnings, ...input }))
   expect(looseningWarnings(parseSettings({}))).toHaveLength(2)

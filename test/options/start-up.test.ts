@@ -170,7 +170,7 @@ describe('resources', () => {
     ])
   })
 
-  test('are looked up by their exact identifiers', async () => {
+  test('are looked up by their identifiers, which must match exactly except for a slash after the host', async () => {
     const resources = [{ resource: 'https://other.example/a' }, { resource: 'https://b.example' }]
     await accepted({ resources }, (server) => {
       expect(server.resourceNamed('https://other.example/a')).toBe(resources[0])
@@ -223,7 +223,7 @@ describe('issuer', () => {
     },
   )
 
-  test('rejects other types', async () => {
+  test('rejects a missing issuer', async () => {
     expect(await problemsOf({ issuer: undefined as unknown as string })).toHaveLength(1)
   })
 })
@@ -232,6 +232,7 @@ describe('secret keys', () => {
   test('requires at least 32 bytes in UTF-8 without trimming [T145]', async () => {
     expect(await problemsOf({ secretKeys: [key('k')] })).toEqual([])
     expect(await problemsOf({ secretKeys: ['äöüßéèêëçñåøæœþð'] })).toEqual([])
+    expect(await problemsOf({ secretKeys: ['k: a secret key number 47, rand '] })).toEqual([])
     for (const secretKeys of [['k'.repeat(31)], [''], ['ä'.repeat(15)], [key('k'), 'short']])
       expect(await problemsOf({ secretKeys })).toEqual([
         expect.stringMatching(/SECRET_KEY.*at least 32 bytes/),
@@ -413,7 +414,7 @@ describe('short-lived values', () => {
     open: () => Promise.reject(new StoreUnusable('There is no Redis in this test.')),
   }
 
-  test('cacheType redis requires a URL, and a URL without cacheType enables Redis [T782]', async () => {
+  test('cacheType redis requires the option transients, and the other types reject this option [T782]', async () => {
     expect(await problemsOf({ cacheType: 'redis' })).toEqual([
       expect.stringMatching(/^cacheType \(OAUTH2_CACHE_TYPE\) redis needs the option transients/),
     ])

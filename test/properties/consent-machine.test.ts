@@ -5,8 +5,8 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { formIn, responseTo, TestClient, UserAgent } from '../support/user-agent.ts'
 import { check } from './check.ts'
 
-// Compares the server, over HTTP with its pages and a SQLite file, with a small model of consent (decision §4.5 to
-// §4.7).
+// Compares the server with a small model of consent (decision §4.5 to §4.7). The server stores its data in a SQLite
+// file, and the tests use its pages over HTTP.
 
 const known = ['notes:read', 'notes:write', 'user:email']
 type Decision = 'yes' | 'no'
@@ -186,7 +186,7 @@ const changeOfMind = (user: number, client: number, unticked: string) =>
   )
 
 const takeBack = (user: number, client: number) =>
-  command(`user ${user} takes all back from client ${client}`, async (model, real) => {
+  command(`user ${user} withdraws the consent for client ${client}`, async (model, real) => {
     const had = model.said.has(keyOf(user, client))
     const { clientId } = at(real.clients, client)
     const { authorizedApplications } = app.server
@@ -261,7 +261,7 @@ const commands = fc.commands(
       .map(([of, allowedScopes]) => change(of, { allowedScopes })),
     fc.tuple(client, fc.boolean()).map(([of, isConfidential]) => change(of, { isConfidential })),
     fc.tuple(client, fc.boolean()).map(([of, isDisabled]) => disable(of, isDisabled)),
-    fc.constant(command('look at every token', everyToken)),
+    fc.constant(command('check every token', everyToken)),
   ],
   { maxCommands: 40, size: 'max' },
 )

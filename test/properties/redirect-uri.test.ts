@@ -45,7 +45,7 @@ const registrable = uri.filter(
   (one) => redirectUriProblem(one, { privateUse: false }) === undefined,
 )
 
-/** A change that results in a different text. */
+/** An edit that removes and inserts characters. */
 const edit = fc.record({
   at: fc.nat(),
   remove: fc.nat(2),
@@ -90,7 +90,7 @@ const edited = (
 const loopback = (text: string) =>
   /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/i.exec(text)
 
-describe('P-2 the match of redirect URIs', () => {
+describe('the match of redirect URIs', () => {
   test('compares strings for a confidential client', () =>
     check(
       fc.property(

@@ -152,7 +152,7 @@ const refreshAtOnce = (at: number, times: number) =>
       return
     }
     const [first] = responses
-    if (!first) throw new Error('Nobody asked.')
+    if (!first) throw new Error('There is no response.')
     for (const response of responses) expect(response.body).toEqual(first.body)
     rotated(family, first, undefined)
   })
@@ -251,7 +251,7 @@ const liveTokens = async ({ families, isActive }: Model): Promise<void> => {
     for (const access of replaced) expect(await ping(app, access)).toBe(401)
   }
 }
-const look = command('look at every access token', liveTokens)
+const look = command('check every access token', liveTokens)
 
 const family = fc.nat(2)
 const scope = fc.constantFrom(

@@ -72,7 +72,7 @@ describe('the scopes of a client', () => {
     asked: fc.option(someOf(anyScope), { nil: undefined }),
   })
 
-  test('that it can obtain are registered, allowed and not internal; a request gets exactly its scopes, or invalid_scope', () =>
+  test('are registered, allowed and not internal, and a request obtains exactly its scopes or invalid_scope', () =>
     check(
       fc.property(settings, ({ registry, allowed, defaults, asked }) => {
         const client = clientOf({ allowedScopes: allowed, defaultScopes: defaults }, registry)

@@ -129,7 +129,7 @@ describe('the value of a personal token', () => {
       ),
     ))
 
-  test('a random string has the expected length and alphabet for any random source', () =>
+  test('a random string has the requested length and only characters of the alphabet', () =>
     check(
       fc.property(
         fc.nat(300),
@@ -219,7 +219,7 @@ describe('the JWT of a session', () => {
     )
   })
 
-  test('a header without such a JWT is rejected as specified, without an internal error', () => {
+  test('any other header value is rejected with a JWT error of status 400 or 403', () => {
     const part = fc.oneof(
       fc.json().map((text) => Buffer.from(text).toString('base64url')),
       fc.stringMatching(/^[\w-]{0,20}$/),

@@ -247,7 +247,7 @@ describe('decision §4.2 exact comparison of redirect URIs', () => {
     '\thttps://client.example/cb',
     'https://cl\u0131ent.example/cb',
   ]
-  /** A client with two registered URIs. The first is a prefix of the second, but must not match by prefix. */
+  /** A client whose first redirect URI is a prefix of its second, to detect a comparison by prefix. */
   let nested: TestClient
   beforeAll(async () => {
     nested = await register({ redirectUris: [redirectUri, 'https://client.example/cb/deep'] })
@@ -659,7 +659,12 @@ describe('decision §4.4 the consent form and the stored request', () => {
   })
 
   test('shows the client, its owner, the user, every scope and the redirect target on the consent page [T079]', async () => {
-    const client = await register({ name: 'A <b>client</b>', website: 'https://client.example/' })
+    const owner = await app.newUser({ email: 'owner-of-the-shown-client@example.org' })
+    const client = await register({
+      name: 'A <b>client</b>',
+      website: 'https://client.example/',
+      userId: owner.id,
+    })
     const html = await (await agent.browse(client.url({ scope: 'notes:read user:email' }))).text()
     for (const text of [
       'A &lt;b&gt;client&lt;/b&gt;',
@@ -667,6 +672,7 @@ describe('decision §4.4 the consent form and the stored request', () => {
       'notes:read',
       'user:email',
       'client.example',
+      'owner-of-the-shown-client@example.org',
       app.user.email,
     ]) {
       expect(html).toContain(text)
@@ -1018,7 +1024,7 @@ describe('decision §4.7 remembered consent', () => {
     expect((await other.browse(client.url())).status).toBe(200)
   })
 
-  test('still remembers a consent after a later consent to fewer scopes', async () => {
+  test('still remembers a consent after the user consents to fewer scopes', async () => {
     const client = await register()
     await client.code({ scope: 'notes:read notes:write' })
     await client.code({ scope: 'notes:read', prompt: 'consent' })
@@ -1306,7 +1312,7 @@ describe('methods, headers and limits of the authorization endpoint', () => {
   })
 
   test.each(['%', '%zz', '%ff%fe', '%00', '&&&=&=', '%u0041', '\u0085', ';'.repeat(50)])(
-    'decision §6.4 never returns 5xx for %j in every parameter',
+    'decision §6.4 never returns 5xx for %j in any parameter',
     async (value) => {
       for (const name of [
         'client_id',

@@ -22,7 +22,7 @@ const everyGrant = [
 
 let app: TestServer
 let agent: UserAgent
-/** Registers a confidential client with `notes:read` by default. */
+/** A confidential client whose default scope is `notes:read`. */
 let conf: TestClient
 let conf2: TestClient
 let pub: TestClient
@@ -290,7 +290,7 @@ describe('decision §5.2 client authentication', () => {
   const wide = (text: string) =>
     [...text].map((c) => String.fromCodePoint((c.codePointAt(0) ?? 0) + 0xfee0)).join('')
 
-  test('attacks CA-01 returns the same response for an unknown client and a wrong secret', async () => {
+  test('attacks CA-01 returns the same response body for an unknown client and a wrong secret', async () => {
     const responses = await Promise.all([
       post(basic(base64(`${conf.clientId}:wrong`)), machine),
       post(basic(base64('nobody:wrong')), machine),
@@ -784,7 +784,7 @@ describe('RFC 6749 §4.1.3 the authorization code', () => {
       }
     })
 
-    test('preserves the code and its expiry across a restart', async () => {
+    test('redeems the code on another node, and rejects it there after its expiry', async () => {
       const { client, code } = await granted('cd10-h@example.org')
       await using other = await startServer({ beside: app })
       const there = new TestClient(other, client.agent, client, 'basic')
@@ -994,7 +994,7 @@ describe('methods, content types and limits of the token endpoint', () => {
     expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_request'])
   })
 
-  test('rejects a compressed body', async () => {
+  test('rejects a body with Content-Encoding gzip', async () => {
     const headers = { authorization: authorization(), 'content-encoding': 'gzip' }
     expect(refusal(await post(headers, machine))).toBe('400 invalid_request')
   })
@@ -1050,7 +1050,7 @@ describe('methods, content types and limits of the token endpoint', () => {
     '\u0080\u00ff',
     "';drop table oauth2server_token;--",
     '\u{1F600}',
-  ])('decision §6.4 never returns 5xx for %j in every parameter', async (value) => {
+  ])('decision §6.4 never returns 5xx for %j in any parameter', async (value) => {
     // Many of these requests count as failed logins, so first let the counts of earlier failures expire.
     app.advance(600)
     for (const name of [

@@ -19,7 +19,7 @@ afterAll(() => app.close())
 
 const bearer = (value: string) => ({ authorization: `Bearer ${value}` })
 
-/** Returns the status and the error in the challenge, such as `401 invalid_token`; only `401` without an error. */
+/** Returns the status and the error in the challenge, such as `401 invalid_token`; without an error, only the status. */
 const outcome = ({ status, headers }: { status: number; headers: Headers }): string => {
   const error = /\berror="(\w+)"/.exec(headers.get('www-authenticate') ?? '')?.[1]
   return error === undefined ? String(status) : `${status} ${error}`
@@ -69,7 +69,7 @@ describe.each(resources)('RFC 6750 §2.1 a token in the Authorization header, at
     ['the token in upper case', () => `Bearer ${token.toUpperCase()}`],
     ['an SQL wildcard', () => 'Bearer %'],
     ['the token in quotes', () => `Bearer "${token}"`],
-    ['a token of 10 000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
+    ['a token of 10,000 characters', () => `Bearer ${'a'.repeat(10_000)}`],
   ])('returns 401 invalid_token for %s [T100]', async (_, value) => {
     expect(await send(value())).toBe('401 invalid_token')
   })
@@ -129,31 +129,31 @@ describe('RFC 6750 §2.2 a token in the body [T101]', () => {
 })
 
 describe('RFC 6750 §2.3 a token in the query', () => {
-  test.each<[string, () => string, string]>([
-    ['as the only parameter', () => `?access_token=${token}`, '200'],
-    ['among other parameters', () => `?a=b&access_token=${token}&c=d`, '200'],
-    ['in a parameter with an encoded name', () => `?%61ccess_token=${token}`, '200'],
+  test.each<[string, string, () => string]>([
+    ['as the only parameter', '200', () => `?access_token=${token}`],
+    ['among other parameters', '200', () => `?a=b&access_token=${token}&c=d`],
+    ['in a parameter with an encoded name', '200', () => `?%61ccess_token=${token}`],
     [
       'with a part of the token encoded',
-      () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
       '200',
+      () => `?access_token=${token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
     ],
-    ['that is empty', () => '?access_token=', '401 invalid_token'],
-    ['that is unknown', () => '?access_token=bad', '401 invalid_token'],
-    ['with dots', () => '?access_token=a.b.c', '401 invalid_token'],
-    ['with a trailing space', () => `?access_token=${token}+`, '401 invalid_token'],
-    ['with a trailing NUL', () => `?access_token=${token}%00`, '401 invalid_token'],
-    ['in quotes', () => `?access_token=%22${token}%22`, '401 invalid_token'],
+    ['that is empty', '401 invalid_token', () => '?access_token='],
+    ['that is unknown', '401 invalid_token', () => '?access_token=bad'],
+    ['with dots', '401 invalid_token', () => '?access_token=a.b.c'],
+    ['with a trailing space', '401 invalid_token', () => `?access_token=${token}+`],
+    ['with a trailing NUL', '401 invalid_token', () => `?access_token=${token}%00`],
+    ['in quotes', '401 invalid_token', () => `?access_token=%22${token}%22`],
     [
       'that is repeated',
-      () => `?access_token=${token}&access_token=${token}`,
       '400 invalid_request',
+      () => `?access_token=${token}&access_token=${token}`,
     ],
-    ['in a parameter access_token[]', () => `?access_token%5B%5D=${token}`, '401'],
-    ['in a parameter access_token[x]', () => `?access_token%5Bx%5D=${token}`, '401'],
-    ['in a parameter access_tokens', () => `?access_tokens=${token}`, '401'],
-    ['in a parameter Access_Token', () => `?Access_Token=${token}`, '401'],
-  ])('returns the expected status for a token %s [T098]', async (_, query, expected) => {
+    ['in a parameter access_token[]', '401', () => `?access_token%5B%5D=${token}`],
+    ['in a parameter access_token[x]', '401', () => `?access_token%5Bx%5D=${token}`],
+    ['in a parameter access_tokens', '401', () => `?access_tokens=${token}`],
+    ['in a parameter Access_Token', '401', () => `?Access_Token=${token}`],
+  ])('for a token %s, returns %s [T098]', async (_, expected, query) => {
     for (const path of resources) expect(await get(`${path}${query()}`)).toBe(expected)
   })
 
@@ -234,7 +234,7 @@ describe('RFC 6750 §3 the WWW-Authenticate challenge [T105]', () => {
       400,
       ', error="invalid_request", error_description="Give one credential, once."',
     ],
-  ])('returns the expected challenge for %s [T076]', async (_, init, status, more) => {
+  ])('returns the complete challenge for %s [T076]', async (_, init, status, more) => {
     for (const path of resources) {
       const { query = '', ...rest } = init()
       const response = await fetch(`${app.issuer}${path}${query}`, rest)

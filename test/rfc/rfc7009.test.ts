@@ -149,7 +149,7 @@ describe('RFC 7009 §2.1 the revocation request', () => {
     expect(await ping(app, token)).toBe(200)
   })
 
-  test('§2.1 rejects other content types [T118]', async () => {
+  test('§2.1 rejects the content type application/json [T118]', async () => {
     const answer = await fetch(`${app.issuer}/oauth/revoke`, {
       method: 'POST',
       body: JSON.stringify({ token: 'x' }),
@@ -186,7 +186,7 @@ describe('RFC 7009 §2.1 the tokens that a request revokes', () => {
     }
   })
 
-  test('§2.1 revokes an access token, its refresh token and its whole authorization [T113]', async () => {
+  test('§2.1 for an access token, also revokes the refresh token of its authorization [T113]', async () => {
     const { access_token, refresh_token } = await conf.tokens()
     await revoke(conf, access_token)
     expect(await ping(app, access_token)).toBe(401)
@@ -227,7 +227,7 @@ describe('RFC 7009 §2.1 the tokens that a request revokes', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 revokes the token even with a wrong token_type_hint: %.20s [T120]',
+    '§2.1 revokes the token with any token_type_hint: "%.20s" [T120]',
     async (token_type_hint) => {
       const [one, other] = [await conf.tokens(), await conf.tokens()]
       expect((await revoke(conf, one.access_token, { token_type_hint })).status).toBe(200)
@@ -396,7 +396,7 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     expect(Number(row?.revoked_at)).toBe(alone.now())
   })
 
-  test('does not revoke the new access token of an earlier refresh', async () => {
+  test('does not revoke a newer access token if a refresh has already replaced the given access token', async () => {
     const client = await TestClient.register(alone, agent)
     const { access_token: accessToken, refresh_token } = await client.tokens()
     const found = await alone.server.tokens.find({ accessToken })

@@ -92,7 +92,7 @@ describe('RFC 7591 §3 authorization of registrations', () => {
     expect((await register(guarded, undefined, { authorization })).status).toBe(201)
   })
 
-  test('DR-01 in token mode, refuses to start without initialAccessToken and registerClient', async () => {
+  test('DR-01 in token mode, refuses to start if both initialAccessToken and registerClient are missing', async () => {
     await expect(startServer({ dynamicRegistration: 'token' })).rejects.toThrow(
       'dynamicRegistration (OAUTH2SERVER_DYNAMIC_REGISTRATION) token needs initialAccessToken (OAUTH2SERVER_INITIAL_ACCESS_TOKEN), or the option registerClient.',
     )
@@ -414,7 +414,7 @@ describe('RFC 7591 §2 client metadata', () => {
     expect([...String(huge.client_name)]).toHaveLength(40)
   })
 
-  test('§2 names a client after the host of its redirect URI if client_name is missing [T185]', async () => {
+  test('§2 without a client_name, names a client after the host of its redirect URI, or "Unnamed" for a loopback URI [T185]', async () => {
     const loopback = { redirect_uris: ['http://localhost/cb'], client_name: '  ' }
     expect((await registered(app, loopback)).client_name).toBe('Unnamed')
     const other = { redirect_uris: ['https://Other.example:8443/cb'] }
@@ -511,20 +511,31 @@ describe('RFC 7591 §2.1 grant types and response types', () => {
     },
   )
 
-  test('DR-02 rejects disabled grant types, and the grant type password in open mode', async () => {
+  test('DR-02 ignores a disabled grant type, but rejects a registration in which only disabled types remain', async () => {
     await using strict = await startServer({
       dynamicRegistration: 'open',
-      allowedGrantTypes: ['authorization_code', 'password'],
+      allowedGrantTypes: ['authorization_code'],
       allowedResponseTypes: ['code'],
     })
     const error = async (given: Record<string, unknown>) =>
       (await register(strict, { redirect_uris: [redirectUri], ...given })).body.error
     expect(await error({ response_types: ['token'] })).toBe('invalid_client_metadata')
     expect(await error({ grant_types: ['implicit'] })).toBe('invalid_client_metadata')
-    expect(await error({ grant_types: ['password'] })).toBe('invalid_client_metadata')
     expect(await error({ grant_types: ['refresh_token'] })).toBe('invalid_client_metadata')
     const both = await registered(strict, { grant_types: ['authorization_code', 'refresh_token'] })
     expect(both.grant_types).toEqual(['authorization_code'])
+  })
+
+  test('DR-02 rejects the grant type password in open mode even if the settings enable it', async () => {
+    await using lenient = await startServer({
+      dynamicRegistration: 'open',
+      allowedGrantTypes: ['authorization_code', 'password'],
+    })
+    const response = await register(lenient, {
+      redirect_uris: [redirectUri],
+      grant_types: ['password'],
+    })
+    expect(refusal(response)).toBe('400 invalid_client_metadata')
   })
 
   test('§2 rejects the default authentication method if it is disabled', async () => {
@@ -632,7 +643,7 @@ describe('permissions of a client that registered itself', () => {
     }
   })
 
-  test('§2 requires the secret, with either method, if the client registered no method [T184]', async () => {
+  test('§2 requires the secret, by client_secret_basic or client_secret_post, if the client registered no method [T184]', async () => {
     const client = asTestClient(app, agent, await registered(app))
     for (const proof of ['basic', 'post'] as const) {
       const code = await client.code()
@@ -647,7 +658,7 @@ describe('permissions of a client that registered itself', () => {
     }
   })
 
-  test('requires PKCE from a public client, and issues a refresh token if it registered this grant type', async () => {
+  test('requires PKCE from a public client, and issues a refresh token if the client registered the grant type refresh_token', async () => {
     const body = await registered(app, {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
@@ -713,7 +724,7 @@ describe('permissions of a client that registered itself', () => {
     expect(response.searchParams.get('error')).toBe('login_required')
   })
 
-  test('RFC 9700 §4.11.2 returns 503 without a redirect if the store fails before the login check', async () => {
+  test('RFC 9700 §4.11.2 if the store fails before the login check, redirects to the client of a user, but not to a registered client', async () => {
     let fails = false
     await using failing = await startServer({
       dynamicRegistration: 'open',
@@ -858,7 +869,7 @@ describe('the hook registerClient of the application', () => {
     expect((await registered(vouching, machine)).grant_types).toEqual(['client_credentials'])
   })
 
-  test('lets the hook verify the initial access token if the setting is missing', async () => {
+  test('lets the hook verify the initial access token if the setting initialAccessToken is missing', async () => {
     const seen: (string | undefined)[] = []
     await using judging = await withHost(
       (_metadata, { initialAccessToken: presented }) => {
@@ -940,7 +951,7 @@ describe('DR-05 rate limits of registrations', () => {
     },
   )
 
-  test('DR-05 deletes the oldest of 10,000 unused clients, and logs the deletion [T202]', async () => {
+  test('DR-05 deletes the 20 oldest unused clients if there are 10,000, and logs the deletion [T202]', async () => {
     let isFull = false
     await using full = await startServer({
       dynamicRegistration: 'open',

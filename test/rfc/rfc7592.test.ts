@@ -261,7 +261,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     })
   })
 
-  test('DR-06 validates the metadata like a registration, and writes nothing if it is invalid [T234]', async () => {
+  test('DR-06 validates the metadata like a registration, and does not change the client if the metadata is invalid [T234]', async () => {
     const information = await registered(app)
     const before = await rowOf(information.client_id)
     const { client_id } = information
@@ -362,7 +362,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     expect((await put(information, withRefresh)).body).not.toHaveProperty('client_secret')
   })
 
-  test('§2.2 revokes the secret when keys replace it, and creates another secret when a secret replaces the keys [T233]', async () => {
+  test('§2.2 revokes the secret of a client that changes to private_key_jwt, and creates another secret when the client changes back [T233]', async () => {
     const { publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwks = { keys: [await exportJWK(publicKey)] }
     const information = await registered(app)

@@ -138,7 +138,7 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     ['a different verifier', () => 'x'.repeat(43)],
     ['the challenge itself', challengeOf],
     ['the verifier with one more character', (verifier) => `${verifier}a`],
-    ['the verifier with one character less', (verifier) => verifier.slice(0, -1)],
+    ['the verifier without its last character', (verifier) => verifier.slice(0, -1)],
     ['the verifier in swapped case', (verifier) => swapped(verifier)],
     ['the verifier with padding', (verifier) => `${verifier}=`],
     ['the verifier with a trailing space', (verifier) => `${verifier} `],
@@ -170,7 +170,7 @@ describe('RFC 7636 §4.6 the code verifier', () => {
     ['a non-ASCII letter', `${'a'.repeat(43)}\u00e9`, 400],
     ['a line feed', `${'a'.repeat(43)}\n`, 400],
   ])(
-    '§4.1 accepts only 43 to 128 characters of the allowed types, even if the digest matches: %s [T242]',
+    '§4.1 accepts a verifier with a matching digest only if it has 43 to 128 allowed characters: %s [T242]',
     async (_what, verifier, status) => {
       const code = await conf.code({ code_challenge: challengeOf(verifier) })
       expect((await conf.redeem(code, { code_verifier: verifier })).status).toBe(status)

@@ -141,7 +141,7 @@ describe('RFC 7662 §2.1 the introspection request', () => {
   })
 
   test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 finds the token even with a wrong token_type_hint: %.20s [T259]',
+    '§2.1 finds the token with any token_type_hint: "%.20s" [T259]',
     async (token_type_hint) => {
       const { access_token, refresh_token } = await conf.tokens()
       for (const token of [access_token, refresh_token])

@@ -23,6 +23,7 @@ describe('RFC 8414 §3 the metadata URL', () => {
     const response = await fetch(`${app.issuer}${wellKnown}`)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toMatch(/^application\/json\b/)
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
     expect(response.headers.get('set-cookie')).toBeNull()
@@ -54,7 +55,7 @@ describe('RFC 8414 §3 the metadata URL', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
 
-  test('returns the same metadata despite other Host and forwarded headers [T298]', async () => {
+  test('returns the same metadata even if the Host and forwarding headers name another host [T298]', async () => {
     const expected = await metadataOf(app)
     const { text } = await rawHttp(app, {
       target: wellKnown,

@@ -205,7 +205,7 @@ describe('RFC 8628 §3.2 the device authorization response', () => {
 })
 
 describe('RFC 8628 §3.3 the device page', () => {
-  test('§3.3 redirects to the login page, which returns with the user code [T310]', async () => {
+  test('§3.3 redirects to the login page with a return URL that contains the user code [T310]', async () => {
     const agent = new UserAgent()
     const opened = await agent.fetch(`${app.issuer}/oauth/device?user_code=wdjb-mjht`)
     expect(opened.status).toBe(303)
@@ -734,7 +734,7 @@ describe('DV-04 a code challenge in the device authorization request', () => {
     },
   )
 
-  test('DV-04 does not require a challenge, but rejects a verifier without a challenge', async () => {
+  test('DV-04 does not require a challenge even if requirePkce is "always", but rejects a verifier without a challenge', async () => {
     await using strict = await startServer({ deviceAuthorization: true, requirePkce: 'always' })
     const device = await Device.register(strict)
     const codes = await device.codes()
@@ -945,7 +945,7 @@ describe('RFC 8628 §6.1 user codes', () => {
 })
 
 describe('DV-06 the rate limit of device authorization requests', () => {
-  test('DV-06 returns 429 with Retry-After after 100 requests of one IP address', async () => {
+  test('DV-06 returns 429 with Retry-After after 100 requests of one IP address in a minute', async () => {
     await using site = await startServer({
       deviceAuthorization: true,
       trustedProxies: ['127.0.0.1'],

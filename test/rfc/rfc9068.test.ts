@@ -149,7 +149,7 @@ describe('RFC 9068 §2 the JWT access token', () => {
     expect(await ping(app, again.body.access_token)).toBe(200)
   })
 
-  test('issues a JWT with fewer scopes and an earlier exp if save_token of the host reduces them [T363]', async () => {
+  test('issues a JWT with fewer scopes and an earlier exp if saveToken of the host reduces them [T363]', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -171,7 +171,7 @@ describe('RFC 9068 §2 the JWT access token', () => {
     expect(await ping(app, refreshed.access_token)).toBe(200)
   })
 
-  test('issues the JWT that save_token of the host received if the host does not change it', async () => {
+  test('issues the same JWT that saveToken of the host received if the host does not change the token', async () => {
     const seen: string[] = []
     await using app = await start({
       saveToken: (data, _request, next) => {
@@ -245,7 +245,7 @@ describe('RFC 9068 §4 token validation by this server', () => {
     }
   })
 
-  test('§4 accepts a token only at resources in its audience [T368]', async () => {
+  test('§4 rejects a token for another resource, and with requireAudience also a token for the whole server [T368]', async () => {
     const resources = [{ resource: files }, { resource: mail }]
     const server = await createTestServer({ accessTokenFormat: 'jwt', resources })
     const { user } = await actAs(server)
@@ -295,7 +295,7 @@ describe('RFC 9068 §4 token validation by this server', () => {
     await expect(verified(app, token)).rejects.toThrow('"exp"')
   })
 
-  test('§5 does not store or log tokens', async () => {
+  test('§5 does not store or log an access token', async () => {
     await using app = await start()
     const client = await TestClient.register(app, new UserAgent())
     const { access_token } = await client.tokens()

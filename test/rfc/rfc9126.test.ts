@@ -407,7 +407,7 @@ describe('RFC 9126 §4 the authorization request with a reference', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('§4, §7.4 checks the redirect URI and the scopes of a pushed request again [T378]', async () => {
+  test('§4, §7.4 checks the redirect URI and the scopes of a pushed request again at the authorization endpoint [T378]', async () => {
     const client = await TestClient.register(app, agent)
     const requestUri = await pushed(client)
     await app.server.clients.update(client.clientId, { redirectUris: ['https://new.example/cb'] })
@@ -557,7 +557,7 @@ describe('PA-04 RFC 9126 §2.3 rate limits', () => {
     await using other = await startServer()
     const client = await TestClient.register(other, new UserAgent())
     const statuses: number[] = []
-    // Send invalid requests, which the limit also counts, because the server rejects them quickly.
+    // Send invalid requests: the limit also counts them, and the server rejects them quickly.
     const ask = () => push(client, { request_uri: 'x' })
     for (let part = 0; part < 20; part += 1) {
       const responses = await Promise.all(Array.from({ length: 30 }, ask))
@@ -618,7 +618,7 @@ describe('RFC 9126 §5, §6 metadata and required pushed requests', () => {
     expect(empty.error).toBe('invalid_request')
   })
 
-  test('§6 rejects a request that was not pushed if the client registered for pushed requests [T390]', async () => {
+  test('§6 rejects a request that was not pushed if the client registered require_pushed_authorization_requests [T390]', async () => {
     const { client, clientSecret } = await app.server.clients.create(
       { name: 'Strict', userId: app.user.id, redirectUris: [redirectUri] },
       {

@@ -41,7 +41,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(responseTo(conf, answer).iss).toBe(issuer)
   })
 
-  test('§2 returns iss in the fragment of an implicit response, and in query and fragment of an error [T395]', async () => {
+  test('§2 returns iss in the fragment of an implicit response, and in the query and the fragment of an implicit error [T395]', async () => {
     const token = await conf.ask({ response_type: 'token' })
     expect(responseTo(conf, token, 'fragment').iss).toBe(app.issuer)
     const error = await conf.ask({ response_type: 'token', scope: 'bogus' })
@@ -68,7 +68,7 @@ describe.each(['', '/app'])('RFC 9207 for an issuer with the path "%s"', (basePa
     expect(responseTo(conf, new URL(answer.headers.get('location') ?? '')).iss).toBe(app.issuer)
   })
 
-  test('returns the configured issuer as iss despite other forwarded headers [T396]', async () => {
+  test('returns the configured issuer as iss even if forwarding headers name another host [T396]', async () => {
     for (const name of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto']) {
       const response = await agent.fetch(conf.url(), {
         headers: {

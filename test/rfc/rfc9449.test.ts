@@ -168,7 +168,7 @@ const seconds = () => Math.floor(app.now() / 1000)
 
 const badProofs: Record<string, Make> = {
   'an empty header': () => '',
-  'a text that is not a JWT': () => 'x',
+  'a string that is not a JWT': () => 'x',
   'a JWT of two parts': () => 'e30.e30',
   'a JWT of five parts': () => 'e30.e30.e30.e30.e30',
   'a JWT header that is not JSON': () => 'eA.e30.eA',
@@ -203,7 +203,7 @@ const badProofs: Record<string, Make> = {
   },
   'a missing jwk': changed({ header: { jwk: undefined } }),
   'a jwk that is not a key': changed({ header: { jwk: { kty: 'EC' } } }),
-  'a jwk that is a text': changed({ header: { jwk: 'x' } }),
+  'a jwk that is a string': changed({ header: { jwk: 'x' } }),
   'a private key as jwk': changed(() => ({ header: { jwk: key.privateJwk } })),
   'an RSA jwk with a private member': async (at) => {
     const rsa = await newKey('RS256')
@@ -237,10 +237,10 @@ const badProofs: Record<string, Make> = {
   'an htu without a host': (at) => proofBy(key, at, { claims: { htu: at.path } }),
   'an htu with a user': (at) =>
     proofBy(key, at, { claims: { htu: `${at.app.issuer.replace('//', '//me@')}${at.path}` } }),
-  'an htu that is a list': (at) =>
+  'an htu that is an array': (at) =>
     proofBy(key, at, { claims: { htu: [`${at.app.issuer}${at.path}`] } }),
   'a missing iat': changed({ claims: { iat: undefined } }),
-  'an iat that is a text': changed(() => ({ claims: { iat: String(seconds()) } })),
+  'an iat that is a string': changed(() => ({ claims: { iat: String(seconds()) } })),
   'an iat an hour ago': changed(() => ({ claims: { iat: seconds() - 3_600 } })),
   'an iat 301 seconds ago': changed(() => ({ claims: { iat: seconds() - 301 } })),
   'an iat in an hour': changed(() => ({ claims: { iat: seconds() + 3_600 } })),
@@ -282,7 +282,7 @@ let lastAt: ProofFor
 
 describe('RFC 9449 §4.3 the validation of proofs', () => {
   test.each(Object.keys(badProofs))(
-    'DP-01 rejects a proof at the token endpoint: %s [T400]',
+    'DP-01 rejects an invalid proof at the token endpoint: %s [T400]',
     async (name) => {
       const at = { app, path: '/oauth/token', method: 'POST' }
       const proof = (await badProofs[name]?.(at)) ?? ''
@@ -292,7 +292,7 @@ describe('RFC 9449 §4.3 the validation of proofs', () => {
   )
 
   test.each(Object.keys(badProofs))(
-    'DP-01 rejects a proof at a protected resource: %s [T401]',
+    'DP-01 rejects an invalid proof at a protected resource: %s [T401]',
     async (name) => {
       const accessToken = await boundToken()
       const at = { app, path: '/oauth/ping', method: 'GET', accessToken }
@@ -567,7 +567,7 @@ describe('RFC 9449 §11.1 single use of proofs', () => {
       expect((await askMachine(await atToken({ claims: { jti } }, by))).status).toBe(200)
   })
 
-  test('§11.1 stores a used proof until it has also expired on a node whose clock is slow', async () => {
+  test('§11.1 remembers a used proof until the proof has also expired on a node whose clock is two minutes slow', async () => {
     await using own = await startServer()
     const clock = () => own.now() - 120_000
     await using behind = await startServer({ beside: own, issuer: own.issuer, clock })
@@ -701,7 +701,7 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
     expect((await refresh(pub, refresh_token, { ...asPublic, dpop: key })).status).toBe(200)
   })
 
-  test('does not revoke tokens if the replay of a bound refresh token has no proof of its key', async () => {
+  test('revokes the tokens after a replay of a bound refresh token only if the replay has a proof with its key', async () => {
     await using own = await startServer()
     const browser = new UserAgent()
     const client = await TestClient.register(own, browser, { isConfidential: false })
@@ -949,7 +949,7 @@ describe('the setting dpop with the value required', () => {
     },
   )
 
-  test('§7.1 rejects an unbound access token that was issued earlier, but accepts a personal token [T511]', async () => {
+  test('§7.1 rejects an unbound access token that was issued before DPoP was required, but accepts a personal token [T511]', async () => {
     await using before = await startServer({ beside: strict })
     const old = await TestClient.register(before, new UserAgent())
     const { body } = await askToken(old, machine)

@@ -163,7 +163,7 @@ describe('RFC 9700 §4.5, RFC 6749 §4.1.2 single use of authorization codes', (
     expect(await isAlive(conf, fast.body.access_token)).toBe(false)
   })
 
-  test('decision §4.8 redeems a code only once on all nodes together [T050]', async () => {
+  test('decision §4.8 redeems a code only once across all nodes [T050]', async () => {
     await using second = await startServer({ beside: app })
     await using third = await startServer({ beside: app })
     const nodes = [conf, at(second, conf), at(third, conf)]
@@ -280,7 +280,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
     }
   })
 
-  test('revokes the authorization if an older refresh token is reused after its successor, even within the leeway', async () => {
+  test('revokes the authorization if a refresh token is reused after its successor was used, even within the leeway', async () => {
     for (const ancestor of [0, 1]) {
       const first = await conf.tokens()
       const second = (await conf.refresh(first.refresh_token)).body
@@ -466,7 +466,7 @@ describe('RFC 9700 §4.14.2, decision §5.4 refresh token rotation', () => {
       expect(JSON.stringify(app.log)).not.toContain(secret)
   })
 
-  test('revokes a reused token and writes the audit event in one transaction', async () => {
+  test('revokes the authorization of a reused refresh token and writes the audit event in one transaction', async () => {
     const operations: string[] = []
     await using own = await startServer({
       aroundStore: (operation, run) => {
@@ -630,7 +630,7 @@ describe('decision §5.3 inactive users and owners', () => {
     expect(await ping(node, tokens.access_token)).toBe(200)
   })
 
-  test('rejects all credentials of a deleted user or client', async () => {
+  test('rejects the access and refresh tokens of a deleted user or client', async () => {
     const one = await granted('rf-deleted-user')
     await app.server.users.delete(one.user.id)
     expect(await ping(app, one.tokens.access_token)).toBe(401)
@@ -675,7 +675,7 @@ describe('invariants of the stored tokens after the tests above', () => {
 })
 
 describe('RFC 9700 §4.7, §4.11, §4.12 attacks in the browser', () => {
-  test('§4.11.2 attacks AZ-16 redirects an invalid request to the login page, not to the client [T097]', async () => {
+  test('§4.11.2 attacks AZ-16 before the login, redirects an invalid request to the login page, not to the client [T097]', async () => {
     const evil = await TestClient.register(app, agent, {
       redirectUris: ['https://evil.example/cb'],
       isConfidential: false,

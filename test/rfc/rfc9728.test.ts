@@ -147,7 +147,7 @@ describe('RFC 9728 §2 the content of the metadata', () => {
     })
   })
 
-  test('describes the whole application with the values in the option resources, if they list it [T437]', async () => {
+  test('describes the whole application with its values in the option resources [T437]', async () => {
     const resource = 'https://api.example.org/'
     await using other = await startServer({
       issuer: 'https://api.example.org',
@@ -176,7 +176,7 @@ describe('RFC 9728 §2 the content of the metadata', () => {
     expect(JSON.stringify(metadata)).not.toContain('test:scope')
   })
 
-  test('returns the configured issuer despite other forwarded headers', async () => {
+  test('returns the same metadata even if forwarding headers name another host', async () => {
     const expected = await at(wellKnown)
     const response = await fetch(`${origin}${wellKnown}`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },

@@ -7,7 +7,7 @@ import { formIn } from '../support/user-agent.ts'
 /** The headers with which a trusted proxy reports the sender of a request. */
 const from = (forwardedFor: string): Record<string, string> => ({ 'x-forwarded-for': forwardedFor })
 
-/** Reports whether the server accepts the cookie and the JWT of a session with these headers. */
+/** Returns whether the server accepts the cookie and the JWT of a session with these headers. */
 const counts = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: LoggedIn,
@@ -35,30 +35,30 @@ describe('SS-09 the IP address of a session', () => {
   afterAll(() => app.close())
 
   test.each([
-    ['the same address', owner],
+    ['alone', owner],
     ['behind two trusted proxies', `${owner}, 10.1.2.3`],
-    ['with a spoofed address before it', `203.0.113.9, ${owner}`],
-    ['with many spoofed ones before it', `127.0.0.1, 10.0.0.1, ::1, ${owner}, 10.0.0.1, 10.0.0.2`],
-    ['with junk before it', `unknown, <script>, ${owner}`],
+    ['after a spoofed address', `203.0.113.9, ${owner}`],
+    ['after many spoofed addresses', `127.0.0.1, 10.0.0.1, ::1, ${owner}, 10.0.0.1, 10.0.0.2`],
+    ['after junk', `unknown, <script>, ${owner}`],
     ['as a mapped IPv6 address', `::ffff:${owner}`],
     ['as a mapped IPv6 address in upper case', `::FFFF:${owner}`],
     ['without spaces', `203.0.113.9,${owner}`],
-  ])('accepts the session: %s', async (_, forwardedFor) => {
+  ])('accepts the session from its address: %s', async (_, forwardedFor) => {
     expect(await counts(app, session, from(forwardedFor))).toBe(true)
   })
 
   test.each([
     ['another address', '203.0.113.9'],
-    ['its neighbour', '198.51.100.8'],
+    ['a neighbouring address', '198.51.100.8'],
     ["the owner's address as a spoofed left-most entry", `${owner}, 203.0.113.9`],
     [
-      "the owner's address before an untrusted hop and a trusted one",
+      "the owner's address before an untrusted and a trusted proxy",
       `${owner}, 203.0.113.9, 10.0.0.1`,
     ],
     ['an IPv6 address', '2001:db8::7'],
     ['the proxy itself', ''],
     ['another trusted proxy', '10.0.0.1'],
-    ["the owner's address with what is no port", `${owner}:x`],
+    ["the owner's address with an invalid port", `${owner}:x`],
     ["the owner's address with zeros", '198.051.100.007'],
     ['junk', 'unknown'],
     ["the owner's address before junk", `${owner}, unknown`],
@@ -176,14 +176,11 @@ describe('SS-09 the browser of a session', () => {
     ['rejects another long user agent', long, `y${long}`, false],
     ['accepts the same 8-bit characters', 'caf\xE9', 'caf\xE9', true],
     ['rejects other 8-bit characters', 'caf\xE9', 'caf\xE8', false],
-  ])(
-    '%s: is accepted or rejected as expected, and the session of its owner remains valid [T644]',
-    async (_, atLogin, later, expected) => {
-      const session = await logIn(app, { 'user-agent': atLogin })
-      expect(await counts(app, session, { 'user-agent': later })).toBe(expected)
-      expect(await counts(app, session, { 'user-agent': atLogin })).toBe(true)
-    },
-  )
+  ])('%s, and keeps the session of its owner valid [T644]', async (_, atLogin, later, expected) => {
+    const session = await logIn(app, { 'user-agent': atLogin })
+    expect(await counts(app, session, { 'user-agent': later })).toBe(expected)
+    expect(await counts(app, session, { 'user-agent': atLogin })).toBe(true)
+  })
 
   test('rejects cookie and JWT from another browser on another machine', async () => {
     await using proxied = await startServer({ trustedProxies: ['127.0.0.1'] })
@@ -263,17 +260,20 @@ describe('SS-09 sessions bound to a network instead of an address', () => {
       [],
     ],
     ['IPv4 0 alone', { sessionIpv4Prefix: 0 }, at24, ['203.0.113.9'], [at64]],
-  ])('%s', async (_, options, home, same, other) => {
-    await using app = await startServer({ trustedProxies: ['127.0.0.1'], ...options })
-    const session = await logIn(app, from(home))
-    for (const address of same)
-      expect(await counts(app, session, from(address)), address).toBe(true)
-    for (const address of other)
-      expect(await counts(app, session, from(address)), address).toBe(false)
-  })
+  ])(
+    'accepts addresses in the network of the login, and rejects others: %s',
+    async (_, options, home, same, other) => {
+      await using app = await startServer({ trustedProxies: ['127.0.0.1'], ...options })
+      const session = await logIn(app, from(home))
+      for (const address of same)
+        expect(await counts(app, session, from(address)), address).toBe(true)
+      for (const address of other)
+        expect(await counts(app, session, from(address)), address).toBe(false)
+    },
+  )
 })
 
-describe('recognizes every spelling of an IP address', () => {
+describe('the client address', () => {
   test.each<[readonly string[], string | undefined, string | null, string]>([
     [[], '127.0.0.1', null, '127.0.0.1'],
     [[], '::1', null, '127.0.0.1'],
@@ -295,7 +295,7 @@ describe('recognizes every spelling of an IP address', () => {
     [['10.0.0.0/8'], '10.0.0.1', '198.51.100.7:x', '10.0.0.1'],
     [['10.0.0.0/8'], '10.0.0.1', '[198.51.100.7', '10.0.0.1'],
   ])(
-    'with trusted proxies %j: peer %s, forwarded for %s: %s',
+    'with the trusted proxies %j, the peer %s and X-Forwarded-For %s, is "%s"',
     (trustedProxies, peer, forwardedFor, expected) => {
       expect(clientAddress(trustedProxies)(peer, forwardedFor)).toBe(expected)
     },

@@ -46,38 +46,41 @@ const decodeError = refusal(400, 'The JWT token has invalid format.')
 
 describe('specification, named errors: constructors of the JWT errors', () => {
   test.each([
-    [JWTExtendedException, 'JWTExtendedException', 400, 'The JWT token is not valid.'],
-    [JWTDecodeError, 'JWTDecodeError', 400, 'The JWT token has invalid format.'],
-    [JWTExpiredToken, 'JWTExpiredToken', 403, 'The JWT token is expired.'],
-    [JWTInvalidHeaderError, 'JWTInvalidHeaderError', 400, 'Missing required header argument.'],
-    [JWTInvalidIssuer, 'JWTInvalidIssuer', 403, 'The JWT token is not valid.'],
-    [JWTNoAuthorizationError, 'JWTNoAuthorizationError', 400, 'The JWT token is not valid.'],
-  ])('%o [T764]', async (JwtError, name, status, message) => {
-    const plain = new JwtError()
-    expect(plain).toBeInstanceOf(JWTExtendedException)
-    expect(plain).toBeInstanceOf(Error)
-    expect(plain).toMatchObject({ name, status, message, errors: undefined, further: {} })
-    expect(plain.toWire()).toEqual({ status, message })
+    ['JWTExtendedException', JWTExtendedException, 400, 'The JWT token is not valid.'],
+    ['JWTDecodeError', JWTDecodeError, 400, 'The JWT token has invalid format.'],
+    ['JWTExpiredToken', JWTExpiredToken, 403, 'The JWT token is expired.'],
+    ['JWTInvalidHeaderError', JWTInvalidHeaderError, 400, 'Missing required header argument.'],
+    ['JWTInvalidIssuer', JWTInvalidIssuer, 403, 'The JWT token is not valid.'],
+    ['JWTNoAuthorizationError', JWTNoAuthorizationError, 400, 'The JWT token is not valid.'],
+  ])(
+    '%s has the specified status and message, and takes errors, a cause and further values [T764]',
+    async (name, JwtError, status, message) => {
+      const plain = new JwtError()
+      expect(plain).toBeInstanceOf(JWTExtendedException)
+      expect(plain).toBeInstanceOf(Error)
+      expect(plain).toMatchObject({ name, status, message, errors: undefined, further: {} })
+      expect(plain.toWire()).toEqual({ status, message })
 
-    const cause = new Error('why')
-    const errors = [{ field: 'sub', message: 'unknown' }]
-    const full = new JwtError({ errors, cause, realm: 'x', attempt: 2 })
-    expect(full).toMatchObject({ name, status, message, errors, cause })
-    expect(full.further).toEqual({ realm: 'x', attempt: 2 })
-    expect(full.toWire()).toEqual({ status, message, errors })
+      const cause = new Error('why')
+      const errors = [{ field: 'sub', message: 'unknown' }]
+      const full = new JwtError({ errors, cause, realm: 'x', attempt: 2 })
+      expect(full).toMatchObject({ name, status, message, errors, cause })
+      expect(full.further).toEqual({ realm: 'x', attempt: 2 })
+      expect(full.toWire()).toEqual({ status, message, errors })
 
-    const verify: VerifyJwt = () => {
-      throw full
-    }
-    await using app = await startServer({ jwtVeryficationFactory: verify })
-    const browser = await logIn(app)
-    const headers = { authorization: `Bearer ${browser.jwt}` }
-    for (const path of ['/api/me', '/api/public'])
-      expect(await me(app, browser, headers, path)).toEqual({
-        status,
-        body: { status, message, errors },
-      })
-  })
+      const verify: VerifyJwt = () => {
+        throw full
+      }
+      await using app = await startServer({ jwtVeryficationFactory: verify })
+      const browser = await logIn(app)
+      const headers = { authorization: `Bearer ${browser.jwt}` }
+      for (const path of ['/api/me', '/api/public'])
+        expect(await me(app, browser, headers, path)).toEqual({
+          status,
+          body: { status, message, errors },
+        })
+    },
+  )
 })
 
 describe('the JWT that pages embed', () => {
@@ -128,7 +131,7 @@ describe('the JWT that pages embed', () => {
     expect(await me(app, browser, { authorization: `Bearer ${jwt}` })).toEqual(session)
   })
 
-  test('does not authenticate pages, which only the cookie does', async () => {
+  test('does not replace the session cookie in requests for pages', async () => {
     const { jwt } = await logIn(app)
     for (const value of [jwt, await app.personalToken()]) {
       const headers = { authorization: `Bearer ${value}` }
@@ -256,7 +259,7 @@ describe('OAUTH2SERVER_JWT_AUTH_HEADER and OAUTH2SERVER_JWT_AUTH_HEADER_TYPE', (
         [(jwt) => ({ 'x-session-jwt': `${jwt}, ${jwt}` }), decodeError],
       ],
     ],
-  ])('%s [T752]', async (_, settings, right, wrong) => {
+  ])('accepts a JWT only as configured: %s [T752]', async (_, settings, right, wrong) => {
     await using app = await startServer(settings)
     const browser = await logIn(app)
     expect(await me(app, browser, right(browser.jwt))).toEqual(session)
@@ -360,7 +363,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
   })
 
   test.each(['./verify.js:verify_by_proof', './verify.js:verifyByProof'])(
-    'the import path %s starts at the application root [T780]',
+    'the import path %s is relative to the application root [T780]',
     async (jwtVeryficationFactory) => {
       await using app = await startServer({ jwtVeryficationFactory, applicationRoot: root })
       const browser = await logIn(app)
@@ -397,7 +400,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
 
   test.each<[string, VerifyJwt]>([
     [
-      'throws something else',
+      'throws an unexpected error',
       () => {
         throw new Error('secret detail')
       },
@@ -411,7 +414,7 @@ describe('OAUTH2SERVER_JWT_VERYFICATION_FACTORY', () => {
     ['returns nothing', () => undefined as never],
     ['returns true', () => true as never],
     ['returns null', () => null as never],
-  ])('rejects every session without a reason if the function %s', async (_, verify) => {
+  ])('returns 500 without details to every session if the function %s', async (_, verify) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await using app = await startServer({ jwtVeryficationFactory: verify })
     const browser = await logIn(app)
@@ -434,7 +437,7 @@ describe('rotated secret keys', () => {
   })
   afterAll(() => app.close())
 
-  test('[new, old]: sessions, JWTs, CSRF tokens and access tokens remain valid, and new JWTs are signed with the new key', async () => {
+  test('a new current key signs new JWTs, while existing sessions, JWTs, CSRF tokens and access tokens remain valid', async () => {
     const browser = await logIn(app)
     const token = await app.personalToken()
     await using rotated = await startServer({

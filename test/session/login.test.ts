@@ -135,11 +135,11 @@ describe('decision §2 the login form', () => {
 
   test.each<[string, RequestInit]>([
     ['JSON', { body: '{}', headers: { 'content-type': 'application/json' } }],
-    ['a missing type', { body: new Uint8Array([97]) }],
+    ['a missing content type', { body: new Uint8Array([97]) }],
     ['multipart', { body: new FormData() }],
-    ['a doubled field', { body: new URLSearchParams('email=a&email=b&csrf_token=c') }],
+    ['a repeated field', { body: new URLSearchParams('email=a&email=b&csrf_token=c') }],
     ['a control character', { body: new URLSearchParams({ email: 'a\u0000b' }) }],
-  ])('%s: 400 with a page', async (_, init) => {
+  ])('returns 400 with a page for %s', async (_, init) => {
     const response = await fetch(`${app.issuer}/login`, { method: 'POST', ...init })
     expect(response.status).toBe(400)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -164,7 +164,7 @@ describe('SS-07 login CSRF', () => {
     ],
     ['the token and more', async ({ csrf_token }) => ({ csrf_token: `${csrf_token}A` })],
   ]
-  test.each(attempts)('%s: returns 403 with the form and logs no one in', async (_, forge) => {
+  test.each(attempts)('returns 403 with the form and logs no one in for %s', async (_, forge) => {
     const agent = new UserAgent()
     const { hidden } = await loginForm(agent, '?next=%2Fx')
     const { csrf_token: _own, ...rest } = hidden
@@ -238,7 +238,7 @@ describe('decision §6.3 forms from other sites', () => {
     { 'sec-fetch-site': 'none' },
   ]
 
-  test('rejects the login with any token, and returns the form', async () => {
+  test('rejects the login even with a valid token, and returns the form', async () => {
     for (const headers of foreign) {
       const agent = new UserAgent()
       const { hidden } = await loginForm(agent)
@@ -249,7 +249,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('does not end the session of a browser that sent no cookie (SameSite=Lax)', async () => {
+  test('sets no cookie in a browser that sent no cookie because of SameSite=Lax', async () => {
     for (const headers of foreign) {
       const response = await fetch(`${app.issuer}/login`, {
         method: 'POST',
@@ -261,7 +261,7 @@ describe('decision §6.3 forms from other sites', () => {
     }
   })
 
-  test('rejects the logout with any token', async () => {
+  test('rejects the logout even with a valid token', async () => {
     const { agent, csrfToken } = session
     for (const headers of foreign) {
       const response = await post(agent, '/logout', { csrf_token: csrfToken }, headers)
@@ -270,7 +270,7 @@ describe('decision §6.3 forms from other sites', () => {
     expect(await isSignedIn({ agent })).toBe(true)
   })
 
-  test('rejects the decision on an authorization request with any token', async () => {
+  test('rejects the decision on an authorization request even with a valid token', async () => {
     const { clientId } = await app.client()
     const { agent } = session
     const page = await agent.browse(
@@ -324,7 +324,7 @@ describe('LR-01 the redirect after a login', () => {
     '"><script>alert(1)</script>',
     `/${'a'.repeat(20_000)}`,
   ]
-  /** Returns the redirects for `next`: after the form, after a failed login, and for a logged-in user. */
+  /** Returns the target for `next` after a failed login, in the login form, and for a logged-in user. */
   const leadTo = async (
     next: readonly string[],
   ): Promise<readonly (string | null | undefined)[]> => {
@@ -399,20 +399,20 @@ describe('LR-01 the redirect after a login', () => {
   })
 })
 
-describe('LR-03 an authorization request is unchanged after the login', () => {
+describe('LR-03 an authorization request after the login', () => {
   test.each<[string, string, string?]>([
     ['encoded separators', 'a%26b%3Dc%23d'],
-    ['what was encoded twice', 'a%2526%252B%2523'],
+    ['characters that are encoded twice', 'a%2526%252B%2523'],
     ['a plus and a space', 'a+b%2Bc%20d'],
     ['lower case', '%c3%a9%f0%9f%98%80'],
     ['a line break', '%0D%0ASet-Cookie:x=1'],
-    ['a byte that is no UTF-8', '%ff'],
+    ['a byte that is not UTF-8', '%ff'],
     // A quotation mark is encoded in the query by the URL Standard, which is equivalent.
-    ['all that RFC 3986 allows', "AZaz09-._~!$'()*,;:@/?", 'AZaz09-._~!$%27()*,;:@/?'],
-    ['what browsers leave as it is', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
+    ['all characters that RFC 3986 allows', "AZaz09-._~!$'()*,;:@/?", 'AZaz09-._~!$%27()*,;:@/?'],
+    ['characters that browsers do not encode', 'a\\b|c^d`e{f}g[h]', 'a%5Cb|c^d`e{f}g[h]'],
     ['2 KiB', 'x'.repeat(2048)],
-    ['2 KiB, each byte of them encoded', '%C3%A9'.repeat(1024)],
-  ])('%s [T653]', async (_, state, back = state) => {
+    ['2 KiB of encoded bytes', '%C3%A9'.repeat(1024)],
+  ])('has the same state: %s [T653]', async (_, state, back = state) => {
     const { clientId } = await app.client()
     const before = `response_type=code&client_id=${clientId}&scope=&redirect_uri=${encodeURIComponent(redirectUri)}&state=`
     const toLogin = await rawHttp(app, { target: `/oauth/authorize?${before}${state}` })
@@ -430,7 +430,7 @@ describe('LR-03 an authorization request is unchanged after the login', () => {
     expect(on.headers.get('location')).toBe(target)
   })
 
-  test('decision §4.3 except for a client secret, which is removed', async () => {
+  test('decision §4.3 has no client secret', async () => {
     const { clientId, clientSecret } = await app.client()
     for (const name of ['client_secret', '%63lient_secret', 'client%5Fsecret']) {
       const target = `/oauth/authorize?client_id=${clientId}&${name}=${clientSecret}&response_type=code`
@@ -468,7 +468,7 @@ describe('SS-06 session fixation', () => {
     '',
     '__proto__',
     '"'.padEnd(43, 'A'),
-  ])('replaces an invalid cookie with the value "%s"', async (value) => {
+  ])('replaces the invalid cookie value "%s"', async (value) => {
     const response = await rawHttp(app, { target: '/login', headers: [`Cookie: ${name}=${value}`] })
     expect(response.status).toBe(200)
     expect(response.headers.get('set-cookie')).toMatch(/^oauth2server_session=[A-Za-z0-9]{43};/)
@@ -487,7 +487,7 @@ describe('SS-06 session fixation', () => {
     const ids = sessionRows().map(({ id }) => id)
     expect(ids).not.toContain(digestOf('session', identifier))
     const headers = { authorization: `Bearer ${jwt}` }
-    // The old JWT is invalid with the old cookie and with the new one.
+    // The old JWT is invalid with the old cookie and with the new cookie.
     const old = { ...headers, cookie: `${name}=${identifier}` }
     expect((await fetch(`${app.issuer}/api/me`, { headers: old })).status).toBe(401)
     expect((await agent.fetch(`${app.issuer}/api/me`, { headers })).status).toBe(403)
@@ -546,7 +546,7 @@ describe('decision §2 /logout', () => {
     ['a missing token', {}],
     ['a wrong token', { csrf_token: 'A'.repeat(43) }],
     ['a token in another field', { authorized_token: 'x' }],
-  ])('POST with %s: 403, and the session lives', async (_, fields) => {
+  ])('returns 403 and keeps the session for a POST with %s', async (_, fields) => {
     const response = await post(session.agent, '/logout', fields)
     expect(response.status).toBe(403)
     expect(response.headers.getSetCookie()).toEqual([])
@@ -562,7 +562,7 @@ describe('decision §2 /logout', () => {
   })
 
   test.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])(
-    'SS-03 %s: returns 405, and the session remains valid',
+    'SS-03 returns 405 and keeps the session for %s',
     async (method) => {
       const response = await session.agent.fetch(
         `${app.issuer}/logout?csrf_token=${session.csrfToken}`,

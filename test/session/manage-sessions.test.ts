@@ -54,7 +54,7 @@ describe('the sessions of a user', () => {
     }
   })
 
-  test('the list omits sessions that ended, were idle too long or were tampered with', async () => {
+  test('the list omits sessions that were idle too long or were tampered with', async () => {
     await using own = await startServer({ sessionExpiresIn: 600, sessionIdleExpiresIn: 60 })
     const listed = async () =>
       (await own.server.sessions.listByUser(own.user.id, whole)).items.length
@@ -90,7 +90,7 @@ describe('the sessions of a user', () => {
     expect([await theirs.isAlive(), await mine.isAlive()]).toEqual([true, true])
   })
 
-  test('can be ended except one, without affecting other users', async () => {
+  test('can all be ended except one, without affecting other users', async () => {
     const [me, other] = [await account(), await account()]
     const [one, two, here] = [await signIn(me), await signIn(me), await signIn(me)]
     const theirs = await signIn(other)
@@ -103,7 +103,7 @@ describe('the sessions of a user', () => {
     expect(await here.isAlive()).toBe(true)
   })
 
-  test('ending one invalidates its codes, but not its tokens', async () => {
+  test('invalidate their codes, but not their tokens, when one is ended', async () => {
     const [here, there] = [
       new UserAgent({ 'user-agent': 'here' }),
       new UserAgent({ 'user-agent': 'there' }),
@@ -124,7 +124,7 @@ describe('the sessions of a user', () => {
     expect((await there.fetch(client.url())).headers.get('location')).toContain('/login')
   })
 
-  test('ending several invalidates their codes', async () => {
+  test('invalidate their codes when all others are ended', async () => {
     const there = new UserAgent({ 'user-agent': 'there, too' })
     const client = await TestClient.register(app, there)
     const code = await client.code()

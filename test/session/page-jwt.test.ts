@@ -88,7 +88,7 @@ describe("the application's own verification of the JWT", () => {
   })
 })
 
-/** Runs the script like a browser, and returns the headers of the page's requests. */
+/** Runs the script like a browser. Returns a function that sends a request and returns its headers. */
 const browserOf = async (server: AuthorizationServer, field: string | undefined) => {
   const response = await server.fetch(new Request('http://localhost/oauth/session.js'))
   const sent: Request[] = []

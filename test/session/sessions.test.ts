@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { browser, type LoggedIn, logIn } from '../support/session.ts'
 import { formIn, UserAgent } from '../support/user-agent.ts'
 
-/** Reports whether a session is accepted for a page by its cookie, and for the REST API with its JWT. */
+/** Returns whether the server accepts the cookie of a session for a page, and its JWT for the REST API. */
 const isAlive = async (
   { issuer }: Pick<TestServer, 'issuer'>,
   { cookie, jwt }: Pick<LoggedIn, 'cookie' | 'jwt'>,
@@ -293,7 +293,7 @@ describe('a session row that was written without the secret key', () => {
       'a malformed seal',
       (s) => inDatabase("update oauth2server_session set seal = 'x.y' where id = ?", id(s)),
     ],
-  ])('%s: refused', async (_, alter) => {
+  ])('is rejected if it has %s', async (_, alter) => {
     const session = await logIn(app)
     expect(await isAlive(app, session)).toBe(true)
     alter(session)
@@ -332,7 +332,7 @@ describe('a session row that was written without the secret key', () => {
     expect(await isAlive(app, two)).toBe(true)
   })
 
-  test('with a changed identifier that the attacker knows is rejected', async () => {
+  test('is rejected if it is a copy with an identifier that the attacker knows', async () => {
     const [owner, known] = [await logIn(app), 'K'.repeat(43)]
     inDatabase(
       `insert into oauth2server_session (id, user_id, address, user_agent, created_at, expires_at, last_seen_at, seal)

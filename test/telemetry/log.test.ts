@@ -71,7 +71,8 @@ describe('logTo', () => {
   })
 })
 
-// The implicit grant and tokens in the query cause warnings. This disables the implicit grant.
+// By default, the implicit grant and tokens in the query each cause a warning. Without the implicit grant, one warning
+// remains.
 const oneWarning = { allowedResponseTypes: ['code'] } as const
 
 describe('logLevel', () => {
@@ -81,7 +82,7 @@ describe('logLevel', () => {
     ['warn', ['settings.loosened']],
     ['error', []],
     ['silent', []],
-  ] as const)('%s', async (logLevel, events) => {
+  ] as const)('%s writes the events %j', async (logLevel, events) => {
     await using app = await startServer({ logLevel, ...oneWarning })
     await fetch(`${app.issuer}/login?next=/secret`)
     expect(app.log.map(({ event }) => event)).toEqual(events)
@@ -107,7 +108,7 @@ describe('logLevel', () => {
   })
 })
 
-test('writes to stderr by default, one JSON object per line, also right before the exit', async () => {
+test('writes to stderr by default, one JSON object per line, even right before the process is killed', async () => {
   await using folder = await temporaryFolder()
   const program = `
     import { createAuthorizationServer } from 'svc-oauth2server'

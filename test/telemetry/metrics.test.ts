@@ -57,7 +57,7 @@ describe('metrics', () => {
     expect(await grants('implicit', 'ok')).toBe(1)
   })
 
-  test('do not count an outage as a rejection of a grant', async () => {
+  test('count a grant during an outage as temporarily_unavailable', async () => {
     isDown = true
     await client.token({ grant_type: 'client_credentials' })
     isDown = false
@@ -101,7 +101,7 @@ describe('metrics', () => {
     expect(await requests(undefined, 404)).toBe(2)
   })
 
-  test('count successful and failed operations of the store', async () => {
+  test('count the operations of the store by name', async () => {
     const name = 'oauth2server.store.operation.duration'
     const operation = { 'oauth2server.store.operation': 'tokens.findByAccess' }
     const before = (await sdk.value(name, operation)) ?? 0
@@ -128,7 +128,7 @@ describe('metrics', () => {
     expect(await sdk.value('oauth2server.sweeper.run.duration', failed)).toBe(1)
   })
 
-  test('count events without a hook', async () => {
+  test('count events even if the log is silent', async () => {
     await using silent = await startServer({ beside: app, logLevel: 'silent' })
     const code = await client.code()
     for (const expected of [200, 400]) expect((await client.redeem(code)).status).toBe(expected)

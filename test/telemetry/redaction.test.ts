@@ -41,8 +41,8 @@ const whileFailing = async (operation: string, step: () => Promise<unknown>): Pr
   failing = ''
 }
 
-/** Uses every feature, with and without errors. @returns every secret that occurred */
-const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
+/** Uses the login, the grants and the API, with and without errors. Returns the secrets that occurred, by name. */
+const useFeatures = async (): Promise<ReadonlyMap<string, string>> => {
   const secrets = new Map([
     ['password', app.password],
     ['metrics token', metricsToken],
@@ -96,7 +96,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
   )
   const personal = keep('personal token', await app.personalToken(['notes:read']))
 
-  // Present each secret in every valid place and in some invalid ones.
+  // Present tokens in valid and in invalid places.
   const ask = (path: string, authorization?: string) =>
     fetch(`${app.issuer}${path}`, {
       redirect: 'manual',
@@ -131,7 +131,7 @@ const useEverything = async (): Promise<ReadonlyMap<string, string>> => {
 }
 
 test('writes no secret to the log at its lowest level, to a span or to a metric', async () => {
-  const secrets = await useEverything()
+  const secrets = await useFeatures()
   const spans = sdk.spans().map(({ name, attributes, events, status, links }) => {
     return { name, attributes, events, status, links }
   })
@@ -144,7 +144,7 @@ test('writes no secret to the log at its lowest level, to a span or to a metric'
     'page for Prometheus': await scraped.text(),
   }
 
-  // The log has entries, and the search can find a secret.
+  // Every place has content, so that the search can find a secret.
   const events = new Set(
     lines
       .trimEnd()

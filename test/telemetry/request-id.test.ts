@@ -61,18 +61,18 @@ describe('X-Request-Id', () => {
   })
 
   test.each([
-    ['a long one', [`X-Request-Id: ${'x'.repeat(65)}`]],
-    ['a very long one', [`X-Request-Id: ${'x'.repeat(12_000)}`]],
-    ['two', ['X-Request-Id: a', 'X-Request-Id: b']],
-    ['two that are the same', ['X-Request-Id: a', 'x-request-id: a']],
-    ['an empty one', ['X-Request-Id:']],
-    ['one with a space', ['X-Request-Id: a b']],
-    ['one with a quote', ['X-Request-Id: a"b']],
-    ['one with markup', ['X-Request-Id: <script>']],
-    ['one with an encoded line break', ['X-Request-Id: a%0d%0aSet-Cookie:x']],
-    ['one with a tab', ['X-Request-Id: a\tb']],
-    ['one with a character of Latin-1', ['X-Request-Id: \u00E4\u0085']],
-  ])('replaces %s', async (_name, headers) => {
+    ['a long value', [`X-Request-Id: ${'x'.repeat(65)}`]],
+    ['a very long value', [`X-Request-Id: ${'x'.repeat(12_000)}`]],
+    ['two headers', ['X-Request-Id: a', 'X-Request-Id: b']],
+    ['two headers with the same value', ['X-Request-Id: a', 'x-request-id: a']],
+    ['an empty value', ['X-Request-Id:']],
+    ['a value with a space', ['X-Request-Id: a b']],
+    ['a value with a quote', ['X-Request-Id: a"b']],
+    ['a value with markup', ['X-Request-Id: <script>']],
+    ['a value with an encoded line break', ['X-Request-Id: a%0d%0aSet-Cookie:x']],
+    ['a value with a tab', ['X-Request-Id: a\tb']],
+    ['a value with a Latin-1 character', ['X-Request-Id: \u00E4\u0085']],
+  ])('replaces an invalid request header: %s', async (_name, headers) => {
     expect(await idOf(headers)).toMatch(uuid)
   })
 
@@ -101,7 +101,7 @@ describe('X-Request-Id', () => {
     }
   })
 
-  test('is not replaced if the application set one', async () => {
+  test('has the value that the application set', async () => {
     const host = express()
     host.use((_request, response, next) => {
       response.setHeader('X-Request-Id', 'of-the-application')

@@ -71,7 +71,7 @@ test('ignores a password of an earlier test file', () => {
   expect(detected('It was javascript:alert(2).')).toEqual([])
 })
 
-test('reads the log of a server automatically', async () => {
+test('detects a secret in the log of a server without further calls', async () => {
   const token = await app.personalToken()
   await using loud = await startServer({
     beside: app,
@@ -87,7 +87,7 @@ test('reads the log of a server automatically', async () => {
 const ping = ({ issuer }: TestServer, token: string): Promise<Response> =>
   fetch(`${issuer}/oauth/ping`, { headers: { authorization: `Bearer ${token}` } })
 
-test('reads the stderr of a program, with the secrets of that program', async () => {
+test('detects a secret that a program creates and writes to its stderr', async () => {
   const program = `
     const { randomBytes } = await import('node:crypto')
     console.error('issued ' + randomBytes(32).toString('base64url'))`

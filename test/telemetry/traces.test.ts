@@ -55,13 +55,13 @@ describe('spans', () => {
     expect(lookup?.attributes).toEqual({})
   })
 
-  test('continue the trace in the headers, unless a trace is active', async () => {
+  test('continue the trace in the traceparent header', async () => {
     const [, request] = await spansOf(await pinging({ traceparent }))
     expect(request?.spanContext().traceId).toBe(traceId)
     expect(request?.parentSpanContext?.spanId).toBe('b7ad6b7169203331')
   })
 
-  test("are children of the application's span", async () => {
+  test("are children of the application's active span, despite a traceparent header", async () => {
     const outer = trace.getTracer('application').startSpan('GET /')
     const headers = { authorization: `Bearer ${await app.personalToken()}`, traceparent }
     const ask = () => app.server.fetch(new Request(`${app.issuer}/oauth/ping`, { headers }))
