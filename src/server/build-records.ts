@@ -1,6 +1,7 @@
 import { PasswordHasher } from '../crypto/passwords/password.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { ClientContext } from '../model/client.ts'
+import type { LogSink } from '../model/log.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
@@ -14,7 +15,7 @@ import { TokenUses } from '../records/tokens/token-uses.ts'
 import { Turns } from '../records/turns.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
 import type { ObservedStore } from './observe-store.ts'
-import type { OpenedStore } from './open-store.ts'
+import { type OpenedStore, warnOfReusableIds } from './open-store.ts'
 import type { Prepared } from './prepare.ts'
 import { providerOperations } from './provider-operations.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
@@ -59,7 +60,7 @@ export const buildRecords = (
     requester: () => requesterOf(currentOrigin()),
     limits,
     clientContext: clientContextOf(prepared, plugIns),
-    hostUsers: users === 'elsewhere' ? (options.users as UserCallbacks) : undefined,
+    hostUsers: users === 'elsewhere' ? watched(options.users as UserCallbacks, log) : undefined,
     userKeyType: options.users?.keyType ?? 'integer',
     withPassword: options.users?.withPassword,
     saveToken: options.saveToken,
@@ -81,6 +82,25 @@ export const buildRecords = (
     uses: new TokenUses(store, log),
     bounds,
     removals,
+  }
+}
+
+/** Wraps the callbacks of the application. Logs a warning if the IDs of its users may be reused. */
+const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
+  let isSettled = users.keyType === 'uuid'
+  const { keyType, findByEmail, withPassword } = users
+  return {
+    ...(keyType && { keyType }),
+    ...(findByEmail && { findByEmail: (email) => findByEmail.call(users, email) }),
+    ...(withPassword && { withPassword: (...args) => withPassword.apply(users, args) }),
+    async find(id) {
+      const user = await users.find(id)
+      if (user && !isSettled) {
+        isSettled = true
+        if (user.createdAt === undefined) warnOfReusableIds(log)
+      }
+      return user
+    },
   }
 }
 

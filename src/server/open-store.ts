@@ -30,6 +30,7 @@ export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
   let notedKey: NotedKey | undefined
   try {
     await migrate(database, log)
+    if (await database.mayInheritRows()) warnOfReusableIds(log)
     serverClock = await startClock(prepared, database)
     await checkKeys(database, keys)
     notedKey = await keepNoted(database, keys, { clock: serverClock.now, log })
@@ -42,6 +43,15 @@ export const openStore = async (prepared: Prepared): Promise<OpenedStore> => {
     throw error
   }
 }
+
+/** Logs that a new user may inherit the rows of a deleted user. */
+export const warnOfReusableIds = (log: LogSink): void =>
+  log({
+    level: 'warn',
+    event: 'users.reusable_ids',
+    message:
+      'A new user may receive the ID of a deleted user, and with it the tokens and clients of that user. Add createdAt to the option users, or call users.deleted(id) before each deletion.',
+  })
 
 const migrate = async (database: OpenStore, log: LogSink): Promise<void> => {
   const message =

@@ -103,6 +103,8 @@ export interface OpenStore extends Store {
      */
     readonly onWait?: () => void
   }): Promise<readonly MigrationResult[]>
+  /** Returns whether a new user of the application can inherit the rows of a deleted user with the same ID. */
+  mayInheritRows(): Promise<boolean>
   /** @throws StoreUnavailable if the store does not respond, or does not accept writes */
   ping(): Promise<void>
   /** Returns the time of the database server, if it has one, in milliseconds since the epoch. */

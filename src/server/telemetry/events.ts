@@ -188,4 +188,9 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'More than 10 users, and more than a tenth of the checked users, were not found in the application. The rows of these users are not removed. The look-up is broken, or the users were deleted without `users.deleted(id)`.',
   },
+  'users.reusable_ids': {
+    levels: ['warn'],
+    sentence:
+      'The server cannot recognize a new user who has the ID of a deleted user: there are no foreign keys, and no creation time of the users. For callbacks, the entry appears when `find` first returns a user without `createdAt`.',
+  },
 }

@@ -12,6 +12,7 @@ import { migrate } from './migrations/migrate.ts'
 import { sqlRemovals } from './removals.ts'
 import { sqlSealed } from './sealed.ts'
 import { sqlSessions } from './sessions.ts'
+import { mayInheritRows } from './start-checks.ts'
 import { sqlSweeperNotes } from './sweeper-notes.ts'
 import type { Tables } from './tables.ts'
 import { sqlTokens } from './tokens/tokens.ts'
@@ -71,6 +72,7 @@ export const sqlStore = (handle: Handle): OpenStore => ({
   ...parts(handle),
   transaction: (work) => handle.transact((tx) => work(storeInTransaction(tx, handle))),
   migrate: (options) => migrate(handle, options),
+  mayInheritRows: () => mayInheritRows(handle),
   async ping() {
     await sql`select 1`.execute(handle.read)
   },

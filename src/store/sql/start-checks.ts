@@ -29,6 +29,29 @@ const hasForeignKey = async (handle: Checked, users: UserTable): Promise<boolean
   return users.foreignKeys ?? canBeReferenced(handle, users)
 }
 
+/**
+ * Returns whether a new user of the application can inherit the rows of a deleted user: no foreign key deletes these
+ * rows, the creation time of users is unknown, and the database may assign an ID twice.
+ */
+export const mayInheritRows = async (handle: Checked): Promise<boolean> => {
+  const { users, userForeignKey, locking: isPostgres, write: db } = handle
+  const isBound = typeof users !== 'object' || userForeignKey.exists || users.columns.createdAt
+  if (isBound || users.keyType === 'uuid') return false
+  const { name, columns } = users
+  // A sequence never returns a number twice. SQLite has sequences only for tables with autoincrement.
+  const statement = isPostgres
+    ? sql`
+        select 1 from pg_attribute a
+        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = ${regclass(name)} and a.attname = ${columns.id}
+          and (a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%')`
+    : sql`
+        select 1 from sqlite_master
+        where lower(name) = lower(${unqualified(name)}) and lower(sql) like '%autoincrement%'`
+  const { rows } = await statement.execute(db)
+  return rows.length === 0
+}
+
 /** Returns whether a foreign key can refer to the user table. */
 const canBeReferenced = async (
   { write: db, locking: isPostgres }: Checked,
