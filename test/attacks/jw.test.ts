@@ -59,7 +59,8 @@ const messages = {
 
 const expectRefused = (answer: HttpResponse, why: keyof typeof messages): void => {
   expect(`${answer.status} ${answer.body.message}`, answer.text).toBe(messages[why])
-  expect(Object.keys(answer.body).sort()).toEqual(['message', 'status'])
+  const members = why === 'missing' ? ['errors', 'message', 'status'] : ['message', 'status']
+  expect(Object.keys(answer.body).sort()).toEqual(members)
   expect(answer.headers.get('cache-control')).toMatch(/no-store/)
 }
 

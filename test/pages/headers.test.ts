@@ -96,6 +96,7 @@ const pages: [string, number, () => Promise<Response>, string?][] = [
     'a consent form with an unknown decision',
     400,
     async () => post('/oauth/authorize', { ...(await consentForm()), confirm: 'maybe' }),
+    'https://client.example',
   ],
   [
     'a decision about an unknown authorization request',

@@ -103,6 +103,7 @@ export const de: Messages = {
     lasting:
       'Wenn du zustimmst, gilt das, bis du es in deinen Einstellungen unter „Anwendungen“ widerrufst.',
     accept: 'Zulassen',
+    undecided: 'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Wähle eines von beiden.',
     refuse: 'Ablehnen',
   },
   device: {
@@ -462,8 +463,6 @@ export const de: Messages = {
     loggedOut: 'Du bist nicht mehr angemeldet. Geh zurück zur Anwendung und fang von vorn an.',
     decided:
       'Diese Anfrage wurde schon beantwortet oder ist abgelaufen. Geh zurück zur Anwendung und fang von vorn an.',
-    undecided:
-      'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Geh zurück und wähle eines von beiden.',
     clientChanged:
       'Die Anwendung wurde geändert oder ist nicht mehr da. Es wurde nichts ausgeführt.',
     notFound: 'Unter dieser Adresse gibt es nichts.',

@@ -104,6 +104,7 @@ export const en = {
     lasting:
       'If you allow this application, it has access until you revoke the access in your settings, under Applications.',
     accept: 'Allow',
+    undecided: 'Neither Allow nor Refuse was chosen. Choose one of them.',
     refuse: 'Refuse',
   },
   device: {
@@ -461,7 +462,6 @@ export const en = {
     loggedOut: 'You are no longer logged in. Go back to the application and start again.',
     decided:
       'This request was already decided, or has expired. Go back to the application and start again.',
-    undecided: 'Neither Allow nor Refuse was chosen. Go back and choose one.',
     clientChanged: 'The application was changed or deleted. Nothing was done.',
     notFound: 'There is no page at this address.',
     notFoundTitle: 'Not found',

@@ -102,6 +102,7 @@ export const es: Messages = {
     lasting:
       'Si la autorizas, podrá hacerlo hasta que le retires el acceso en tu configuración, en «Aplicaciones».',
     accept: 'Autorizar',
+    undecided: 'No se ha elegido ni «Autorizar» ni «Rechazar». Elige una opción.',
     refuse: 'Rechazar',
   },
   device: {
@@ -459,7 +460,6 @@ export const es: Messages = {
     loggedOut: 'Tu sesión ya no está iniciada. Vuelve a la aplicación y empieza de nuevo.',
     decided:
       'Esta solicitud ya se ha respondido o ha caducado. Vuelve a la aplicación y empieza de nuevo.',
-    undecided: 'No se ha elegido ni «Autorizar» ni «Rechazar». Vuelve atrás y elige una opción.',
     clientChanged: 'La aplicación ha cambiado o ya no existe. No se ha hecho nada.',
     notFound: 'No hay nada en esta dirección.',
     notFoundTitle: 'No encontrado',

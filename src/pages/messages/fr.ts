@@ -104,6 +104,8 @@ export const fr: Messages = {
     lasting:
       'Votre autorisation reste valable jusqu’à ce que vous la révoquiez dans vos paramètres, sous «\u202fApplications\u202f».',
     accept: 'Autoriser',
+    undecided:
+      'Ni «\u202fAutoriser\u202f» ni «\u202fRefuser\u202f» n’a été choisi. Choisissez l’un des deux.',
     refuse: 'Refuser',
   },
   device: {
@@ -466,8 +468,6 @@ export const fr: Messages = {
     loggedOut: 'Votre session est terminée. Retournez à l’application et recommencez.',
     decided:
       'Cette demande a déjà reçu une réponse ou a expiré. Retournez à l’application et recommencez.',
-    undecided:
-      'Ni «\u202fAutoriser\u202f» ni «\u202fRefuser\u202f» n’a été choisi. Revenez en arrière et choisissez l’un des deux.',
     clientChanged: 'L’application a changé ou n’existe plus. Rien n’a été fait.',
     notFound: 'Il n’y a rien à cette adresse.',
     notFoundTitle: 'Page introuvable',

@@ -100,6 +100,7 @@ export const it: Messages = {
     lasting:
       'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione nelle tue impostazioni, in «Applicazioni».',
     accept: 'Autorizza',
+    undecided: 'Non è stato scelto né «Autorizza» né «Rifiuta». Scegline uno.',
     refuse: 'Rifiuta',
   },
   device: {
@@ -457,7 +458,6 @@ export const it: Messages = {
     loggedOut: 'La tua sessione è terminata. Torna all’applicazione e ricomincia.',
     decided:
       'Questa richiesta ha già ricevuto risposta o è scaduta. Torna all’applicazione e ricomincia.',
-    undecided: 'Non è stato scelto né «Autorizza» né «Rifiuta». Torna indietro e scegline uno.',
     clientChanged: 'L’applicazione è cambiata o non esiste più. Non è stato fatto nulla.',
     notFound: 'A questo indirizzo non c’è nulla.',
     notFoundTitle: 'Pagina non trovata',

@@ -103,6 +103,7 @@ export const pl: Messages = {
     lasting:
       'Zgoda obowiązuje, dopóki jej nie cofniesz w swoich ustawieniach, w sekcji „Aplikacje”.',
     accept: 'Zezwól',
+    undecided: 'Nie wybrano ani „Zezwól”, ani „Odmów”. Wybierz jedną z opcji.',
     refuse: 'Odmów',
   },
   device: {
@@ -464,7 +465,6 @@ export const pl: Messages = {
     loggedOut: 'Twoja sesja się zakończyła. Wróć do aplikacji i zacznij od nowa.',
     decided:
       'Na to żądanie już odpowiedziano lub ono wygasło. Wróć do aplikacji i zacznij od nowa.',
-    undecided: 'Nie wybrano ani „Zezwól”, ani „Odmów”. Wróć i wybierz jedną z opcji.',
     clientChanged: 'Aplikacja się zmieniła lub już jej nie ma. Nic nie zostało zrobione.',
     notFound: 'Pod tym adresem niczego nie ma.',
     notFoundTitle: 'Nie znaleziono',

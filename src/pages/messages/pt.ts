@@ -101,6 +101,7 @@ export const pt: Messages = {
     lasting:
       'Se você autorizar, vale até que você revogue o acesso em suas configurações, em “Aplicativos”.',
     accept: 'Autorizar',
+    undecided: 'Não foi escolhido “Autorizar” nem “Recusar”. Escolha uma das opções.',
     refuse: 'Recusar',
   },
   device: {
@@ -456,7 +457,6 @@ export const pt: Messages = {
     foreign: 'Este formulário não pertence à sua sessão. Nada foi feito.',
     loggedOut: 'Sua sessão foi encerrada. Volte ao aplicativo e comece de novo.',
     decided: 'Esta solicitação já foi respondida ou expirou. Volte ao aplicativo e comece de novo.',
-    undecided: 'Não foi escolhido “Autorizar” nem “Recusar”. Volte e escolha uma das opções.',
     clientChanged: 'O aplicativo mudou ou já não existe. Nada foi feito.',
     notFound: 'Não há nada neste endereço.',
     notFoundTitle: 'Não encontrado',

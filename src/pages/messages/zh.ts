@@ -97,6 +97,7 @@ export const zh: Messages = {
       '此名称混用了多种文字的字母，其中有些看起来很相似。请确认对方确实是你以为的那一方。',
     lasting: '允许后，授权将一直有效，直到你在设置的“应用”中撤销。',
     accept: '允许',
+    undecided: '未选择“允许”或“拒绝”。请选择其一。',
     refuse: '拒绝',
   },
   device: {
@@ -423,7 +424,6 @@ export const zh: Messages = {
     foreign: '此表单不属于你的会话。未执行任何操作。',
     loggedOut: '你已退出登录。请返回应用重新开始。',
     decided: '此请求已得到答复或已过期。请返回应用重新开始。',
-    undecided: '未选择“允许”或“拒绝”。请返回并选择其一。',
     clientChanged: '应用已更改或不再存在。未执行任何操作。',
     notFound: '此地址没有任何内容。',
     notFoundTitle: '未找到',

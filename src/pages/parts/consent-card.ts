@@ -53,6 +53,7 @@ ${before}${whoAsks(client, frame)}
 <form method="post" action="${view.action}">
 ${csrf(frame)}
 <input type="hidden" name="${hidden.name}" value="${hidden.value}">
+${optionalScopes.length === 0 ? '' : undecided}
 <p class="asks">${filled(scopes.length === 0 ? consent.nothing : consent.asks, html`<strong>${name}</strong>`)}</p>
 ${askedScopes(view, frame)}
 ${optionalScopes.length === 0 ? '' : html`<p class="hint">${consent.optional}</p>`}
@@ -67,6 +68,9 @@ ${facts([[consent.user, account(view, frame)]])}
     { narrow: true, navigation: false },
   )
 }
+
+// Enter in a checkbox presses the first submit button of a form. This button is not visible and decides nothing.
+const undecided = html`<button type="submit" name="confirm" value="" class="unseen" tabindex="-1" aria-hidden="true"></button>`
 
 const account = ({ user, otherAccount }: AskedConsent, { texts }: Frame): Html =>
   html`<bdi>${user}</bdi><br><a href="${otherAccount}">${texts.consent.otherAccount}</a>`

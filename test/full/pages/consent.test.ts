@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
 import { lacks } from '../../support/needs.ts'
 import { ping } from '../../support/user-agent.ts'
 import { startClientSite } from './client-site.ts'
@@ -82,5 +83,26 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
         expect(await result(ada)).toBe(scope)
       }
     })
+  })
+
+  test('Enter on an optional scope decides nothing, and keeps the choice', async () => {
+    const [way] = ways
+    if (!way) throw new Error('There is no way to use the pages.')
+    const ada = await site.person(way)
+    const client = await startClientSite(site.app, {
+      scope: 'notes:read notes:write user:email',
+      optionalScopes: ['notes:write', 'user:email'],
+    })
+    await begin(ada, client)
+    const write = ada.page.getByLabel('Write and delete your notes')
+    await write.uncheck()
+    await write.press('Enter')
+    await ada.page.getByRole('alert').waitFor()
+    expect(await ada.page.getByRole('alert').textContent()).toBe(en.consent.undecided)
+    expect(await write.isChecked()).toBe(false)
+    expect(client.tokens).toEqual([])
+    await allow(ada)
+    await arrives(ada, client)
+    expect(await result(ada)).toBe('notes:read user:email')
   })
 })

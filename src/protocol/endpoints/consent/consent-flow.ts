@@ -137,12 +137,12 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
     client?.isActive && flow.mayAsk(client, asked) && stored.terms === termsOf(client, server)
   if (!isUnchanged) return refused(400, 'clientChanged')
   const ticked = params.repeated('optional_scope')
-  if (!hasCsrfToken) {
-    const problem = textsOf(readerOf(http, { uiLocales })).problem.stale
-    return flow.ask({ id, asked, client, ticked }, stored, signedIn, { problem, status: 403 })
-  }
+  const texts = textsOf(readerOf(http, { uiLocales }))
+  const again = (status: number, problem: string) =>
+    flow.ask({ id, asked, client, ticked }, stored, signedIn, { problem, status })
+  if (!hasCsrfToken) return again(403, texts.problem.stale)
   const confirm = params.optional('confirm')
-  if (confirm !== 'yes' && confirm !== 'no') return refused(400, 'undecided')
+  if (confirm !== 'yes' && confirm !== 'no') return again(400, texts.consent.undecided)
 
   // The form can only remove optional scopes from the request.
   const declined = optionalScopesOf(asked.scopes, client).filter((scope) => !ticked.includes(scope))
