@@ -52,12 +52,8 @@ const slow = [
   'test/full/neighbours.test.ts',
   'test/full/nodes/neighbours.test.ts',
 ]
-// These files measure how long errors last, so only two of them run at a time and nothing else.
-const faults = [
-  'test/full/nodes/faults.test.ts',
-  'test/full/nodes/partitions.test.ts',
-  'test/full/nodes/upgrade.test.ts',
-]
+// These files measure how long errors last, so they run after all other tests.
+const faults = ['test/full/nodes/{faults,lost-connections,partitions}.test.ts']
 // These suites also run on three processes behind a proxy, with PostgreSQL and Redis. If a service is missing, the
 // tests in test/full/nodes report it, since they need the same. `npm run test:nodes` runs more suites.
 const hasServices = (await has('postgres')) && (await has('redis'))
@@ -73,13 +69,17 @@ const suites = isWhole
   : ['test/flows/authorization-code.test.ts', 'test/limits/tokens.test.ts']
 const onNodes = hasServices ? suites : []
 const seconds = 1000
+const cores = availableParallelism()
+// These tests often wait for a process or a timer, so run one more file than there are cores. Each worker has one of 15
+// Redis databases.
+const waiting = { maxWorkers: Math.min(15, cores + 1), sequence: { groupOrder: 1 } }
 
 export default defineConfig({
   resolve: { alias },
   test: {
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: [`${secrets}/setup.ts`, 'test/support/end-programs.ts'],
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: Math.max(2, cores - 1),
     projects: [
       {
         extends: true,
@@ -105,6 +105,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'full',
+          ...waiting,
           include: full,
           exclude: [nodes, ...slow, browsers, ...faults],
           isolate: false,
@@ -116,6 +117,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browsers',
+          ...waiting,
           include: [browsers],
           isolate: false,
           // A browser may be late on a busy machine. Other projects test atomicity, without retries.
@@ -128,8 +130,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'nodes',
+          ...waiting,
           include: [...onNodes, nodes],
           exclude: [...faults, ...slow],
+          isolate: false,
           env: { TEST_SERVER: 'nodes' },
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
@@ -143,7 +147,7 @@ export default defineConfig({
           maxWorkers: 1,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -151,10 +155,12 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: faults,
-          maxWorkers: 2,
+          isolate: false,
+          // The load of `npm run test:nodes` is three times as high, so that fewer of them can run at a time.
+          maxWorkers: isWhole ? 2 : 3,
           testTimeout: 120 * seconds,
           hookTimeout: 120 * seconds,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -291,7 +291,7 @@ describe.each(storeNames)('on %s', (name) => {
 
 test('DB-01 accepts a password hash only in the row of its user', async () => {
   const keys = new KeyRing([secretKey])
-  const sealed = await sealedPassword(keys, { id: 1, email: 'a@example.org' })
+  const sealed = sealedPassword(keys, { id: 1, email: 'a@example.org' })
   expect(keys.open('row', sealed, ['password', 1, 'a@example.org'])).toMatch(/^\$argon2id/)
   expect(keys.open('row', sealed, ['password', 2, 'a@example.org'])).toBeUndefined()
 })

@@ -1,16 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-  type Request,
-} from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core'
 import type { ClientInput } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, lacks } from '../support/needs.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { lacks } from '../support/needs.ts'
 import { openRecords, secretKey } from '../support/nodes.ts'
 import {
   complaints as complaintsOf,
@@ -20,16 +14,6 @@ import {
   temporaryFolder,
 } from '../support/processes.ts'
 import { authorizeUrl, newPkce, tokenRequest } from '../support/user-agent.ts'
-
-const launchArguments = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 /** Starts the server of the client application. The flow ends at its page `/cb`. */
 const startClient = async (host: string): Promise<{ http: Server; port: number } | undefined> => {
@@ -64,7 +48,7 @@ describe.skipIf(await lacks('chromium'))('in Chromium', () => {
     app = await startNotes({ data: folder.path, env, limit: 300_000 })
     user.password = /^ *password +(\S+)$/m.exec(app.program.stdout)?.[1] ?? ''
     client = (await startClient('127.0.0.1')) as typeof client
-    browser = await chromium.launch({ executablePath: chromiumPath, args: launchArguments })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()

@@ -1,28 +1,17 @@
 import { postgres } from 'svc-oauth2server/postgres'
 import { redis } from 'svc-oauth2server/redis'
 import { describe, expect, test } from 'vitest'
-import { KeyRing } from '../../src/crypto/sealed.ts'
 import { Limits } from '../../src/records/limits.ts'
 import { limitTable } from '../../src/settings/limit-table.ts'
 import { looseningWarnings } from '../../src/settings/loosening-warnings.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
-import { sealedCheaply } from '../support/known-password.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { newPrefix, removeKeys, sharedRedis } from '../support/redis.ts'
-import { secretKey, type TestOptions, type TestServer } from '../support/server.ts'
+import type { TestServer } from '../support/server.ts'
 import { browser } from '../support/session.ts'
 import { UserAgent } from '../support/user-agent.ts'
-import { elsewhere, from, guesser, here, reached, start as startNode } from './support.ts'
-
-/** Starts a node with a user whose password hash has a low cost. */
-const start = async (options: TestOptions = {}): Promise<TestServer> => {
-  const app = await startNode(options)
-  const keys = new KeyRing((options.secretKeys ?? [secretKey]) as [string])
-  if (!options.beside)
-    await app.server.store.users.setPassword(app.user.id, sealedCheaply(keys, app.user))
-  return app
-}
+import { elsewhere, from, guesser, here, reached, start } from './support.ts'
 
 /** Low limits, because hashing for unknown accounts has the full cost. */
 const limits = {

@@ -1,12 +1,20 @@
-import { type AroundStore, StoreUnavailable } from 'svc-oauth2server'
+import { type AroundStore, StoreUnavailable, type User } from 'svc-oauth2server'
 import { describe, expect, test } from 'vitest'
+import { KeyRing } from '../../src/crypto/sealed.ts'
 import { basicOf, postForm } from '../support/form.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { sealedAtFullCost } from '../support/known-password.ts'
+import { secretKey, startServer, type TestServer } from '../support/server.ts'
 import { from, guesser, here, elsewhere as other, reached, start, waitOf } from './support.ts'
 
 const limits = {
   wrongPasswordsOfAccount: { points: 3, seconds: 600 },
   wrongPasswords: { points: 8, seconds: 600 },
+}
+
+/** Replaces the hash of a user by one of full cost, so that concurrent logins overlap as in production. */
+const setFullCost = async ({ server }: TestServer, user: User): Promise<void> => {
+  const hash = await sealedAtFullCost(new KeyRing([secretKey]), user)
+  await server.store.users.setPassword(user.id, hash)
 }
 
 describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
@@ -71,6 +79,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
 
   test('are limited to three even if they are sent concurrently', async () => {
     await using app = await start({ limits })
+    await setFullCost(app, app.user)
     const guess = guesser(app, here)
     await guess('first')
     const responses = await Promise.all(Array.from({ length: 12 }, (_, index) => guess(`${index}`)))
@@ -186,7 +195,7 @@ test('of 120 concurrent logins do not prevent logins of 12 known browsers in the
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
   for (const [index, email] of emails.entries()) {
-    await app.newUser({ email })
+    await setFullCost(app, await app.newUser({ email }))
     const tries = guesser(app, `198.51.100.${index + 1}`)
     expect((await tries(app.password, email)).status).toBe(303)
     owners.push(() => tries(app.password, email))

@@ -19,7 +19,7 @@ export interface Sample extends Outcome {
 const ownConnection = { isAlone: true }
 
 /**
- * Milliseconds that a worker waits between two requests. The load is so low that two test files can run concurrently.
+ * Milliseconds that a worker waits between two requests. The load is so low that three test files can run concurrently.
  * `npm run test:nodes` sends three times as many requests.
  */
 const rest = process.env.NODES === 'whole' ? 10 : 30

@@ -1,12 +1,12 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { User } from 'svc-oauth2server'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import {
   asBrowserCookie,
   beginSession as newSession,
 } from '../../../scripts/screenshots/browser-session.ts'
+import { launchChromium } from '../../support/chromium.ts'
 import { password } from '../../support/known-password.ts'
-import { chromiumPath } from '../../support/needs.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
 import { complaintsOf } from './complaints.ts'
 import type { InputDevice } from './hands.ts'
@@ -37,13 +37,6 @@ interface PersonOptions {
 }
 
 const launchArguments = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
   '--lang=en-US',
   // Resolve the host names of all client applications to this machine.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
@@ -53,8 +46,7 @@ let launched: Promise<Browser> | undefined
 
 /** Returns the browser that all test files of this process share. The browser exits when the process exits. */
 const sharedBrowser = async (): Promise<Browser> => {
-  if (!(await launched)?.isConnected())
-    launched = chromium.launch({ executablePath: chromiumPath, args: launchArguments })
+  if (!(await launched)?.isConnected()) launched = launchChromium(launchArguments)
   return launched as Promise<Browser>
 }
 
