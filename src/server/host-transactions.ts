@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { bits256, randomString } from '../crypto/random.ts'
 import type { AuditEvent } from '../model/audit-event.ts'
 import { type RecordsContext, withinTransaction } from '../records/context.ts'
 import { type Records, records } from '../records/records.ts'
@@ -11,6 +12,8 @@ import type { OpenedStore } from './open-store.ts'
 /** Milliseconds between the first two checks whether the application has committed, and the maximum pause. */
 const firstPause = 10
 const longestPause = 1_000
+/** Milliseconds after which the sweeper removes a proof that nobody has taken. */
+const proofLifetime = 86_400_000
 
 /** Runs work in transactions that the application begins and ends on its own client. */
 export interface HostTransactions {
@@ -27,11 +30,13 @@ export const hostTransactions = (
   const closing = new AbortController()
 
   const afterCommit = async (
-    { outcome }: HostTransaction<unknown>,
+    { outcome, proof }: Begun,
     events: readonly AuditEvent[],
     removals: readonly Removal[],
   ): Promise<void> => {
     if (!(await isCommitted(outcome, closing.signal))) return
+    // Without the proof, the application has rolled back to an earlier savepoint of its own.
+    if ((await database.transients.take(proof, context.clock())) === undefined) return
     for (const event of events) hooks.notify(event)
     for (const removal of removals) await context.removed(removal)
   }
@@ -42,12 +47,18 @@ export const hostTransactions = (
       if (!within) throw new TypeError('server.transaction(client, …) needs the store postgres(…).')
       const events: AuditEvent[] = []
       const removals: Removal[] = []
-      let begun: HostTransaction<unknown> | undefined
+      const proof = `host_transaction:${randomString(bits256, context.random)}`
+      let begun: Begun | undefined
       const inHost: Store = {
         ...context.store,
         async transaction(run) {
-          const transaction = await within(client, (tx) => run(observe(tx)))
-          begun = transaction
+          const transaction = await within(client, async (tx) => {
+            const result = await run(observe(tx))
+            const now = context.clock()
+            await tx.transients.put(proof, '', now + proofLifetime, now)
+            return result
+          })
+          begun = { ...transaction, proof }
           return transaction.result
         },
       }
@@ -65,6 +76,11 @@ export const hostTransactions = (
     },
     stop: () => closing.abort(),
   }
+}
+
+interface Begun extends Pick<HostTransaction<unknown>, 'outcome'> {
+  /** The key of a short-lived value that exists if the work was committed. */
+  readonly proof: string
 }
 
 type Removal = Parameters<RecordsContext['removed']>[0]

@@ -124,7 +124,7 @@ const ownPool = (
     prepare = true,
   }: PostgresOptions,
 ): Connecting => {
-  const searchPath = schema === undefined ? [] : [`search_path=${schema}`]
+  const searchPath = schema === undefined ? [] : [`search_path="${schema}"`]
   const connect = (limits: PoolConfig, settings: readonly string[]): PooledConnections =>
     pooledConnections({
       ...withSettings(url, [...settings, ...searchPath]),
@@ -252,7 +252,7 @@ const checkPool = (pool: PostgresPool, options: PostgresOptions): void => {
 // Look for the schema first: `create schema if not exists` needs a privilege even if the schema exists.
 const createSchema = async (dialect: PostgresDialect, schema: string): Promise<void> => {
   const { rows } = await dialect.run('select 1 from pg_namespace where nspname = $1', [schema])
-  if (rows.length === 0) await dialect.run(`create schema if not exists ${schema}`, [])
+  if (rows.length === 0) await dialect.run(`create schema if not exists "${schema}"`, [])
 }
 
 /** Describes a database without its password. */

@@ -28,7 +28,7 @@ const problemsOf = async (env: Variables): Promise<readonly string[]> => {
 }
 
 describe('decision §1: the environment', () => {
-  test('has defaults for the host, the port and the issuer, and generates a secret key', async () => {
+  test('requires no variable', async () => {
     const { port, host, options, dataFolder } = await fromEnvironment({
       DATABASE_URL: `sqlite:${newFolder()}/x.sqlite`,
     })
@@ -108,6 +108,16 @@ console.log(dataFolder, options.store.description)`
       )
     },
   )
+
+  test.each([
+    ['schema=a&schema=b', 'DATABASE_URL: schema accepts a name, and only once.'],
+    ['schema=A', 'schema accepts lower-case letters, digits and _'],
+    ['schema=a&prepare=false', 'schema cannot be combined with prepare: false'],
+  ])('rejects a DATABASE_URL with the query %s', async (parameters, message) => {
+    const given = { DATABASE_URL: `postgres://localhost/x?${parameters}`, SECRET_KEY: secretKey }
+    const opened = fromEnvironment(given).then(({ options }) => options.store.open())
+    await expect(opened).rejects.toThrow(message)
+  })
 
   test.each(['postgres', 'postgresql'])(
     'requires a SECRET_KEY for a DATABASE_URL with the scheme %s',
@@ -206,7 +216,7 @@ describe('secret key', () => {
     expect(await readdir(data)).toEqual(['secret-key'])
   })
 
-  test('is used as given, and no key is generated', async () => {
+  test('is used as given; none is generated', async () => {
     const data = newFolder()
     const SECRET_KEY = ' a key with spaces, a comma and ä, longer than 32 bytes '
     expect((await start(data, { SECRET_KEY })).options.secretKeys).toEqual([SECRET_KEY])
@@ -252,7 +262,7 @@ console.log((await fromEnvironment({ DATABASE_URL: ${JSON.stringify(`sqlite:${jo
     expect(runs[0]?.stdout).toMatch(/^[A-Za-z0-9_-]{64}\n$/)
   })
 
-  test('rejects a data folder that cannot be created, with a message of one line that says what to do', async () => {
+  test('rejects a folder that is not writable, with a message of one line that says what to do', async () => {
     const file = join(root, 'a-file')
     await writeFile(file, '')
     const failure = await start(join(file, 'data')).catch((error: unknown) => error)

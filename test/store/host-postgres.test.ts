@@ -189,6 +189,41 @@ describe.skipIf(without)('the PostgreSQL of the application', () => {
       stop()
     })
 
+    test('notifies no hook if the application rolls back to a savepoint of its own', async () => {
+      const user = await newUser(server)
+      const events: string[] = []
+      const stop = server.on('*', ({ event }) => void events.push(event))
+      await inTransaction('commit', async (client) => {
+        await client.query('savepoint own')
+        await server.transaction(client, (tx) => tx.tokens.createPersonal('Laptop', user.id))
+        await client.query('rollback to savepoint own')
+      })
+      await inTransaction('commit', async (client) => {
+        await server.transaction(client, (tx) => tx.users.setActive(user.id, false))
+      })
+      await vi.waitFor(() => expect(events).toEqual(['user.deactivated']))
+      stop()
+    })
+
+    test('is rejected if the work ends the transaction, or ignores a failed statement', async () => {
+      const client = await pool.connect()
+      try {
+        await client.query('begin')
+        const ending = server.transaction(client, async () => void (await client.query('commit')))
+        await expect(ending).rejects.toThrow()
+        await client.query('begin')
+        const ignoring = server.transaction(client, async () => {
+          await client.query('select 1 / 0').catch(() => undefined)
+        })
+        await expect(ignoring).rejects.toThrow()
+        // The savepoint has undone the failed statement, so the transaction of the application continues.
+        expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+      } finally {
+        await client.query('rollback')
+        client.release()
+      }
+    })
+
     test('rolls back only its own writes if the work throws', async () => {
       const user = await newUser(server)
       await inTransaction('commit', async (client) => {

@@ -1,8 +1,10 @@
 import { type AuthorizationServerOptions, table } from 'svc-oauth2server'
+import { fromEnvironment } from 'svc-oauth2server/environment'
 import { type PostgresOptions, postgres } from 'svc-oauth2server/postgres'
 import { createTestServer } from 'svc-oauth2server/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeDatabase, type TestDatabase } from '../support/postgres.ts'
+import { secretKey } from '../support/server.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -78,6 +80,30 @@ describe('the option schema of postgres()', () => {
       await database.query(`drop owned by ${role}`)
       await database.query(`drop role ${role}`)
     }
+  })
+
+  test.each(['user', '_1', 'select'])('accepts the name %j', async (schema) => {
+    const server = await start({ schema })
+    try {
+      expect(await schemasWithTables()).toEqual([schema])
+      const user = await server.users.create({ email: 'ada@example.org', password: null })
+      const { accessToken } = await server.tokens.createPersonal('Laptop', user.id)
+      await server.sweep()
+      expect((await server.getToken({ accessToken }))?.user?.id).toBe(user.id)
+      expect(await server.users.delete(user.id)).toBe(true)
+      expect(await server.getToken({ accessToken })).toBeUndefined()
+    } finally {
+      await server.close()
+    }
+  })
+
+  test('the parameter schema of DATABASE_URL selects the schema', async () => {
+    const { options } = await fromEnvironment({
+      DATABASE_URL: `${database.url}?schema=auth`,
+      SECRET_KEY: secretKey,
+    })
+    await (await createTestServer({ store: options.store })).close()
+    expect(await schemasWithTables()).toEqual(['auth'])
   })
 
   test('a dry run of the migration does not create the schema', async () => {

@@ -25,8 +25,9 @@ export const databaseFrom = async (url: string): Promise<Database> => {
       'DATABASE_URL=postgres:',
       () => import('../../store/postgres.ts'),
     )
-    const { address, prepare } = postgresAddress(url)
-    return { store: postgres(address, { prepare }), dataFolder: undefined, isShared: true }
+    const { address, prepare, schema } = postgresAddress(url)
+    const store = postgres(address, { prepare, ...(schema !== undefined && { schema }) })
+    return { store, dataFolder: undefined, isShared: true }
   }
   const [, path] = /^sqlite:(.+)$/.exec(url) ?? []
   if (path === undefined) {
@@ -38,22 +39,39 @@ export const databaseFrom = async (url: string): Promise<Database> => {
   return { store: sqlite(path), dataFolder, isShared: false }
 }
 
+interface PostgresAddress {
+  readonly address: string
+  readonly prepare: boolean
+  readonly schema: string | undefined
+}
+
 /**
- * Returns the URL without the parameter `prepare`, which the PostgreSQL driver does not define, and the value of the
- * parameter. PgBouncer in transaction mode needs `?prepare=false`.
+ * Returns the URL without the parameters `prepare` and `schema`, which the PostgreSQL driver does not define, and their
+ * values. PgBouncer in transaction mode needs `?prepare=false`.
  * @throws InvalidSettings
  */
-const postgresAddress = (url: string): { readonly address: string; readonly prepare: boolean } => {
-  if (!URL.canParse(url)) return { address: url, prepare: true }
+const postgresAddress = (url: string): PostgresAddress => {
+  const unchanged = { address: url, prepare: true, schema: undefined }
+  if (!URL.canParse(url)) return unchanged
   const address = new URL(url)
-  const values = address.searchParams.getAll('prepare')
-  if (values.length === 0) return { address: url, prepare: true }
-  const [value = ''] = values
-  if (values.length > 1 || !['true', 'false'].includes(value))
-    throw new InvalidSettings(['DATABASE_URL: prepare accepts true or false, and only once.'])
-  address.searchParams.delete('prepare')
-  return { address: address.href, prepare: value === 'true' }
+  const prepare = takeParameter(address, 'prepare', 'accepts true or false')
+  const schema = takeParameter(address, 'schema', 'accepts a name')
+  if (prepare === undefined && schema === undefined) return unchanged
+  if (!['true', 'false', undefined].includes(prepare))
+    throw refusedParameter('prepare', 'accepts true or false')
+  return { address: address.href, prepare: prepare !== 'false', schema }
 }
+
+/** Removes a parameter from a URL and returns its value. @throws InvalidSettings if it occurs twice */
+const takeParameter = (address: URL, name: string, accepted: string): string | undefined => {
+  const values = address.searchParams.getAll(name)
+  if (values.length > 1) throw refusedParameter(name, accepted)
+  address.searchParams.delete(name)
+  return values[0]
+}
+
+const refusedParameter = (name: string, accepted: string): InvalidSettings =>
+  new InvalidSettings([`DATABASE_URL: ${name} ${accepted}, and only once.`])
 
 /**
  * Returns the store of short-lived values for an `OAUTH2_CACHE_REDIS_URL`. Loads the Redis client only when called.

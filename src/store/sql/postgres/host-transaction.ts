@@ -75,7 +75,7 @@ export const hostTransactions = ({ handle, schema }: HostTransactionOptions) => 
 
 /** Identifies the database and its tables: two servers never start at the same microsecond. */
 const databaseOf = async (db: Kysely<Tables>, schema?: string): Promise<string> => {
-  const table = schema === undefined ? 'oauth2server_token' : `${schema}.oauth2server_token`
+  const table = schema === undefined ? 'oauth2server_token' : `"${schema}".oauth2server_token`
   const { rows } = await sql<{ place: string }>`select concat_ws('/', pg_postmaster_start_time(),
     current_database(), to_regclass(${table})::oid) as place`.execute(db)
   return rows[0]?.place ?? ''
@@ -90,7 +90,7 @@ const enterSchema = async (tx: Kysely<Tables>, schema: string): Promise<() => Pr
   const set = async (value: string): Promise<void> => {
     await sql`select set_config('search_path', ${value}, true)`.execute(tx)
   }
-  await set(path === '' ? schema : `${schema}, ${path}`)
+  await set(path === '' ? `"${schema}"` : `"${schema}", ${path}`)
   return () => set(path)
 }
 
