@@ -165,7 +165,7 @@ const base = {
   secretKeys: [${JSON.stringify(secretKey)}],
   scopes: [new Scope('notes:read')],
 }
-const login = { resourceOwner: () => null, loginUrl: '/enter' }
+const login = { resourceOwner: () => null, loginUrl: '/enter', logoutUrl: '/leave' }
 export default ${expression}
 `,
   )

@@ -42,11 +42,12 @@ const inMemory = async ({
   users,
   resourceOwner,
   loginUrl,
+  logoutUrl,
   transients,
   ...options
 }: AuthorizationServerOptions): Promise<AuthorizationServerOptions> => ({
   ...options,
-  ...(resourceOwner ? {} : { loginUrl }),
+  ...(resourceOwner ? {} : { loginUrl, logoutUrl }),
   store: (await databaseFrom('sqlite::memory:')).store,
   cacheType: 'memory',
   sweepInterval: 0,
