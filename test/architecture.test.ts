@@ -3,18 +3,16 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseSource, readSources, type SourceFile } from './support/source-file.ts'
 
-/*
- * The rules. A path is below `src`; one that ends in `/` is a folder with all that is in it.
- */
+// Paths are relative to `src`. A path that ends in `/` is a directory and all files below it.
 
-/** `file` may import `may`, and `types` by `import type`. The first row that fits a file decides. */
+/** A file in `file` may import `may`, and `types` with `import type`. The first row that matches a file applies. */
 interface Layer {
   readonly file: readonly string[]
   readonly may: readonly string[]
   readonly types?: readonly string[]
 }
 
-/** The top-level directories from the lowest layer up. Nothing imports a directory that stands after its own. */
+/** The top-level paths from the lowest layer up. No file imports from a path that is listed after its own. */
 const ladder = [
   'crypto/',
   'model/',
@@ -33,7 +31,7 @@ const ladder = [
 const ground = ['crypto/', 'model/']
 const storeContract = ['store/store.ts', 'store/contract/']
 const contracts = [...storeContract, 'store/timeout.ts']
-/** The context of the protocol and the types of what plugs into it. */
+/** The context of the protocol, and the types of its plug-ins. */
 const protocolTypes = [
   'protocol/server-context.ts',
   'protocol/client-lookup.ts',
@@ -104,7 +102,7 @@ const layers: readonly Layer[] = [
   { file: ['protocol/code-redemption.ts'], may: core },
   { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
   { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
-  // Grants never import each other, except for the list of them; neither do extensions.
+  // Grants do not import each other, and neither do extensions. Only the lists of grants and extensions import them.
   { file: ['protocol/grants/built-in.ts'], may: ['protocol/grants/'], types: core },
   { file: ['protocol/grants/'], may: core },
   { file: ['protocol/client-authentication/'], may: [...core, 'protocol/client-authentication/'] },
@@ -183,14 +181,17 @@ const layers: readonly Layer[] = [
       'index.ts',
       'adapters/node-http.ts',
       'model/',
-      'protocol/endpoints/operations/home.ts', // the start page that only a server of its own has
+      'protocol/endpoints/operations/home.ts', // the start page, which only a standalone server has
       'server/environment/',
     ],
     types: ['server/'],
   },
 ]
 
-/** Where a package or a Node module may be imported; one that ends in `/` is a scope. The others may be anywhere. */
+/**
+ * The paths that may import a package or a Node module. A name that ends in `/` is a scope. All files may import the
+ * packages and modules that are not listed.
+ */
 const packages: Readonly<Record<string, readonly string[]>> = {
   'node:https': ['http/outbound/'],
   'http-cache-semantics': ['http/outbound/'],
@@ -212,18 +213,18 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/': ['server/telemetry/'],
 }
 
-/** Where what is no argument may be used. */
+/** The paths that may use the environment, the clock, randomness or a default export directly. */
 const ambient: Readonly<Record<SourceFile['uses'][number]['what'], readonly string[]>> = {
   'process.env': ['cli/'],
-  // Date.now, new Date(), Date(); a Date made of a given time reads no clock
+  // Date.now, new Date(), Date(). A Date with a given time does not read the clock.
   clock: ['server/prepare.ts', 'server/open-store.ts', 'crypto/', 'cli/'],
   // Math.random; randomBytes, randomUUID, randomInt, getRandomValues of a crypto module
   randomness: [
     'crypto/',
     'cli/',
-    'http/request-id.ts', // names a request, and decides nothing
+    'http/request-id.ts', // The ID of a request affects no decision.
     'server/environment/secret-key-file.ts', // the secret key that is generated at the first start
-    'store/sql/sqlite/database.ts', // the jitter of a retry decides nothing
+    'store/sql/sqlite/database.ts', // The jitter of a retry affects no decision.
   ],
   'default export': [],
 }
@@ -249,7 +250,7 @@ const manifest = JSON.parse(
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
 }
 
-/** The import statements of a file that its layer does not allow, as lines to read. */
+/** Returns the imports of a file that its layer does not allow, as messages. */
 const breaches = ({ path, imports }: SourceFile): string[] => {
   const layer = layers.find(({ file }) => matches(path, file))
   if (!layer) return [`src/${path} has no row in the table of layers`]
@@ -263,7 +264,7 @@ const breaches = ({ path, imports }: SourceFile): string[] => {
     })
 }
 
-/** The imports, those of types included, that lead from a file back to itself. */
+/** Returns the import cycles, including those of type imports. */
 const cycles = (files: readonly SourceFile[]): string[] => {
   const needs = new Map(
     files.map(({ path, imports }) => [
@@ -285,11 +286,11 @@ const cycles = (files: readonly SourceFile[]): string[] => {
 }
 
 describe('architecture', () => {
-  test('a file imports only what its layer may', () => {
+  test('a file imports only what its layer may import', () => {
     expect(sources.flatMap(breaches)).toEqual([])
   })
 
-  test('`src` has the directories of the ladder and nothing else', () => {
+  test('`src` contains exactly the paths of the ladder', () => {
     const found = new Set(sources.map(({ path }) => path.replace(/\/.*/, '/')))
     expect([...found].sort()).toEqual([...ladder].sort())
   })
@@ -304,11 +305,11 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  test('no files import each other in a circle, types included', () => {
+  test('imports have no cycles, including type imports', () => {
     expect(cycles(sources)).toEqual([])
   })
 
-  test('a package is imported only where it belongs', () => {
+  test('a listed package is imported only by the paths that may import it', () => {
     const found = sources.flatMap(({ path, imports }) =>
       imports
         .filter(({ isOurs, module }) => {
@@ -322,7 +323,7 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  test('a package that is imported is a dependency of those who install this one', () => {
+  test('an imported package is listed in dependencies or peerDependencies', () => {
     const declared = { ...manifest.dependencies, ...manifest.peerDependencies }
     const found = sources.flatMap(({ path, imports }) =>
       imports
@@ -340,7 +341,7 @@ describe('architecture', () => {
     expect(others).toEqual([])
   })
 
-  test('the environment, the clock and randomness are arguments; exports have names', () => {
+  test('only the listed paths use the environment, the clock or randomness directly, and no file has a default export', () => {
     const found = sources.flatMap(({ path, uses }) =>
       uses
         .filter(({ what }) => !matches(path, ambient[what]))
@@ -349,7 +350,7 @@ describe('architecture', () => {
     expect(found).toEqual([])
   })
 
-  test("the type check of tests reads the package's name as package.json does", () => {
+  test('the type check of tests resolves the name of the package to the sources of the exports in package.json', () => {
     const text = readFileSync(resolve(import.meta.dirname, '../tsconfig.test.json'), 'utf8')
     const { compilerOptions } = JSON.parse(text.replaceAll(/^\s*\/\/.*$/gm, '')) as {
       readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly string[]>> }
@@ -363,7 +364,7 @@ describe('architecture', () => {
   })
 })
 
-test('the reader of sources sees every form of import and use', () => {
+test('parseSource finds every form of import and use', () => {
   const file = parseSource(
     'endpoints/sample.ts',
     `import type { A } from './a.ts'

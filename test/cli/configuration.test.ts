@@ -249,7 +249,7 @@ describe('--config', () => {
   test.each([
     ['no default export', 'export const options = {}', /needs a default export/],
     ['null as the default export', 'export default null', /needs a default export/],
-    ['a text as the default export', 'export default "options"', /needs a default export/],
+    ['a string as the default export', 'export default "options"', /needs a default export/],
     ['a syntax error', 'export default {', /cannot be loaded: Unexpected end of input/],
     ['an import that fails', 'import "./missing.mjs"', /cannot be loaded: Cannot find module/],
     ['an error while it runs', 'throw new Error("no key")', /cannot be loaded: no key/],

@@ -65,7 +65,7 @@ test('reports all invalid settings in one line', async () => {
   expect(outcome.stderr).toContain('OAUTH2SERVER_NONSENSE is not a setting.')
 })
 
-test('writes the log to stderr', async () => {
+test('reports a failure on stderr only', async () => {
   await using place = await workplace()
   const server = await place.open()
   const user = await server.users.create({ email: 'user-a@example.org', password: null })

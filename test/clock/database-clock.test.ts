@@ -75,7 +75,7 @@ describe('the clock of a node with a database', () => {
     expect(it.asked(), 'a known difference does not cause a query for every request').toBe(2)
   })
 
-  test('corrects itself after suspending the machine has stopped its monotonic clock', async () => {
+  test('corrects itself after a suspension of the machine stopped the monotonic clock', async () => {
     using it = await setUp()
     it.pass(10 * second)
     it.at.machine += 3_600 * second

@@ -73,7 +73,7 @@ describe('the clock of a node with SQLite', () => {
     expect(written).toEqual([at.machine])
   })
 
-  test('allows sweeps immediately after a first start, and after a restart within an hour', async () => {
+  test('allows sweeps immediately after a first start, and if the last sweep was less than an hour ago or in the future', async () => {
     for (const kept of [undefined, start - 50 * minute, start + day]) {
       const { clock, at, pass } = setUp(kept)
       pass(minute)

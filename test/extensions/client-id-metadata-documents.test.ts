@@ -87,7 +87,7 @@ const errorPage = async (
   return { status: page.status, text: html.replaceAll(/<[^>]*>/g, ' ').replaceAll('&#39;', "'") }
 }
 
-const isShown = async (clientId: string): Promise<string> => {
+const shownPath = async (clientId: string): Promise<string> => {
   const client = device(clientId)
   const page = await client.agent.browse(client.url())
   await page.body?.cancel()
@@ -160,7 +160,7 @@ describe('client ID metadata documents §3 the client ID', () => {
 
   test('§3 rejects a document whose client_id differs from its URL, even only in the spelling [T452]', async () => {
     const clientId = publish()
-    expect(await isShown(clientId)).toBe('/login')
+    expect(await shownPath(clientId)).toBe('/login')
     for (const other of [
       clientId.replace('client.example', 'CLIENT.example'),
       `${clientId}?`,
@@ -189,7 +189,7 @@ describe('client ID metadata documents §4 the document', () => {
   const right = { client_id: 'CLIENT_ID', client_name: 'C', redirect_uris: [callback] }
 
   test('accepts a valid document [T451]', async () => {
-    expect(await isShown(withDocument(right))).toBe('/login')
+    expect(await shownPath(withDocument(right))).toBe('/login')
   })
 
   test.each([
@@ -330,7 +330,7 @@ describe('client ID metadata documents §4 the document', () => {
     expect((await errorPage(publish({ x: 'x'.repeat(17_000) }))).text).toContain(
       'It is larger than 16384 bytes.',
     )
-    expect(await isShown(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
+    expect(await shownPath(publish({ x: 'x'.repeat(15_000) }))).toBe('/login')
   })
 
   test('§5 rejects a redirect and any status except 200 [T455]', async () => {
@@ -358,7 +358,7 @@ describe('client ID metadata documents §4 the document', () => {
 
   test('§4 accepts a content type that ends with +json, but not text/html [T456]', async () => {
     const json = publish({}, { headers: { 'content-type': 'application/client-metadata+json' } })
-    expect(await isShown(json)).toBe('/login')
+    expect(await shownPath(json)).toBe('/login')
     const html = publish({}, { headers: { 'content-type': 'text/html' } })
     expect((await errorPage(html)).text).toContain('Its content type is not an accepted JSON type.')
   })
@@ -652,7 +652,7 @@ describe('client ID metadata documents §8.4 changes of the document', () => {
     expect((await clientOf(clientId)).isDisabled).toBe(true)
     expect((await errorPage(clientId)).text).toContain('The client is unknown.')
     await app.server.clients.mark(clientId, { isDisabled: false })
-    expect(await isShown(clientId)).toBe('/login')
+    expect(await shownPath(clientId)).toBe('/login')
   })
 
   test('makes a verified client unverified when the redirect URIs in its document change [T473]', async () => {
@@ -779,7 +779,7 @@ describe('client ID metadata documents §5.1 an unavailable document', () => {
     expect((await errorPage(clientId)).text).toContain('redirect_uris is missing.')
     publish({}, { path: pathOf(clientId) })
     app.advance(4)
-    expect(await isShown(clientId)).toBe('/login')
+    expect(await shownPath(clientId)).toBe('/login')
   })
 })
 
@@ -828,7 +828,7 @@ describe('client ID metadata documents §5.2, §9.1 caching and limits', () => {
     // After a minute, the server fetches documents again.
     app.advance(60)
     const clientId = publish()
-    expect(await isShown(clientId)).toBe('/login')
+    expect(await shownPath(clientId)).toBe('/login')
   })
 })
 
@@ -842,7 +842,7 @@ test('accepts a client ID with http and a loopback host only if dangerouslyAllow
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as { port: number }
   try {
-    expect(await isShown(`http://localhost:${port}/client.json`)).toBe('/login')
+    expect(await shownPath(`http://localhost:${port}/client.json`)).toBe('/login')
     await using safe = await start({ dangerouslyAllowPrivateAddresses: false })
     const client = device(`http://localhost:${port}/client.json`, { server: safe })
     const page = await client.agent.browse(client.url())

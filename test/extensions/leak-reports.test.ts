@@ -421,7 +421,7 @@ describe('revocation of leaked credentials', () => {
 })
 
 describe('the format and repetition of reports', () => {
-  test('returns the same response to a repeated report or credential, and calls the hook once', async () => {
+  test('returns the same response to a repeated report or credential, and calls the hook once for each credential', async () => {
     const { clientSecret } = await app.client()
     const token = await app.personalToken()
     const all = [token, clientSecret, token, 'x', token]

@@ -127,10 +127,10 @@ describe('a path without its slash', () => {
 describe('errors of pages', () => {
   test.each([
     ['a wrong method', 405, () => send(`${root}/list/`, [html], 'DELETE')],
-    ['a body that is no form', 400, () => send(`${root}/list/`, [html], 'POST')],
+    ['a body that is not a form', 400, () => send(`${root}/list/`, [html], 'POST')],
     ['an unknown path', 404, () => send(`${root}/things/1/other/`, [html])],
-    ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [html])],
-  ])('returns %s as %i with a page to a browser', async (_, status, ask) => {
+    ['a malformed path', 404, () => send(`${root}/things/%/`, [html])],
+  ])('for %s, returns %i with a page to a browser', async (_, status, ask) => {
     const response = await ask()
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -141,11 +141,11 @@ describe('errors of pages', () => {
 
   test.each([
     ['a wrong method', 405, () => send(`${root}/list/`, [json], 'DELETE')],
-    ['a body that is no form', 400, () => send(`${root}/list/`, [json], 'POST')],
+    ['a body that is not a form', 400, () => send(`${root}/list/`, [json], 'POST')],
     ['an unknown path', 404, () => send(`${root}/things/1/other/`, [json])],
-    ['a path that cannot be read', 404, () => send(`${root}/things/%/`, [json])],
-    ['a wrong method, and no wish', 405, () => send(`${root}/list/`, [], 'DELETE')],
-  ])('returns %s as %i with JSON to a script', async (_, status, ask) => {
+    ['a malformed path', 404, () => send(`${root}/things/%/`, [json])],
+    ['a wrong method without an Accept header', 405, () => send(`${root}/list/`, [], 'DELETE')],
+  ])('for %s, returns %i with JSON to a script', async (_, status, ask) => {
     const response = await ask()
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('application/json')
@@ -170,8 +170,8 @@ describe('errors of pages', () => {
   })
 
   test('displays the problem in the reader’s language, and the error description of the protocol in English', async () => {
-    const response = await send(`${root}/list/`, [html], 'POST')
-    expect(response.text).toContain('The request cannot be read. Nothing was done.')
+    const response = await send(`${root}/list/`, [html, 'Accept-Language: de'], 'POST')
+    expect(response.text).toContain('Was gesendet wurde, ist nicht lesbar.')
     expect(response.text).toContain('The content type must be application/x-www-form-urlencoded.')
   })
 

@@ -13,7 +13,7 @@ describe('decision §2 an issuer with a path', () => {
   })
   afterAll(() => app.close())
 
-  test('RFC 8414 §3.1, RFC 9728 §3.1 serves the metadata only at the root, before and after the path', async () => {
+  test('RFC 8414 §3.1, RFC 9728 §3.1 serves the metadata only at /.well-known/NAME, /.well-known/NAME/app and /app/.well-known/NAME', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource']) {
       const inserted = await fetch(`${origin}/.well-known/${name}/app`)
       const appended = await fetch(`${origin}/app/.well-known/${name}`)

@@ -87,7 +87,7 @@ describe('decision §2 /health/live and /health/ready', () => {
     ])
   })
 
-  test('reports the store as down if it does not respond within a second', async () => {
+  test('returns 503 if the store does not respond within a second', async () => {
     await using host = await start()
     // Delay the store for ten seconds, which is longer than any delay of a busy machine.
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -31,7 +31,7 @@ const api = async (
 const bearer = async (...scopes: string[]) => `Bearer ${await app.personalToken(scopes)}`
 
 describe('decision §2 the example application', () => {
-  test('requires a separate scope to write, list and delete notes', async () => {
+  test('requires notes:read to list notes, and notes:write to create and delete notes', async () => {
     const [read, write] = [await bearer('notes:read'), await bearer('notes:write')]
     const created = await api('/notes', write, { method: 'POST', text: 'Buy milk' })
     expect(created).toEqual({
@@ -67,7 +67,7 @@ describe('decision §2 the example application', () => {
     ['an empty text', { text: '  ' }, 400],
     ['a text that is too long', { text: 'x'.repeat(2_001) }, 400],
     ['a number', { text: 1 }, 400],
-    ['a list', { text: ['x'] }, 400],
+    ['an array', { text: ['x'] }, 400],
     ['a JSON string instead of an object', { raw: '"x"' }, 400],
     ['invalid JSON', { raw: '{' }, 400],
     ['more than 16 kB', { text: 'x'.repeat(20_000) }, 413],

@@ -179,7 +179,7 @@ describe('decision §6.4 a store outage rejects no credentials', () => {
     else expect(text).toContain('The service is not available right now.')
   })
 
-  test('redirects with the error to the client after the redirect URI was verified', async () => {
+  test('redirects to the client with the error if the redirect URI was already validated', async () => {
     const url = authorizeUrl(app.issuer, { client_id: clientId, scope: '' })
     const init = { headers: asSession() }
     const { response } = await ask('sessions.find', new StoreUnavailable('gone'), {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Sends raw queries concurrently to a public resource. */
+/** Sends a raw query to a public resource. */
 const ask = async (server: TestServer, query: string, path = '/api/public') => {
   const { status, text } = await rawHttp(server, { target: `${path}?${query}` })
   return { status, text }
@@ -106,7 +106,7 @@ describe('decision §6.2 characters of a query string', () => {
   })
 
   test.each(['\xC3\xA9', 'a=b&c=\xFF', '\u0000', '\u007F'])(
-    'returns 400 for %j before any other check',
+    'returns 400 for the raw bytes %j',
     async (query) => {
       expect((await ask(app, query)).status).toBe(400)
     },
@@ -151,7 +151,7 @@ describe('OAUTH2SERVER_ALLOWED_URLENCODE_CHARACTERS', () => {
   test.each([
     ['no characters', ''],
     ['an equals sign, an ampersand, brackets and braces', '=&[]{}'],
-    ['special characters of a class in a regular expression', '^-]\\['],
+    ['special characters of a regular expression class', '^-]\\['],
     ['a range of a regular expression', '!-/'],
     ['special characters of a regular expression', '.*+?$|()'],
     ['all of ASCII', bytes.slice(0x21, 0x7f).join('')],

@@ -190,7 +190,7 @@ describe('wrong passwords at the login page (RFC 6819 §5.1.4.2.3)', () => {
   })
 })
 
-test('of 120 concurrent logins do not prevent logins of 12 known browsers in the same network [T592]', async () => {
+test('120 concurrent wrong passwords do not prevent the logins of 12 known browsers [T592]', async () => {
   await using app = await start()
   const emails = Array.from({ length: 12 }, (_, index) => `owner-${index}@example.org`)
   const owners = []
@@ -274,7 +274,7 @@ describe('wrong passwords in the password grant (RFC 6749 §4.3.2)', () => {
   })
 })
 
-test('are counted by each node separately if the shared counters are unavailable [T064]', async () => {
+test('wrong passwords are still counted if the shared counters are unavailable [T064]', async () => {
   let isAway = false
   const aroundStore: AroundStore = ({ name }, run) => {
     if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -291,7 +291,7 @@ test('are counted by each node separately if the shared counters are unavailable
   expect((await guesser(app, other)(app.password)).status).toBe(303)
 })
 
-test('are counted by two nodes together', async () => {
+test('wrong passwords are counted by two nodes together', async () => {
   await using app = await start({ limits })
   await using node = await startServer({ beside: app, limits, trustedProxies: ['127.0.0.1'] })
   expect((await guesser(app, here)('wrong')).status).toBe(403)

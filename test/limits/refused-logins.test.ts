@@ -31,7 +31,7 @@ const stores = [
 
 describe.each(stores)('a failed login on $name', ({ name, options: open }) => {
   test.skipIf(name === 'PostgreSQL' && lacksPostgres)(
-    'needs at most a few database operations after any number of wrong passwords',
+    'needs at most seven store operations, and at most two once the limit is reached',
     async () => {
       const { options, drop } = await open()
       try {

@@ -107,7 +107,7 @@ describe('invalid tokens at a guard', () => {
     expect((await ask(app, token)).status).toBe(429)
   })
 
-  test('are counted by each node separately if the shared counters are unavailable', async () => {
+  test('are still counted if the shared counters are unavailable', async () => {
     let isAway = false
     const aroundStore: AroundStore = ({ name }, run) => {
       if (isAway && name.startsWith('transients.')) throw new StoreUnavailable('gone')
@@ -243,7 +243,7 @@ describe('tokenQuota', () => {
     ])
   })
 
-  test('adds no such headers to requests without a token, or without a quota', async () => {
+  test('adds no rate limit headers to responses to requests without a token, or without a quota', async () => {
     await using app = await start({ tokenQuota: 2 })
     const anonymous = await fetch(`${app.issuer}/api/public`)
     expect(anonymous.headers.get('ratelimit')).toBeNull()

@@ -523,7 +523,7 @@ describe('caching (RFC 9111)', () => {
     expect(await countFetches({ 'cache-control': 'no-store' }, [0, 0])).toBe(3)
   })
 
-  test('revalidates a document with no-cache before each use', async () => {
+  test('fetches a document with no-cache again before each use', async () => {
     expect(await countFetches({ 'cache-control': 'no-cache' }, [0, 0])).toBe(3)
   })
 
@@ -700,7 +700,7 @@ describe('unresponsive hosts', () => {
   })
 })
 
-test('evicts the least recently used document', () => {
+test('BoundedMap evicts the least recently used entry', () => {
   const map = new BoundedMap<number>(2)
   map.set('a', 1)
   map.set('b', 2)

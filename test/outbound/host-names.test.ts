@@ -51,7 +51,7 @@ const nowhere = 'Its host has no public address.'
 const lookUp = (name: string, { signal } = new AbortController()) =>
   nameServerLookup([names.address])(name, signal)
 
-/** Returns the async resource types of the look-ups that the work creates. The first type is the thread pool's. */
+/** Returns the types of look-up that `run` starts: GETADDRINFOREQWRAP in the thread pool, or QUERYWRAP outside it. */
 const kindsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
   const kinds = new Set<string>()
   const hook = createHook({ init: (_id, type) => void kinds.add(type) }).enable()
@@ -75,17 +75,17 @@ describe('the IP addresses of a host name', () => {
   test.each([
     ['A', four],
     ['AAAA', six],
-  ] as const)('are those of one family: %s', async (type, address) => {
+  ] as const)('may belong to only one family: %s', async (type, address) => {
     names.respond('one.example', { A: [], AAAA: [], [type]: [address.address] })
     await expect(lookUp('one.example')).resolves.toEqual([address])
   })
 
-  test.each(['A', 'AAAA'] as const)('are found if a name server knows no %s', async (type) => {
+  test.each(['A', 'AAAA'] as const)('are found if the query for %s fails', async (type) => {
     names.respond('half.example', { A: [four.address], AAAA: [six.address], [type]: 'SERVFAIL' })
     await expect(lookUp('half.example')).resolves.toEqual([type === 'A' ? six : four])
   })
 
-  test('are an empty list for an unknown name', async () => {
+  test('are not found for an unknown name or a name without addresses', async () => {
     names.respond('empty.example', { A: [], AAAA: [] })
     names.respond('nobody.example', { A: 'NXDOMAIN', AAAA: 'NXDOMAIN' })
     await expect(lookUp('empty.example')).rejects.toMatchObject({ code: 'ENODATA' })
@@ -177,7 +177,7 @@ test('with dangerouslyAllowPrivateAddresses, resolves names that only this machi
   }
 })
 
-test('does not occupy a thread of the process, and does not keep the process alive', async () => {
+test('a look-up occupies no thread of the process, and an abort signal cancels it', async () => {
   const control = new AbortController()
   const kinds = await kindsOf(async () => {
     const given = lookUp('a.silent.example', control).catch(({ code }) => code)
@@ -186,7 +186,7 @@ test('does not occupy a thread of the process, and does not keep the process ali
     expect(await given).toBe('ECANCELLED')
   })
   expect(kinds).toEqual(['QUERYWRAP'])
-  // The default name servers of this machine must not matter either.
+  // The default resolver does not use the thread pool either.
   const outbound = outboundWith({}, { dangerouslyAllowPrivateAddresses: false })
   expect(await kindsOf(() => outcome(outbound, 'https://a.invalid/c'))).toEqual(['QUERYWRAP'])
 })

@@ -140,15 +140,18 @@ describe('RFC 7662 §2.1 the introspection request', () => {
     )
   })
 
-  test.each(['access_token', 'refresh_token', 'session', '', 'x'.repeat(5_000)])(
-    '§2.1 finds the token with any token_type_hint: "%.20s" [T259]',
-    async (token_type_hint) => {
-      const { access_token, refresh_token } = await conf.tokens()
-      for (const token of [access_token, refresh_token])
-        expect((await introspect(conf, token, { token_type_hint })).body.active).toBe(true)
-      expectInactive(await introspect(conf, 'unknown', { token_type_hint }))
-    },
-  )
+  test.each([
+    ['access_token', 'access_token'],
+    ['refresh_token', 'refresh_token'],
+    ['an unknown one', 'session'],
+    ['an empty one', ''],
+    ['5,000 characters', 'x'.repeat(5_000)],
+  ])('§2.1 finds the token with any token_type_hint: %s [T259]', async (_what, token_type_hint) => {
+    const { access_token, refresh_token } = await conf.tokens()
+    for (const token of [access_token, refresh_token])
+      expect((await introspect(conf, token, { token_type_hint })).body.active).toBe(true)
+    expectInactive(await introspect(conf, 'unknown', { token_type_hint }))
+  })
 })
 
 describe('RFC 7662 §2.2 active tokens', () => {

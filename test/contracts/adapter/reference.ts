@@ -36,7 +36,7 @@ export const describeReference = (world: () => World): void => {
       expect(holder.body).toMatchObject({ user: { id: world().user.id } })
     })
 
-    test('does not log a browser in that sends a token: pages show no user before the login', async () => {
+    test('does not log in a browser that sends a token: pages show no user before the login', async () => {
       const { app, user } = world()
       const agent = newBrowser(app)
       const isKnown = async () => (await pageOf(app, agent)).html.includes(user.email)
