@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { lacks } from './needs.ts'
 import {
   Program,
@@ -39,21 +41,43 @@ export const run = async (
 export const readJson = async (path: string): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(path, 'utf8'))
 
-let packed: Promise<string> | undefined
-
-/** Builds and packs the package once in each worker. Returns the path of the tarball. */
-export const packedTarball = (): Promise<string> => {
-  packed ??= pack()
-  return packed
+/**
+ * Creates a folder once in a run, in whichever worker needs it first, and returns its path. The run deletes its temporary
+ * folders at its end.
+ */
+const once = async (name: string, fill: (path: string) => Promise<void>): Promise<string> => {
+  const path = join(tmpdir(), `oauth2server-${name}`)
+  const lock = `${path}.lock`
+  for (;;) {
+    const isOurs = await mkdir(lock).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error
+        return false
+      },
+    )
+    if (isOurs) break
+    await delay(50)
+  }
+  try {
+    if (existsSync(path)) return path
+    const folder = await temporaryFolder()
+    await fill(folder.path)
+    await rename(folder.path, path)
+    return path
+  } finally {
+    // After a failure, the next worker tries again.
+    await rmdir(lock)
+  }
 }
 
-const pack = async (): Promise<string> => {
-  // The run deletes its temporary folders at its end.
-  const { path } = await temporaryFolder()
-  await run(process.execPath, ['scripts/build.js', '--if-stale'])
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', path]
-  const { stdout } = await run('npm', args)
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+/** Builds and packs the package once in a run. Returns the path of the tarball. */
+export const packedTarball = async (): Promise<string> => {
+  const path = await once('packed', async (folder) => {
+    await run(process.execPath, ['scripts/build.js', '--if-stale'])
+    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder])
+  })
+  const [filename = ''] = await readdir(path)
   return join(path, filename)
 }
 
@@ -62,18 +86,12 @@ const npmInstall = async (cwd: string, packages: readonly string[]): Promise<voi
   await run('npm', ['install', ...quiet, ...packages], { cwd, limit: installationLimit })
 }
 
-let alone: Promise<string> | undefined
-
 /** Returns a directory in which only the packed package is installed. */
-const installedAlone = (): Promise<string> => {
-  alone ??= (async () => {
-    const { path } = await temporaryFolder()
-    await writeFile(join(path, 'package.json'), '{ "private": true }')
-    await npmInstall(path, [await packedTarball()])
-    return path
-  })()
-  return alone
-}
+const installedAlone = (): Promise<string> =>
+  once('installed-alone', async (folder) => {
+    await writeFile(join(folder, 'package.json'), '{ "private": true }')
+    await npmInstall(folder, [await packedTarball()])
+  })
 
 /**
  * Installs the packages that `package.json` lists and additional packages. The first installation in a directory starts
