@@ -247,25 +247,27 @@ describe('DS-02 Algorithmic complexity', () => {
   })
 
   const long = 'a'.repeat(12_000)
-  test.each([
-    `Accept-Language: ${'a-'.repeat(6_000)}!`,
-    `Accept-Language: ${'en;q=0.1,'.repeat(1_300)}`,
-    `Accept: ${'text/html;q=0.1,'.repeat(700)}`,
-    `Cookie: ${long};`,
-    `Cookie: ${'oauth2server_session=;'.repeat(500)}`,
-    `Cookie: ${'; '.repeat(6_000)}`,
-    `Authorization: Bearer ${long}!`,
-    `Authorization: Bearer${' '.repeat(12_000)}x y`,
-    `Authorization: Bearer ${'a.'.repeat(6_000)}`,
-    `Authorization: Basic ${long}=!`,
-    `DPoP: ${'a.'.repeat(6_000)}`,
-    `X-Forwarded-For: ${'fe80::1%a,'.repeat(1_200)}`,
-    `User-Agent: ${'('.repeat(12_000)}`,
-    `User-Agent: ${'Mozilla/5.0 '.repeat(1_000)}`,
-    `Content-Type: application/x-www-form-urlencoded${' '.repeat(12_000)};x`,
-    `Origin: http://${'a.'.repeat(5_000)}`,
-    `X-Request-Id: ${long}`,
-  ])('processes the header %.40s in less than 50 ms', async (line) => {
+  test.each(
+    [
+      `Accept-Language: ${'a-'.repeat(6_000)}!`,
+      `Accept-Language: ${'en;q=0.1,'.repeat(1_300)}`,
+      `Accept: ${'text/html;q=0.1,'.repeat(700)}`,
+      `Cookie: ${long};`,
+      `Cookie: ${'oauth2server_session=;'.repeat(500)}`,
+      `Cookie: ${'; '.repeat(6_000)}`,
+      `Authorization: Bearer ${long}!`,
+      `Authorization: Bearer${' '.repeat(12_000)}x y`,
+      `Authorization: Bearer ${'a.'.repeat(6_000)}`,
+      `Authorization: Basic ${long}=!`,
+      `DPoP: ${'a.'.repeat(6_000)}`,
+      `X-Forwarded-For: ${'fe80::1%a,'.repeat(1_200)}`,
+      `User-Agent: ${'('.repeat(12_000)}`,
+      `User-Agent: ${'Mozilla/5.0 '.repeat(1_000)}`,
+      `Content-Type: application/x-www-form-urlencoded${' '.repeat(12_000)};x`,
+      `Origin: http://${'a.'.repeat(5_000)}`,
+      `X-Request-Id: ${long}`,
+    ].map((value) => [value.slice(0, 40), value] as const),
+  )('processes the header %s in less than 50 ms', async (_, line) => {
     for (const [method, target] of [
       ['GET', '/api/me'],
       ['POST', '/oauth/token'],

@@ -730,16 +730,18 @@ describe('HT-07 Paths, methods and error bodies [T096]', () => {
     },
   )
 
-  test.each([
-    '*',
-    '',
-    '?',
-    '/%',
-    '/oauth/%zz',
-    '/oauth/%FF',
-    '/oauth/constructor',
-    `/${'a'.repeat(9_000)}`,
-  ])('returns 4xx for the target %.30j', async (target) => {
+  test.each(
+    [
+      '*',
+      '',
+      '?',
+      '/%',
+      '/oauth/%zz',
+      '/oauth/%FF',
+      '/oauth/constructor',
+      `/${'a'.repeat(9_000)}`,
+    ].map((value) => [JSON.stringify(value.slice(0, 30)), value] as const),
+  )('returns 4xx for the target %s', async (_, target) => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
       // Node closes the connection if a request has no target.
       const response = await send({ method, target }).catch(() => ({ status: 400, text: '' }))
