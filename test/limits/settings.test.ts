@@ -45,8 +45,9 @@ test('dangerouslyIgnoreLimits causes a warning at start-up', () => {
   )
 })
 
-test('the default of every limit is at least 20 in ten minutes, except for wrong passwords of one account', () => {
-  const ofOneAccount = /^(?:wrongPasswordsOfAccount|guessesOfAccount|wrongPasswordsOfKnownBrowser)$/
+test('the default of every limit is at least 20 in ten minutes, except for wrong passwords and links of one account', () => {
+  const ofOneAccount =
+    /^(?:wrongPasswordsOfAccount|guessesOfAccount|wrongPasswordsOfKnownBrowser|userLinks)$/
   for (const name of limitNames.filter((each) => !ofOneAccount.test(each))) {
     const { points, seconds } = limitTable[name]
     expect((points / seconds) * 600).toBeGreaterThanOrEqual(20)

@@ -157,7 +157,8 @@ describe('the consent page', () => {
       'calendar:read',
     ])
     expect(all(form, /name="optional_scope" value="([^"]*)" checked/g)).toEqual(['notes:write'])
-    expect(all(form, /name="confirm" value="([^"]*)"/g)).toEqual(['yes', 'no'])
+    // The first button, which Enter presses, decides nothing.
+    expect(all(form, /name="confirm" value="([^"]*)"/g)).toEqual(['', 'yes', 'no'])
   })
 
   test('warns about unverified clients, and about names that mix alphabets', async () => {
