@@ -72,14 +72,15 @@ test('the number of SQL statements for a page does not depend on the number of r
     const found: number[] = []
     for (const page of pages) {
       const browser = page.startsWith('/admin') ? admin : own
-      const count = await statementsOf(async () => {
+      const visit = async (): Promise<void> => {
         const response = await browser.fetch(`${t.issuer}${page}`)
         expect(response.status, page).toBe(200)
         if (rows > 1 && page.endsWith('applications/')) {
           expect((await response.text()).split('Client ').length, page).toBeGreaterThan(rows)
         }
-      })
-      found.push(count)
+      }
+      // Use the smaller of two numbers, because events of the logins may be written during one of the visits.
+      found.push(Math.min(await statementsOf(visit), await statementsOf(visit)))
     }
     return found
   }
