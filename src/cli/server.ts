@@ -3,6 +3,9 @@ import { type AuthorizationServer, createAuthorizationServer } from '../index.ts
 import { configurationOf } from './configuration.ts'
 import { say } from './output.ts'
 
+/** Warnings about the configuration of the running server, which commands omit. */
+const ofRunningServer: readonly string[] = ['settings.loosened', 'users.reusable_ids']
+
 /**
  * Creates a server without background tasks from the configuration of the command, runs the work of the command with it,
  * and closes the server.
@@ -22,9 +25,8 @@ export const withServer = async (
           transients: undefined,
           sweepInterval: 0,
           metricsToken: null,
-          // Omit warnings about settings: they concern the running server, not a command.
           log: ({ level, event, message }) => {
-            if (event !== 'settings.loosened') say(`${level}: ${message}`)
+            if (!ofRunningServer.includes(event)) say(`${level}: ${message}`)
           },
         })
   try {
