@@ -364,7 +364,7 @@ describe('decision §6.4 bodies', () => {
       /More(?: |%20)than(?: |%20)100(?: |%20)parameters/,
     )
     const allowed = await send({ method: 'POST', target, headers: [urlencoded], body: body(100) })
-    expect(`${allowed.text}${allowed.headers.get('location')}`).not.toContain('100')
+    expect(`${allowed.text}${allowed.headers.get('location')}`).not.toMatch(/More(?: |%20)than/)
   })
 
   test.each(['gzip', 'deflate', 'br', 'identity'])(
