@@ -103,6 +103,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
     deviceTokenId: await tokenIdOf(server, viewer, diary),
     asking: everything,
     unchecked,
+    leaked: onTheWay,
     search: 'grace',
   }
 }
