@@ -3,6 +3,7 @@ import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
+import { adminNavigation } from '../parts/admin-navigation.ts'
 import { eventName } from '../parts/event-name.ts'
 import { facts } from '../parts/facts.ts'
 import { paging } from '../parts/navigation.ts'
@@ -45,8 +46,8 @@ export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) 
   return layout(
     frame,
     activity.title,
-    html`<p class="back"><a href="${frame.links.admin}">${texts.title}</a></p>
-<h1>${activity.title}</h1>
+    html`<h1>${activity.title}</h1>
+${adminNavigation('activity', frame)}
 <p class="about">${texts.activityAbout}</p>
 ${searchForm(view, frame)}
 ${

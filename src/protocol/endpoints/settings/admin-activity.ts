@@ -3,9 +3,10 @@ import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
 import { ownEvents } from '../../extension-names.ts'
 import type { events as eventsShape } from '../../openapi/schemas/activity.ts'
-import { checkAdmin, searchedIn } from './admin.ts'
+import { checkAdmin } from './admin.ts'
 import { deviceName } from './device-name.ts'
 import { cursorOf, listed } from './list-page.ts'
+import { searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 /** Lists and searches the audit events of all users, for administrators. */

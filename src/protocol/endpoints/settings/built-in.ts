@@ -2,6 +2,8 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
 import { adminActivityPage } from './admin-activity.ts'
+import { adminUserPage } from './admin-user.ts'
+import { adminUsersPage } from './admin-users.ts'
 import { applicationsPage } from './applications.ts'
 import {
   authorizationPage,
@@ -33,5 +35,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   activityPage,
   leakedPage,
   adminPage,
+  adminUsersPage,
+  adminUserPage,
   adminActivityPage,
 ]
