@@ -3,7 +3,6 @@ import type { AuthorizationServer } from '../index.ts'
 import { auditEvents, isBuiltInEventName } from '../model/audit-event.ts'
 import { auditToWire } from '../model/audit-wire.ts'
 import { routineCountToWire } from '../model/routine-count.ts'
-import type { ActivitySearch } from '../records/audit/activity.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { noSuchUser } from './find-user.ts'
 import { single } from './options.ts'
@@ -110,10 +109,12 @@ const printCounts = (_options: object, command: Command): Promise<void> =>
     for await (const count of activity.counts(search)) print(routineCountToWire(count))
   })
 
+type Search = Parameters<AuthorizationServer['activity']['search']>[0]
+
 const found = async (
   { event, user, client, ...times }: AuditOptions,
   command: Command,
-  show: (search: ActivitySearch, server: AuthorizationServer) => Promise<void>,
+  show: (search: Search, server: AuthorizationServer) => Promise<void>,
 ): Promise<void> => {
   if (event !== undefined && !isBuiltInEventName(event) && !event.includes('/')) {
     const known = Object.keys(auditEvents).join(', ')
