@@ -481,7 +481,9 @@ describe('XS-06 Content of the consent page', () => {
     const many = ['r', 'w', 'rw:all', 'user:email', 'notes:read', 'notes:write']
     const client = await attack.client({ defaultScopes: ['r', 'w'] })
     const ids = (html: string) =>
-      [...html.matchAll(/<li>[^<]*<code>([^<]+)<\/code>/g)].map(([, id]) => id)
+      [...html.matchAll(/<li>(?:<strong>)?[^<]*(?:<\/strong> )?<code>([^<]+)<\/code>/g)].map(
+        ([, id]) => id,
+      )
     const html = await consentPage({ scope: many.join(' ') }, { client })
     expect([...ids(html)].sort()).toEqual([...many].sort())
     const omitted = await consentPage({ scope: undefined }, { client })
