@@ -494,9 +494,9 @@ describe('XS-06 Content of the consent page', () => {
     }
     const theirs = await consentPage({ scope: 'r' }, { client, as: 'b' })
     expect(shown(theirs)).toContain(`${en.consent.user} ${attack.users.b.user.email}`)
-    // If a client requests more scopes later, the page shows all scopes and not only the new ones.
+    // If a client requests more scopes later, the page shows all scopes and not only the new ones, which come first.
     await attack.grant({ scope: 'r' }, { client })
-    expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['r', 'w'])
+    expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['w', 'r'])
     // The page shows no scope if no scope is requested.
     const nothing = await consentPage({ scope: undefined }, { client: await attack.client() })
     expect(ids(nothing)).toEqual([])
