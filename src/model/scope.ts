@@ -193,6 +193,12 @@ export const parseScope = (text: string): readonly string[] => {
   return [...scopes]
 }
 
+/**
+ * A scope with which clients of OpenID Connect ask for a refresh token. Many clients always send it. Here, the grant
+ * decides who gets a refresh token, so the scope is accepted and ignored unless it is registered.
+ */
+export const offlineAccess = 'offline_access'
+
 /** Returns whether every scope of `inner` is in `outer`. */
 export const isWithin = (inner: readonly string[], outer: readonly string[]): boolean => {
   const allowed = new Set(outer)
@@ -200,19 +206,26 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes, or `otherwise` for a request without scopes.
- * @throws OAuthError `invalid_scope` for a scope that is not in `within`
+ * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` if it is not in
+ * `within`.
+ * @throws OAuthError `invalid_scope` for another scope that is not in `within`
  */
 export const narrow = (
   requested: string | undefined,
   { within, otherwise }: { within: readonly string[]; otherwise: readonly string[] },
 ): readonly string[] => {
-  const scopes = requested === undefined ? otherwise : parseScope(requested)
-  if (!isWithin(scopes, within)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The scope is unknown, or this client may not request it.',
-    )
-  }
-  return scopes
+  if (requested === undefined) return allWithin(otherwise, within)
+  const parsed = parseScope(requested)
+  const scopes = parsed.filter((scope) => scope !== offlineAccess || within.includes(scope))
+  const asksOnlyForRefreshTokens = parsed.length > 0 && scopes.length === 0
+  return allWithin(asksOnlyForRefreshTokens ? otherwise : scopes, within)
+}
+
+const allWithin = (scopes: readonly string[], within: readonly string[]): readonly string[] => {
+  const refused = scopes.find((scope) => !within.includes(scope))
+  if (refused === undefined) return scopes
+  throw new OAuthError(
+    'invalid_scope',
+    `The scope ${refused} is unknown, or this client may not request it.`,
+  )
 }
