@@ -44,8 +44,8 @@ ${questions(view, frame)}
 </section>
 ${list('sessions', texts.sessions, view.sessions, texts.noSessions, (item) => sessionRow(item, frame), frame)}
 ${list('tokens', texts.tokens, view.tokens, texts.noTokens, (item) => tokenRow(item, view, frame), frame)}
-${list('clients', texts.clients, view.clients, texts.noClients, (item) => applicationRow(item, frame), frame)}
-${list('authorized', texts.authorized, view.authorized, texts.noAuthorized, (item) => applicationRow(item, frame), frame)}`,
+${list('clients', texts.clients, view.clients, texts.noClients, (item) => applicationRow(item, frame.texts.facts.created, frame), frame)}
+${list('authorized', texts.authorized, view.authorized, texts.noAuthorized, (item) => applicationRow(item, frame.texts.facts.since, frame), frame)}`,
     { place: { entry: 'admin', isBelow: true } },
   )
 }
@@ -63,12 +63,15 @@ const limits = ({ isOwn, canSetActive, sessions }: AdminUserView, frame: Frame):
 const questions = (view: AdminUserView, frame: Frame): Html => {
   const { users: texts, leaked } = frame.texts
   const { action, isOwn, user, sessions, canSetActive } = view
-  const act = (name: string, { label, about }: { label: string; about: string }): Html =>
+  const act = (name: string, label: string, about: string): Html =>
     ask({ label, about, action, fields: { act: name } }, frame)
-  const { acts } = leaked
-  return html`${act('end_tokens', isOwn ? acts.endMine : acts.endUser)}
-${sessions === null ? '' : act('log_out', isOwn ? acts.logOutElsewhere : acts.logOut)}
-${!canSetActive || isOwn ? '' : user.isActive ? act('deactivate', texts.deactivate) : act('activate', texts.activate)}`
+  const endTokens = isOwn ? leaked.acts.endMine : leaked.acts.endUser
+  const logOut = isOwn ? leaked.acts.logOutElsewhere : leaked.acts.logOut
+  const setActive = user.isActive ? texts.deactivate : texts.activate
+  const active = user.isActive ? 'deactivate' : 'activate'
+  return html`${act('end_tokens', endTokens.label, endTokens.about)}
+${sessions === null ? '' : act('log_out', logOut.label, logOut.about)}
+${!canSetActive || isOwn ? '' : act(active, setActive.label, setActive.about)}`
 }
 
 const list = <T>(
@@ -128,14 +131,14 @@ ${ask(
 )}`
 }
 
-const applicationRow = (item: UserApplicationItem, frame: Frame): Html => {
+const applicationRow = (item: UserApplicationItem, since: string, frame: Frame): Html => {
   const { facts: words } = frame.texts
   return html`<div class="name">
 <h3><a href="${item.href}"><bdi>${item.name}</bdi></a></h3>
 ${item.isDisabled ? badge(words.disabled, 'bad') : ''}
 </div>
 ${facts([
-  item.createdAt === null ? undefined : [words.since, day(frame, item.createdAt)],
+  item.createdAt === null ? undefined : [since, day(frame, item.createdAt)],
   [words.clientId, html`<code dir="ltr">${item.clientId}</code>`],
 ])}`
 }

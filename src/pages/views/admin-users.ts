@@ -4,7 +4,7 @@ import { layout } from '../layout.ts'
 import type { AdminUsersView, UserItem } from '../models/admin-users.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
 import { secretNotice } from '../parts/admin-search.ts'
-import { badge, facts } from '../parts/facts.ts'
+import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { paging } from '../parts/navigation.ts'
 
@@ -49,8 +49,8 @@ ${search === '' ? '' : html`<a href="${action}">${admin.all}</a>`}
 const row = (user: UserItem, frame: Frame): Html => html`<div class="name">
 <h2><a href="${user.href}"><bdi>${user.name}</bdi></a></h2>
 ${userBadges(user, frame)}
-</div>
-${facts([[frame.texts.users.id, html`<bdi>${user.id}</bdi>`]])}`
+<small class="hint">${frame.texts.users.id} <bdi>${user.id}</bdi></small>
+</div>`
 
 /** Renders the state of a user. */
 export const userBadges = (user: UserItem, { texts: { users: texts } }: Frame): Html =>

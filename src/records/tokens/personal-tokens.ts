@@ -16,6 +16,7 @@ import type {
 } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
@@ -114,7 +115,7 @@ export class PersonalTokens {
       await audit.add(tx, 'personal_token.created', {
         ...ofToken(token, checked.name),
         isRoutine: isInternal,
-        details: { scopes, expires },
+        details: { scopes, expires, ending: endingOf(token.accessToken) },
       })
       return token
     })
@@ -152,8 +153,13 @@ export class PersonalTokens {
     await store.transaction(async (tx) => {
       const context = { ...this.#context, store: tx }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
-      const fields = changedFields({ name: before, scopes: token.scopes }, { name, scopes })
-      const about = { ...ofToken(token, name ?? before), details: { fields } }
+      const [was, is] = [
+        { name: before, scopes: token.scopes },
+        { name, scopes },
+      ]
+      const fields = changedFields(was, is)
+      const details = { fields, changes: changesOf(was, is) }
+      const about = { ...ofToken(token, name ?? before), details }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       if (!scopes) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
@@ -231,7 +237,7 @@ export class PersonalTokens {
         await audit.add(tx, 'personal_token.rotated', {
           ...ofToken(fields, before.name),
           isRoutine: fields.isInternal,
-          details: { overlap },
+          details: { overlap, ending: endingOf(accessToken) },
         })
         return this.#withValue(fields, accessToken, end > now ? end : null)
       }),
@@ -293,6 +299,9 @@ export class PersonalTokens {
     return new TokenWithValue(fields, this.#context.scopes, { accessToken, previousExpires })
   }
 }
+
+/** Returns the last four characters of a token, by which people recognize it. */
+export const endingOf = (accessToken: string): string => accessToken.slice(-4)
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
 class TokenWithValue extends Token implements RotatedPersonalToken {

@@ -3,13 +3,20 @@ import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
+import type { StoredToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import { nameOfClient, ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { accessClaims } from '../seals/claims.ts'
 import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
-import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
+import {
+  endingOf,
+  type PersonalToken,
+  type PersonalTokenOptions,
+  PersonalTokens,
+} from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
@@ -103,14 +110,25 @@ export class Tokens {
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
-      if (!(await this.#end(token, tx))) return false
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
+      // Read the value before it is deleted. A client that revokes its token needs no further query.
+      const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
+      if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
-      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: {} })
+      const about = { ...ofToken(token, name), isRoutine }
+      if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
+      else await audit.add(tx, event, { ...about, details: { ending: this.#endingOf(row) } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
     return isEnded
+  }
+
+  #endingOf(row: StoredToken | undefined): string | null {
+    if (!row) return null
+    const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
+    const value = this.#context.keys.open('token', row.accessToken, claims)
+    return value === undefined ? null : endingOf(value)
   }
 
   async #end(token: RevocableToken, tx: Store): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { User } from '../../../model/user.ts'
 import { userIdIn } from '../../../model/user-id.ts'
 import type { UserItem } from '../../../pages/models/admin-users.ts'
-import type { users as usersShape } from '../../openapi/schemas/users.ts'
+import { userSearch, type users as usersShape } from '../../openapi/schemas/users.ts'
 import type { Ui } from '../../server-context.ts'
 import { checkAdmin } from './admin.ts'
 import { cursorOf, listed } from './list-page.ts'
@@ -47,6 +47,7 @@ export const adminUsersPage = settingsPage({
     })
     return respond(request, 'adminUsers', { view, json, refused })
   },
+  form: userSearch,
   async change(request, params) {
     checkAdmin(request)
     const { server } = request

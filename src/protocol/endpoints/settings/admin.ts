@@ -9,11 +9,12 @@ import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import { administrationForm, clientActs } from '../../openapi/schemas/administration.ts'
 import { notFound } from '../responses/problem.ts'
+import { redirectResponse } from '../responses/responses.ts'
 import { asTokenId } from './addresses.ts'
 import { checkConfirmation } from './client.ts'
 import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
-import { takeNotice } from './notice.ts'
+import { leaveNotice, takeNotice } from './notice.ts'
 import { looksLikeSecret, searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -31,10 +32,17 @@ export const adminPage = settingsPage({
     checkAdmin(request)
     const { server, texts } = request
     const { administration } = server
-    const given = searchedIn(request, 'token')
-    const isSecret = looksLikeSecret(given) && !(await isClient(given, request))
-    // A bookmark may contain a token. Do not repeat it, and do not say that there is no such token.
-    const search = { client: searchedIn(request, 'client'), token: isSecret ? '' : given }
+    const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
+    const { links } = server.ui
+    if (
+      !request.asJson &&
+      looksLikeSecret(search.token) &&
+      !(await isClient(search.token, request))
+    ) {
+      // A bookmark may contain a token. Do not repeat it in links, and do not say that there is no such token.
+      await leaveNotice(request, links.admin, { problem: 'looksLikeSecret' })
+      return redirectResponse(links.admin)
+    }
     await server.operations.flushTokenUses()
     const [clients, tokens] = await Promise.all([
       administration.clients(search.client, cursorOf(request, 'clients_after')),
@@ -49,8 +57,7 @@ export const adminPage = settingsPage({
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       actedOn: notice.list ?? 'clients',
-      problem:
-        refused?.problem ?? (isSecret ? { sentence: texts.problems.looksLikeSecret } : undefined),
+      problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
       clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),

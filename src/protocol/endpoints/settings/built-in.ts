@@ -12,6 +12,7 @@ import {
   revokeTokenPage,
 } from './authorization.ts'
 import { clientPage } from './client.ts'
+import { activityExport, adminActivityExport } from './export-activity.ts'
 import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
@@ -33,9 +34,11 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeApplicationPage,
   revokeAllPage,
   activityPage,
+  activityExport,
   leakedPage,
   adminPage,
   adminUsersPage,
   adminUserPage,
   adminActivityPage,
+  adminActivityExport,
 ]

@@ -33,14 +33,21 @@ export const administrationPaths = (server: Described): Parts => ({
       query: [inQuery('user', 'The beginning of an e-mail address, or an ID.'), after('after')],
       response: [200, 'The first or the requested page of the list.', named('Users')],
     }),
+    post: change(server, {
+      id: 'searchUsers',
+      summary: 'Redirects the search form of the page; scripts search by the query',
+      finds: true,
+      body: named('UserSearch'),
+      response: done,
+    }),
   },
   [`${server.settings.adminPrefix}/users/{id}/`]: {
+    parameters: [inPath('id', 'The ID of the user.')],
     get: look(server, {
       id: 'getUser',
       summary: 'Returns a user with sessions, tokens and applications for administrators',
       finds: true,
       query: [
-        inPath('id', 'The ID of the user.'),
         after('sessions_after'),
         after('tokens_after'),
         after('clients_after'),
@@ -52,7 +59,6 @@ export const administrationPaths = (server: Described): Parts => ({
       id: 'administerUser',
       summary: 'Deactivates or activates a user, ends the sessions or tokens of a user',
       finds: true,
-      query: [inPath('id', 'The ID of the user.')],
       body: named('UserForm'),
       response: [200, 'The user after the change.', named('User')],
     }),

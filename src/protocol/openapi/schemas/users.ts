@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formId } from '../form-fields.ts'
+import { formId, formText } from '../form-fields.ts'
 import { flag, text, userId } from '../shape.ts'
 import { authorizedApplication, next } from './applications.ts'
 import { client } from './clients.ts'
@@ -33,6 +33,11 @@ export const userDetails = z.strictObject({
 
 /** The administrators' actions on a user. */
 export const userActs = ['deactivate', 'activate', 'log_out', 'end_tokens', 'delete_token'] as const
+
+/** The search form. Scripts search by the query of a GET. */
+export const userSearch = z.looseObject({
+  user: formText.optional().describe('The beginning of an e-mail address, or an ID.'),
+})
 
 export const userForm = z.looseObject({
   act: z.enum(userActs, { error: `one of ${userActs.join(', ')}` }).describe('The action.'),
