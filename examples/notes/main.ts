@@ -9,6 +9,8 @@ import { openNotes } from './notes.ts'
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({
+    // Other applications can log users in with their account here.
+    openidConnect: true,
     ...options,
     // The package.json declares the scopes of this example as entry points.
     applicationRoot: join(import.meta.dirname, '../..'),
