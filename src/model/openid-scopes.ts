@@ -3,6 +3,7 @@ import { emailScope, Scope } from './scope.ts'
 /** The scope with which a client learns who the user is. OpenID Connect Core §3.1.2.1. */
 export const openidScope = new Scope('openid', {
   helpText: 'Know who you are',
+  access: 'read',
   group: 'User',
   translations: inGroup({
     ar: 'معرفة هويتك',
@@ -39,6 +40,7 @@ export const openidScopes: readonly Scope[] = [
   openidScope,
   new Scope('profile', {
     helpText: 'Read your profile, such as your name and picture',
+    access: 'read',
     group: 'User',
     translations: inGroup({
       ar: 'قراءة ملفك الشخصي، مثل اسمك وصورتك',
@@ -54,6 +56,7 @@ export const openidScopes: readonly Scope[] = [
   }),
   new Scope('email', {
     helpText: emailScope.helpText,
+    access: 'read',
     group: emailScope.group,
     translations: Object.fromEntries(
       ['ar', 'de', 'es', 'fr', 'it', 'ja', 'pl', 'pt', 'zh'].map((language) => [
@@ -64,6 +67,7 @@ export const openidScopes: readonly Scope[] = [
   }),
   new Scope('address', {
     helpText: 'Read your postal address',
+    access: 'read',
     group: 'User',
     translations: inGroup({
       ar: 'قراءة عنوانك البريدي',
@@ -79,6 +83,7 @@ export const openidScopes: readonly Scope[] = [
   }),
   new Scope('phone', {
     helpText: 'Read your phone number',
+    access: 'read',
     group: 'User',
     translations: inGroup({
       ar: 'قراءة رقم هاتفك',
