@@ -135,8 +135,10 @@ export class SigningKeys {
     for (let attempt = 0; attempt < maxAttempts * required.length; attempt += 1) {
       const keys = await this.#opened((await store.signingKeys.all()).filter(isKeyPair))
       const newestOf = (name: string) => keys.find(({ algorithm }) => algorithm === name)
-      const isNew = (name: string) =>
-        clock() - (newestOf(name)?.createdAt ?? 0) < settings.signingKeyExpiresIn * 1000
+      const isNew = (name: string) => {
+        const newest = newestOf(name)
+        return newest && clock() - newest.createdAt < settings.signingKeyExpiresIn * 1000
+      }
       const algorithm = required.find((name) => !isNew(name))
       if (algorithm === undefined) return keys
       const key = await this.#newKey(algorithm, newestOf(algorithm)?.id, attempt)
