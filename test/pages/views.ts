@@ -476,6 +476,11 @@ export const sampleViews = (
           requestId: null,
         },
       ]),
+      routine: [
+        { event: 'token.issued', grantType: 'client_credentials', clientId: 'c9', count: 12_345 },
+        { event: 'token.refreshed', grantType: 'refresh_token', clientId: outside('c8'), count: 1 },
+        { event: 'token.issued', grantType: '', clientId: 'c7', count: 2 },
+      ],
     },
   }
 }

@@ -391,6 +391,11 @@ export const de: Messages = {
     allEvents: 'Alle Ereignisse',
     userHint: 'E-Mail-Adresse oder ID',
     noEvents: 'Es wurde kein Ereignis gefunden.',
+    routine: 'Routineereignisse der letzten 24 Stunden',
+    routineAbout:
+      'Tokens, die Anwendungen für sich selbst angefordert, getauscht oder erneuert haben. Sie werden gezählt statt aufgelistet.',
+    routineCount: 'Anzahl',
+    grantType: 'Grant-Typ',
     token: 'Nummer des Tokens',
     request: 'Anfrage-ID',
     actors: {

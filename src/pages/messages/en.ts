@@ -388,6 +388,11 @@ export const en = {
     allEvents: 'All events',
     userHint: 'E-mail address or ID',
     noEvents: 'No event was found.',
+    routine: 'Routine events of the last 24 hours',
+    routineAbout:
+      'Tokens that applications requested for themselves, exchanged or refreshed. They are counted instead of listed.',
+    routineCount: 'Number',
+    grantType: 'Grant type',
     token: 'Number of the token',
     request: 'Request ID',
     /** The actors that are not users. */

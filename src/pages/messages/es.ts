@@ -388,6 +388,11 @@ export const es: Messages = {
     allEvents: 'Todos los eventos',
     userHint: 'Correo electrónico o ID',
     noEvents: 'No se ha encontrado ningún evento.',
+    routine: 'Eventos rutinarios de las últimas 24 horas',
+    routineAbout:
+      'Tokens que las aplicaciones solicitaron para sí mismas, intercambiaron o renovaron. Se cuentan en lugar de mostrarse uno por uno.',
+    routineCount: 'Cantidad',
+    grantType: 'Tipo de concesión',
     token: 'Número del token',
     request: 'ID de la solicitud',
     actors: {

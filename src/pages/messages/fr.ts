@@ -395,6 +395,11 @@ export const fr: Messages = {
     allEvents: 'Tous les événements',
     userHint: 'Adresse e-mail ou ID',
     noEvents: 'Aucun événement n’a été trouvé.',
+    routine: 'Événements courants des dernières 24 heures',
+    routineAbout:
+      'Jetons que les applications ont demandés pour elles-mêmes, échangés ou renouvelés. Ils sont comptés au lieu d’être listés.',
+    routineCount: 'Nombre',
+    grantType: 'Type d’autorisation',
     token: 'Numéro du jeton',
     request: 'ID de la requête',
     actors: {

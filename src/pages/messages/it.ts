@@ -387,6 +387,11 @@ export const it: Messages = {
     allEvents: 'Tutti gli eventi',
     userHint: 'Indirizzo e-mail o ID',
     noEvents: 'Nessun evento trovato.',
+    routine: 'Eventi ordinari delle ultime 24 ore',
+    routineAbout:
+      'Token che le applicazioni hanno richiesto per sé, scambiato o rinnovato. Vengono contati invece che elencati.',
+    routineCount: 'Quantità',
+    grantType: 'Tipo di concessione',
     token: 'Numero del token',
     request: 'ID della richiesta',
     actors: {

@@ -388,6 +388,11 @@ export const ja: Messages = {
     allEvents: 'すべてのイベント',
     userHint: 'メールアドレスまたは ID',
     noEvents: 'イベントが見つかりませんでした。',
+    routine: '過去 24 時間の定常的なイベント',
+    routineAbout:
+      'アプリケーションが自身のために要求、交換、または更新したトークンです。個別には表示されず、件数だけが記録されます。',
+    routineCount: '件数',
+    grantType: 'グラントタイプ',
     token: 'トークン番号',
     request: 'リクエスト ID',
     actors: {

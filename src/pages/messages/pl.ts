@@ -394,6 +394,11 @@ export const pl: Messages = {
     allEvents: 'Wszystkie zdarzenia',
     userHint: 'Adres e-mail lub ID',
     noEvents: 'Nie znaleziono zdarzeń.',
+    routine: 'Rutynowe zdarzenia z ostatnich 24 godzin',
+    routineAbout:
+      'Tokeny, których aplikacje zażądały dla siebie, które wymieniły lub odnowiły. Są zliczane, a nie wyświetlane pojedynczo.',
+    routineCount: 'Liczba',
+    grantType: 'Rodzaj przyznania',
     token: 'Numer tokenu',
     request: 'ID żądania',
     actors: {

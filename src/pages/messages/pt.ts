@@ -387,6 +387,11 @@ export const pt: Messages = {
     allEvents: 'Todos os eventos',
     userHint: 'E-mail ou ID',
     noEvents: 'Nenhum evento foi encontrado.',
+    routine: 'Eventos de rotina das últimas 24 horas',
+    routineAbout:
+      'Tokens que os aplicativos solicitaram para si mesmos, trocaram ou renovaram. Eles são contados em vez de listados.',
+    routineCount: 'Quantidade',
+    grantType: 'Tipo de concessão',
     token: 'Número do token',
     request: 'ID da solicitação',
     actors: {

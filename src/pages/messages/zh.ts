@@ -355,6 +355,10 @@ export const zh: Messages = {
     allEvents: '所有事件',
     userHint: '电子邮件地址或 ID',
     noEvents: '未找到任何事件。',
+    routine: '过去 24 小时的常规事件',
+    routineAbout: '应用程序为自身请求、交换或刷新的令牌。这些事件只计数，不逐条列出。',
+    routineCount: '数量',
+    grantType: '授权类型',
     token: '令牌编号',
     request: '请求 ID',
     actors: {
