@@ -35,6 +35,7 @@ const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, a
 const members = {
   redirect_uris: member(z.array(z.string()), 'an array of URIs'),
   token_endpoint_auth_method: member(text, 'a string'),
+  token_endpoint_auth_methods_supported: member(texts, 'an array of strings'),
   grant_types: member(texts, 'an array of strings'),
   response_types: member(texts, 'an array of strings'),
   client_name: member(z.string().refine(isPlain), 'a string without control characters'),
@@ -168,7 +169,7 @@ export const describedClient = (
       // The client record stores the implicit grant as the response type `token` only.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
       responseTypes,
-      tokenEndpointAuthMethod: metadata.token_endpoint_auth_method === undefined ? null : method,
+      tokenEndpointAuthMethod: isDefaultMethod(metadata, method) ? null : method,
       // The client record validates the keys.
       jwks: metadata.jwks ? JSON.stringify(metadata.jwks) : null,
       jwksUri: metadata.jwks_uri ?? null,
@@ -177,14 +178,25 @@ export const describedClient = (
   }
 }
 
+/** Returns the requested method, or the first permitted one of the methods that the client supports. */
 const authMethodOf = (
-  { token_endpoint_auth_method: requested = 'client_secret_basic' }: ClientMetadata,
+  {
+    token_endpoint_auth_method: requested = 'client_secret_basic',
+    token_endpoint_auth_methods_supported: alternatives = [],
+  }: ClientMetadata,
   { authMethods }: MetadataRules,
 ): TokenEndpointAuthMethod => {
-  const method = authMethods.find((permitted) => permitted === requested)
+  const [method] = [requested, ...alternatives].flatMap(
+    (candidate) => authMethods.find((permitted) => permitted === candidate) ?? [],
+  )
   if (method) return method
   throw metadataError(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}.`)
 }
+
+const isDefaultMethod = (
+  { token_endpoint_auth_method: requested }: ClientMetadata,
+  method: TokenEndpointAuthMethod,
+): boolean => requested === undefined && method === 'client_secret_basic'
 
 /** The grant type of each response type. RFC 7591 §2.1. */
 const grantTypeOf: Readonly<Record<string, string>> = {

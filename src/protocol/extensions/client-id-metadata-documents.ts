@@ -164,7 +164,10 @@ const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: st
 // A document is written for many servers. Remove values that this server does not support.
 const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMetadata => ({
   ...metadata,
-  token_endpoint_auth_method: metadata.token_endpoint_auth_method ?? 'none',
+  token_endpoint_auth_method:
+    metadata.token_endpoint_auth_method ??
+    metadata.token_endpoint_auth_methods_supported?.[0] ??
+    'none',
   grant_types: metadata.grant_types?.filter((type) => known.includes(type)),
   response_types: metadata.response_types?.filter((type) => type === 'code'),
   scope: undefined,
