@@ -81,6 +81,7 @@ export const sampleViews = (
       email: outside(''),
       done: undefined,
       problem: undefined,
+      dropsCookies: true,
     },
     requestLink: {
       purpose: 'reset_password',
