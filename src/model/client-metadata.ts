@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
-import { parseScope, ScopeDoesNotExists } from './scope.ts'
+import { offlineAccess } from './scope.ts'
 
 /*
  * Parses client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a
@@ -145,7 +145,8 @@ export interface DescribedClient {
 
 /**
  * Returns the client that metadata describes, within the rules. Absent members have the defaults of RFC 7591 §2.
- * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1).
+ * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1). Unknown scopes are
+ * removed.
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
 export const describedClient = (
@@ -248,23 +249,15 @@ const redirectUrisOf = (
   return [...new Set(uris)]
 }
 
-const unknownScope = 'scope contains an unknown scope.'
-
-/** Returns the scopes to which the client is limited; null without a limit. */
+/**
+ * Returns the scopes to which the client is limited; null without a limit. Removes scopes that do not exist, because the
+ * client was written for many servers. The response contains the remaining scopes (RFC 7591 §2, §3.2.1).
+ */
 const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly string[] | null => {
-  if (scope === undefined) return null
-  const scopes = listedScopes(scope)
-  if (scopes?.every((id) => rules.scopes.includes(id))) return scopes
-  throw metadataError(unknownScope)
-}
-
-const listedScopes = (scope: string): readonly string[] | undefined => {
-  try {
-    return parseScope(scope)
-  } catch (error) {
-    if (error instanceof OAuthError) return undefined
-    throw error
-  }
+  const listed = (scope ?? '').split(' ').filter((id) => id !== '')
+  const ignored = rules.scopes.includes(offlineAccess) ? '' : offlineAccess
+  if (listed.every((id) => id === ignored)) return null
+  return rules.scopes.filter((id) => listed.includes(id))
 }
 
 // Truncate a long name instead of refusing it, because the user who logs in could not correct it.
@@ -307,7 +300,6 @@ const wireNames: Readonly<Record<string, string>> = { name: 'client_name', websi
 
 /** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */
 export const asMetadataError = (error: unknown): unknown => {
-  if (error instanceof ScopeDoesNotExists) return metadataError(unknownScope)
   if (!(error instanceof InvalidField)) return error
   const { field, message, detail } = error
   if (field !== 'redirect_uris') return metadataError(`${wireNames[field] ?? field}: ${message}`)
