@@ -29,7 +29,7 @@ import type { SelectedPlugIns } from './select-plug-ins.ts'
 /** Builds the context that grants, endpoints and extensions receive. */
 export const buildServerContext = (
   prepared: Prepared,
-  { databaseTransients, queue }: ObservedStore,
+  { databaseTransients, queue, counts }: ObservedStore,
   built: BuiltRecords,
   plugIns: SelectedPlugIns,
   { health }: Readiness,
@@ -75,7 +75,8 @@ export const buildServerContext = (
     operations: {
       isReady: async () => (await health()).isReady,
       health,
-      flushAudit: () => queue.flushBriefly(),
+      flushAudit: async () =>
+        void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
       countGrant: prepared.telemetry.grant,
     },

@@ -80,6 +80,7 @@ export const sampleViews = (
       action: '/login',
       next: '/',
       email: outside(''),
+      client: outside('Photo Print'),
       done: undefined,
       problem: undefined,
     },
@@ -118,6 +119,7 @@ export const sampleViews = (
       user: outside('ada@example.org'),
       otherAccount: '/oauth/authorize?other_account=one-time-id',
       scopes,
+      allowedBefore: ['notes:read'],
       optionalScopes: ['notes:write', 'calendar:read'],
       ticked: ['notes:write'],
       problem: undefined,
@@ -142,6 +144,7 @@ export const sampleViews = (
       user: outside('ada@example.org'),
       otherAccount: '/login?next=%2Foauth%2Fauthorize&prompt=login',
       scopes,
+      allowedBefore: ['notes:read'],
       optionalScopes: ['notes:write'],
       ticked: ['notes:write'],
       problem: undefined,
@@ -510,6 +513,11 @@ export const sampleViews = (
           requestId: null,
         },
       ]),
+      routine: [
+        { event: 'token.issued', grantType: 'client_credentials', clientId: 'c9', count: 12_345 },
+        { event: 'token.refreshed', grantType: 'refresh_token', clientId: outside('c8'), count: 1 },
+        { event: 'token.issued', grantType: '', clientId: 'c7', count: 2 },
+      ],
     },
   }
 }

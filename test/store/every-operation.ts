@@ -235,6 +235,11 @@ const others = async ({
     await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
   }
   await store.auditCheckpoints.deleteBelow(2, 10)
+  const count = { at: 0, event: 'e', grantType: '', clientId: 'c', userId: 1, count: 1 }
+  await store.auditCounts.put([{ ...count, writer: 1 }])
+  await store.auditCounts.list({ userId: 1 }, { after: null, limit: 1 })
+  await store.auditCounts.totals({ clientId: 'c', since: 0 }, 1)
+  await store.auditCounts.deleteBefore(1, 10)
 }
 
 /** Runs every operation of a store at least once, with each form that its statements can take. */

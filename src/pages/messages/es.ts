@@ -47,12 +47,17 @@ export const es: Messages = {
     since: 'Acceso permitido desde',
     permissions: 'Permisos',
     noPermissions: 'Ninguno, salvo saber quién eres',
+    read: 'Solo lectura',
+    write: 'Puede modificar',
+    highRisk: 'Riesgo alto',
     otherGroup: 'Otros',
     unknownBrowser: 'Navegador o programa desconocido',
     words: (name: string) => `${name} se describe así:`,
   },
   login: {
     title: 'Iniciar sesión',
+    continueTo: (client: string) =>
+      `${client} pide acceso a tu cuenta. Decides después de iniciar sesión.`,
     email: 'Correo electrónico',
     password: 'Contraseña',
     submit: 'Iniciar sesión',
@@ -81,6 +86,10 @@ export const es: Messages = {
     asks: (client: string) => `${client} quiere actuar en tu nombre. Pide permiso para:`,
     nothing: (client: string) =>
       `${client} quiere saber quién eres. No obtiene ningún otro permiso.`,
+    asksMore: (client: string) =>
+      `${client} ya tiene acceso a tu cuenta. Ahora pide además permiso para:`,
+    asksAgain: (client: string) => `${client} vuelve a pedir lo que ya has permitido:`,
+    allowedBefore: 'Ya has permitido:',
     optional: 'Puedes desmarcar lo que no quieras permitir.',
     user: 'Has iniciado sesión como',
     otherAccount: '¿No eres tú? Usa otra cuenta',
@@ -382,6 +391,11 @@ export const es: Messages = {
     allEvents: 'Todos los eventos',
     userHint: 'Correo electrónico o ID',
     noEvents: 'No se ha encontrado ningún evento.',
+    routine: 'Eventos rutinarios de las últimas 24 horas',
+    routineAbout:
+      'Tokens que las aplicaciones solicitaron para sí mismas, intercambiaron o renovaron. Se cuentan en lugar de mostrarse uno por uno.',
+    routineCount: 'Cantidad',
+    grantType: 'Tipo de concesión',
     token: 'Número del token',
     request: 'ID de la solicitud',
     actors: {

@@ -47,12 +47,17 @@ export const pt: Messages = {
     since: 'Acesso permitido desde',
     permissions: 'Permissões',
     noPermissions: 'Nenhuma, além de saber quem você é',
+    read: 'Somente leitura',
+    write: 'Pode alterar',
+    highRisk: 'Risco alto',
     otherGroup: 'Outras',
     unknownBrowser: 'Navegador ou programa desconhecido',
     words: (name: string) => `Como ${name} se descreve:`,
   },
   login: {
     title: 'Entrar',
+    continueTo: (client: string) =>
+      `${client} pede acesso à sua conta. Você decide depois de entrar.`,
     email: 'Endereço de e-mail',
     password: 'Senha',
     submit: 'Entrar',
@@ -80,6 +85,10 @@ export const pt: Messages = {
     asks: (client: string) => `${client} quer agir em seu nome e pede permissão para:`,
     nothing: (client: string) =>
       `${client} quer saber quem você é. Não recebe nenhuma outra permissão.`,
+    asksMore: (client: string) =>
+      `${client} já tem acesso à sua conta. Agora pede também permissão para:`,
+    asksAgain: (client: string) => `${client} pede novamente o que você já permitiu:`,
+    allowedBefore: 'Você já permitiu:',
     optional: 'Você pode desmarcar o que não quiser permitir.',
     user: 'Você entrou como',
     otherAccount: 'Não é você? Use outra conta',
@@ -381,6 +390,11 @@ export const pt: Messages = {
     allEvents: 'Todos os eventos',
     userHint: 'E-mail ou ID',
     noEvents: 'Nenhum evento foi encontrado.',
+    routine: 'Eventos de rotina das últimas 24 horas',
+    routineAbout:
+      'Tokens que os aplicativos solicitaram para si mesmos, trocaram ou renovaram. Eles são contados em vez de listados.',
+    routineCount: 'Quantidade',
+    grantType: 'Tipo de concessão',
     token: 'Número do token',
     request: 'ID da solicitação',
     actors: {

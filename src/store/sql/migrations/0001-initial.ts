@@ -280,6 +280,27 @@ export const initial = (reference: UserReference): Migration => {
         .execute()
 
       await db.schema
+        .createTable('oauth2server_audit_count')
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('client_id', 'text', (c) => c.notNull())
+        .addColumn('event', 'text', (c) => c.notNull())
+        .addColumn('grant_type', 'text', (c) => c.notNull())
+        .addColumn('user_id', 'text', (c) => c.notNull())
+        .addColumn('writer', 'bigint', (c) => c.notNull())
+        .addColumn('count', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('oauth2server_audit_count_pk', [
+          'at',
+          'client_id',
+          'event',
+          'grant_type',
+          'user_id',
+          'writer',
+        ])
+        // SQLite then stores the rows in the index, and not twice.
+        .$call((table) => (id === 'integer' ? table.modifyEnd(sql`without rowid`) : table))
+        .execute()
+
+      await db.schema
         .createTable('oauth2server_signing_key')
         .addColumn('id', 'text', (c) => c.primaryKey().notNull())
         .addColumn('algorithm', 'text', (c) => c.notNull())
@@ -299,6 +320,7 @@ export const initial = (reference: UserReference): Migration => {
       for (const table of [
         'secret_key',
         'signing_key',
+        'audit_count',
         'audit_checkpoint',
         'audit',
         'transient',
