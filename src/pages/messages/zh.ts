@@ -11,6 +11,7 @@ export const zh: Messages = {
     applications: '应用',
     sessions: '会话',
     activity: '活动',
+    leaked: '密钥泄露',
     admin: '管理',
     logout: '退出登录',
     copy: '复制',
@@ -64,6 +65,8 @@ export const zh: Messages = {
     tooMany: '输入的错误密码过多。请等待十分钟，然后重试。',
     stale: '此页面打开时间过长，或 Cookie 被阻止。请重试。',
     foreign: '此表单是从其他网站发送的。请在此处登录。',
+    dropsCookies:
+      'Safari 无法在以 http:// 开头的地址登录。请使用其他浏览器（如 Firefox 或 Chrome），或通过 https 打开本网站。',
   },
   home: {
     title: '起始页',
@@ -326,6 +329,8 @@ export const zh: Messages = {
     'user.created': '创建了用户',
     'user.activated': '激活了用户',
     'user.deactivated': '停用了用户',
+    'user.tokens_ended': '使一位用户的所有令牌失效',
+    'client.tokens_ended': '使一个应用的所有令牌失效',
     'user.admin_granted': '将用户设为管理员',
     'user.admin_withdrawn': '用户不再是管理员',
     'user.password_changed': '更改了密码',
@@ -382,6 +387,75 @@ export const zh: Messages = {
     deleteNamed: (name) => `删除 ${name}`,
     deleteAbout: '此应用及其所有令牌将立即被删除。此操作无法撤销。',
     confirmName: (name) => `请输入其名称以确认：${name}`,
+  },
+  leaked: {
+    title: '有密钥泄露',
+    about: '请粘贴可能已被他人看到的令牌、客户端密钥或代码。您会看到它是什么，并决定如何处理。',
+    aboutAdmin:
+      '请粘贴可能已被他人看到的令牌、客户端密钥或代码，可以属于任何用户或应用。您会看到它是什么，并决定如何处理。',
+    paste: '泄露的密钥',
+    pasteHint: '也可以粘贴请求头、完整的 curl 命令或一行日志。文本不会被保存，也不会再次显示。',
+    lookUp: '查找',
+    again: '查找另一个密钥',
+    stale: '页面打开时间过长。请重新粘贴密钥。',
+    tooMany: '粘贴的未知密钥过多。请一分钟后重试。',
+    kinds: {
+      personal_token: '个人令牌',
+      access_token: '访问令牌，所属应用：',
+      refresh_token: '刷新令牌，所属应用：',
+      client_secret: '客户端密钥，所属应用：',
+      authorization_code: '授权码，所属应用：',
+      session: '浏览器会话',
+    },
+    ending: '末尾字符',
+    valid: '仍然有效',
+    ended: '已失效',
+    application: '应用',
+    bound: '与密钥绑定',
+    boundAbout: '是：没有应用的密钥，它毫无用处。',
+    history: '发生的事件',
+    acts: {
+      end: {
+        label: '使此密钥失效',
+        about: '它会立即失效，使用它的程序将失去访问权限。此操作无法撤销。',
+      },
+      endSecret: {
+        label: '使此客户端密钥失效',
+        about: '在所有者创建新密钥之前，应用无法进行身份验证。',
+      },
+      endSession: {
+        label: '退出此浏览器',
+        about: '使用此会话的浏览器将退出登录。',
+      },
+      endApplication: {
+        label: '使应用的所有令牌失效',
+        about: '应用将失去对所有账户的访问权限，必须重新征求每位用户的同意。其密钥仍然有效。',
+      },
+      revokeApplication: {
+        label: '撤销应用的权限',
+        about: '应用将在所有设备上失去对您账户的访问权限，必须重新征求您的同意。',
+      },
+      endUser: {
+        label: '使用户的所有令牌失效',
+        about: '用户的所有个人令牌将失效，所有应用将失去对该账户的访问权限。此操作无法撤销。',
+      },
+      endMine: {
+        label: '使我的所有令牌失效',
+        about: '您的所有个人令牌将失效，所有应用将失去对您账户的访问权限。此操作无法撤销。',
+      },
+      disable: {
+        label: '停用应用',
+        about: '在管理员重新启用之前，应用及其所有令牌都会被拒绝。',
+      },
+      logOut: {
+        label: '让用户在所有位置退出登录',
+        about: '用户的所有浏览器都将退出登录。',
+      },
+      logOutElsewhere: {
+        label: '在其他位置全部退出登录',
+        about: '除此浏览器外，您的所有浏览器都将退出登录。',
+      },
+    },
   },
   error: {
     title: '操作未成功',
@@ -446,6 +520,10 @@ export const zh: Messages = {
     linkInvalid: '此链接已失效或已被使用。请重新请求链接。',
   },
   problems: {
+    credentialMissing: '此文本中没有密钥。请粘贴完整的值。',
+    credentialsTooMany: '文本过长。请只粘贴包含密钥的那一行。',
+    credentialUnknown: '此服务器不认识此文本中的任何密钥，或者密钥已失效。',
+    credentialNotYours: '此文本中没有您的密钥，或者密钥已失效。',
     notRotatable: '此令牌包含只能由服务本身授予的权限，因此无法在此处获取新的值。',
     changedMeanwhile: '自打开此页面以来，该应用已发生更改。请重新查看。',
     atWork: '此表单被提交了两次，我们仍在处理。请稍后再次查看此页面。',
@@ -480,6 +558,11 @@ export const zh: Messages = {
     stale: '此页面打开时间过长。你输入的内容仍然保留，请重新发送。',
   },
   done: {
+    credentialEnded: '密钥已失效。',
+    applicationTokensEnded: (name: string) => `“${name}”的所有令牌已失效。`,
+    ownTokensEnded: '您的所有令牌已失效。',
+    userTokensEnded: (name: string) => `${name} 的所有令牌已失效。`,
+    loggedOut: (name: string) => `${name} 已在所有位置退出登录。`,
     deviceRevoked: (name) => `${name} 已在该设备上退出登录。`,
     clientCreated: '应用已注册。',
     clientSaved: '更改已保存。',
