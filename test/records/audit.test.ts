@@ -298,6 +298,15 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.post(at.token(id), { delete: 'yes' })
     return { about: { ...own(somebody), token_id: id, subject: 'Laptop' } }
   },
+  async 'personal_token.restored'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    const sent = await somebody.post(at.token(id), { delete: 'yes', back: '' })
+    await somebody.send((await somebody.follow(sent)).form(at.undo))
+    const found = await app.server.personalTokens.find(somebody.user.id, id)
+    const client_id = found?.token.clientId
+    return { about: { ...own(somebody), client_id, token_id: id, subject: 'Laptop' } }
+  },
   async 'client.created'() {
     const somebody = await person()
     const fields = { name: 'Printer', redirect_uris: 'https://printer.example/cb' }
