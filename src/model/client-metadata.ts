@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
-import { parseScope, ScopeDoesNotExists } from './scope.ts'
+import { offlineAccess } from './scope.ts'
 
 /*
  * Parses client metadata (RFC 7591 §2), with which a client describes itself at the registration endpoint or in a
@@ -35,6 +35,7 @@ const member = <S extends z.ZodType>(schema: S, accepts: string) => ({ schema, a
 const members = {
   redirect_uris: member(z.array(z.string()), 'an array of URIs'),
   token_endpoint_auth_method: member(text, 'a string'),
+  token_endpoint_auth_methods_supported: member(texts, 'an array of strings'),
   grant_types: member(texts, 'an array of strings'),
   response_types: member(texts, 'an array of strings'),
   client_name: member(z.string().refine(isPlain), 'a string without control characters'),
@@ -144,7 +145,8 @@ export interface DescribedClient {
 
 /**
  * Returns the client that metadata describes, within the rules. Absent members have the defaults of RFC 7591 §2.
- * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1).
+ * Grant types that are not permitted are removed if at least one permitted type remains (§3.2.1). Unknown scopes are
+ * removed.
  * @throws OAuthError `invalid_redirect_uri` or `invalid_client_metadata`
  */
 export const describedClient = (
@@ -168,7 +170,7 @@ export const describedClient = (
       // The client record stores the implicit grant as the response type `token` only.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
       responseTypes,
-      tokenEndpointAuthMethod: metadata.token_endpoint_auth_method === undefined ? null : method,
+      tokenEndpointAuthMethod: isDefaultMethod(metadata, method) ? null : method,
       // The client record validates the keys.
       jwks: metadata.jwks ? JSON.stringify(metadata.jwks) : null,
       jwksUri: metadata.jwks_uri ?? null,
@@ -177,14 +179,25 @@ export const describedClient = (
   }
 }
 
+/** Returns the requested method, or the first permitted one of the methods that the client supports. */
 const authMethodOf = (
-  { token_endpoint_auth_method: requested = 'client_secret_basic' }: ClientMetadata,
+  {
+    token_endpoint_auth_method: requested = 'client_secret_basic',
+    token_endpoint_auth_methods_supported: alternatives = [],
+  }: ClientMetadata,
   { authMethods }: MetadataRules,
 ): TokenEndpointAuthMethod => {
-  const method = authMethods.find((permitted) => permitted === requested)
+  const [method] = [requested, ...alternatives].flatMap(
+    (candidate) => authMethods.find((permitted) => permitted === candidate) ?? [],
+  )
   if (method) return method
   throw metadataError(`token_endpoint_auth_method must be one of ${authMethods.join(', ')}.`)
 }
+
+const isDefaultMethod = (
+  { token_endpoint_auth_method: requested }: ClientMetadata,
+  method: TokenEndpointAuthMethod,
+): boolean => requested === undefined && method === 'client_secret_basic'
 
 /** The grant type of each response type. RFC 7591 §2.1. */
 const grantTypeOf: Readonly<Record<string, string>> = {
@@ -236,23 +249,15 @@ const redirectUrisOf = (
   return [...new Set(uris)]
 }
 
-const unknownScope = 'scope contains an unknown scope.'
-
-/** Returns the scopes to which the client is limited; null without a limit. */
+/**
+ * Returns the scopes to which the client is limited; null without a limit. Removes scopes that do not exist, because the
+ * client was written for many servers. The response contains the remaining scopes (RFC 7591 §2, §3.2.1).
+ */
 const scopesOf = ({ scope }: ClientMetadata, rules: MetadataRules): readonly string[] | null => {
-  if (scope === undefined) return null
-  const scopes = listedScopes(scope)
-  if (scopes?.every((id) => rules.scopes.includes(id))) return scopes
-  throw metadataError(unknownScope)
-}
-
-const listedScopes = (scope: string): readonly string[] | undefined => {
-  try {
-    return parseScope(scope)
-  } catch (error) {
-    if (error instanceof OAuthError) return undefined
-    throw error
-  }
+  const listed = (scope ?? '').split(' ').filter((id) => id !== '')
+  const ignored = rules.scopes.includes(offlineAccess) ? '' : offlineAccess
+  if (listed.every((id) => id === ignored)) return null
+  return rules.scopes.filter((id) => listed.includes(id))
 }
 
 // Truncate a long name instead of refusing it, because the user who logs in could not correct it.
@@ -295,7 +300,6 @@ const wireNames: Readonly<Record<string, string>> = { name: 'client_name', websi
 
 /** Converts a validation error to a registration error (RFC 7591 §3.2.2). Returns any other error unchanged. */
 export const asMetadataError = (error: unknown): unknown => {
-  if (error instanceof ScopeDoesNotExists) return metadataError(unknownScope)
   if (!(error instanceof InvalidField)) return error
   const { field, message, detail } = error
   if (field !== 'redirect_uris') return metadataError(`${wireNames[field] ?? field}: ${message}`)

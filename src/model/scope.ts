@@ -1,4 +1,5 @@
 import { OAuthError } from './oauth-error.ts'
+import { accessIn, type ScopeAccess } from './scope-access.ts'
 
 /** The error for a scope that is not registered. */
 export class ScopeDoesNotExists extends Error {
@@ -19,6 +20,13 @@ export interface ScopeOptions {
   readonly group?: string
   /** Hides the scope from users. */
   readonly internal?: boolean
+  /**
+   * Whether the scope only permits reading, or also changing data. The pages show this in words. Default: derived from
+   * the ID, such as `notes:read`.
+   */
+  readonly access?: ScopeAccess
+  /** Marks a permission with which a client could do serious harm. The pages warn of it in words and colour. */
+  readonly risk?: 'high'
   /** Translations by language code, such as `de` or `ja`. Without a translation, pages show the default text. */
   readonly translations?: Readonly<Record<string, ScopeTexts>>
 }
@@ -55,12 +63,22 @@ export class Scope<const Id extends string = string> {
   readonly helpText: string
   readonly group: string
   readonly isInternal: boolean
+  /** Undefined if unknown. */
+  readonly access: ScopeAccess | undefined
+  readonly risk: 'high' | undefined
   readonly #translations: Readonly<Record<string, ScopeTexts>>
 
   /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3) */
   constructor(
     id: Id,
-    { helpText = '', group = '', internal = false, translations = {} }: ScopeOptions = {},
+    {
+      helpText = '',
+      group = '',
+      internal = false,
+      access = accessIn(id),
+      risk,
+      translations = {},
+    }: ScopeOptions = {},
   ) {
     if (!scopeToken.test(id))
       throw new TypeError(`${JSON.stringify(id)} is not a scope token: see RFC 6749 §3.3.`)
@@ -68,6 +86,8 @@ export class Scope<const Id extends string = string> {
     this.helpText = helpText
     this.group = group
     this.isInternal = internal
+    this.access = access
+    this.risk = risk
     this.#translations = translations
   }
 
@@ -87,6 +107,7 @@ export class Scope<const Id extends string = string> {
 export const emailScope: Scope = new Scope('user:email', {
   helpText: 'Read your e-mail address',
   group: 'User',
+  access: 'read',
   translations: {
     ar: { helpText: 'قراءة عنوان بريدك الإلكتروني', group: 'المستخدم' },
     de: { helpText: 'Deine E-Mail-Adresse lesen', group: 'Benutzer' },
@@ -172,6 +193,12 @@ export const parseScope = (text: string): readonly string[] => {
   return [...scopes]
 }
 
+/**
+ * A scope with which clients of OpenID Connect ask for a refresh token. Many clients always send it. Here, the grant
+ * decides who gets a refresh token, so the scope is accepted and ignored unless it is registered.
+ */
+export const offlineAccess = 'offline_access'
+
 /** Returns whether every scope of `inner` is in `outer`. */
 export const isWithin = (inner: readonly string[], outer: readonly string[]): boolean => {
   const allowed = new Set(outer)
@@ -179,19 +206,26 @@ export const isWithin = (inner: readonly string[], outer: readonly string[]): bo
 }
 
 /**
- * Returns the requested scopes, or `otherwise` for a request without scopes.
- * @throws OAuthError `invalid_scope` for a scope that is not in `within`
+ * Returns the requested scopes, or `otherwise` for a request without scopes. Ignores `offline_access` if it is not in
+ * `within`.
+ * @throws OAuthError `invalid_scope` for another scope that is not in `within`
  */
 export const narrow = (
   requested: string | undefined,
   { within, otherwise }: { within: readonly string[]; otherwise: readonly string[] },
 ): readonly string[] => {
-  const scopes = requested === undefined ? otherwise : parseScope(requested)
-  if (!isWithin(scopes, within)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The scope is unknown, or this client may not request it.',
-    )
-  }
-  return scopes
+  if (requested === undefined) return allWithin(otherwise, within)
+  const parsed = parseScope(requested)
+  const scopes = parsed.filter((scope) => scope !== offlineAccess || within.includes(scope))
+  const asksOnlyForRefreshTokens = parsed.length > 0 && scopes.length === 0
+  return allWithin(asksOnlyForRefreshTokens ? otherwise : scopes, within)
+}
+
+const allWithin = (scopes: readonly string[], within: readonly string[]): readonly string[] => {
+  const refused = scopes.find((scope) => !within.includes(scope))
+  if (refused === undefined) return scopes
+  throw new OAuthError(
+    'invalid_scope',
+    `The scope ${refused} is unknown, or this client may not request it.`,
+  )
 }

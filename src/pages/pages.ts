@@ -15,6 +15,7 @@ import { deviceConsentPage } from './views/device-consent.ts'
 import { endSelectedPage } from './views/end-selected.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
+import { leakedPage } from './views/leaked.ts'
 import { loginPage } from './views/login.ts'
 import { openLinkPage } from './views/open-link.ts'
 import { passwordPage } from './views/password.ts'
@@ -49,6 +50,7 @@ export const builtInPages = {
   password: passwordPage,
   shownOnce: shownOncePage,
   activity: activityPage,
+  leaked: leakedPage,
   admin: adminPage,
   adminActivity: adminActivityPage,
 } as const

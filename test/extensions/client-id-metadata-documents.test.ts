@@ -278,6 +278,43 @@ describe('client ID metadata documents §4 the document', () => {
     }
   })
 
+  test('§4.1 uses the first offered method of token_endpoint_auth_methods_supported if the main method is not offered [T1403]', async () => {
+    const key = await newClientKey()
+    const jwks = JSON.parse(jwksOf(key))
+    const listed = (method: string | undefined, ...methods: readonly string[]) =>
+      publish({
+        token_endpoint_auth_method: method,
+        token_endpoint_auth_methods_supported: methods,
+        jwks,
+      })
+    const redeemed = async (clientId: string) => {
+      const client = device(clientId)
+      const withKey = {
+        client_id: undefined,
+        client_assertion_type: jwtBearer,
+        client_assertion: await assertionOf(app, clientId, key, {
+          aud: `${app.issuer}/oauth/token`,
+        }),
+      }
+      const alone = refusal(await client.redeem(await client.code()))
+      const signed = await client.redeem(await client.code(), withKey)
+      return [alone, signed.status]
+    }
+    for (const clientId of [
+      listed('client_secret_post', 'client_secret_post', 'private_key_jwt', 'none'),
+      listed('tls_client_auth', 'private_key_jwt'),
+      listed(undefined, 'private_key_jwt'),
+    ])
+      expect(await redeemed(clientId)).toEqual(['401 invalid_client', 200])
+    // The main method wins if it is offered.
+    const isPublic = listed('none', 'private_key_jwt', 'none')
+    expect((await device(isPublic).tokens()).access_token).toMatch(/^\w+$/)
+    const none = listed('client_secret_basic', 'client_secret_post', 'tls_client_auth')
+    expect((await errorPage(none)).text).toContain('must be one of none, private_key_jwt')
+    const wrong = publish({ token_endpoint_auth_methods_supported: 'none' })
+    expect((await errorPage(wrong)).text).toContain('must be an array of strings')
+  })
+
   test('ignores unsupported grant types, scopes and members, and the keys of a public client [T461]', async () => {
     const clientId = publish({
       grant_types: [

@@ -43,6 +43,7 @@ const open = [
   ['/oauth/token', 'POST'],
   ['/oauth/revoke', 'POST'],
   ['/oauth/par', 'POST'],
+  ['/oauth/device_authorization', 'POST'],
   ['/oauth/register', 'POST'],
   ['/oauth/register/x', 'DELETE'],
   ['/oauth/jwks', 'GET'],
@@ -60,7 +61,6 @@ const closed = [
   ['/oauth/errors?error=x', 'GET'],
   ['/oauth/device', 'GET'],
   ['/oauth/device', 'POST'],
-  ['/oauth/device_authorization', 'POST'],
   ['/oauth/introspect', 'POST'],
   ['/login', 'GET'],
   ['/login', 'POST'],
@@ -88,11 +88,25 @@ describe('HT-06 CORS', () => {
     expect(said(response)).toEqual({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': expect.stringContaining(method),
-      'access-control-allow-headers': 'Authorization,Content-Type,DPoP,MCP-Protocol-Version',
+      'access-control-allow-headers': 'authorization,content-type',
       'access-control-expose-headers': 'WWW-Authenticate,DPoP-Nonce,Retry-After',
       'access-control-max-age': '86400',
     })
   })
+
+  test.each(open)(
+    '%s %s allows the requested headers, whatever they are [T1404]',
+    async (path, method) => {
+      for (const asked of ['x-requested-with', 'authorization, traceparent,baggage', 'x-1,dpop']) {
+        const { headers } = await preflight(path, method, {
+          'access-control-request-headers': asked,
+        })
+        expect(headers.get('access-control-allow-headers')).toBe(asked.replaceAll(' ', ''))
+        expect(headers.get('access-control-allow-credentials')).toBeNull()
+        expect(headers.get('vary')).toContain('Access-Control-Request-Headers')
+      }
+    },
+  )
 
   test.each(open)('%s %s does not allow the origin null', async (path, method) => {
     const headers = { origin: 'null' }

@@ -124,12 +124,13 @@ describe('texts for the reader of a page', () => {
     )
     const sessions = 'href="/account/settings/sessions/" aria-current="page"'
     const activity = 'href="/account/settings/activity/"'
+    const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
     const admin = 'href="/admin/applications/"'
-    expect(await links({})).toEqual([...lists, sessions, activity, admin])
-    expect(await links({ user })).toEqual([...lists, sessions, activity])
+    expect(await links({})).toEqual([...lists, sessions, activity, leaked, admin])
+    expect(await links({ user })).toEqual([...lists, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }
-    expect(await links({ user, links: without })).toEqual([...lists, activity])
+    expect(await links({ user, links: without })).toEqual([...lists, activity, leaked])
     expect(await links({ user: null })).toEqual([])
   })
 

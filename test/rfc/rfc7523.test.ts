@@ -7,7 +7,7 @@ import { execute } from '../support/database.ts'
 import { lacks } from '../support/needs.ts'
 import { makeDatabase } from '../support/postgres.ts'
 import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { redirectUri, startServer, type TestServer } from '../support/server.ts'
 import {
   assertionOf,
   type Claims,
@@ -186,37 +186,108 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
       expect(await outcomeOf({ iss: both, sub: both })).toBe('401 invalid_client')
   })
 
-  test('§3 (3) requires the issuer as the only aud (draft-ietf-oauth-rfc7523bis §4) [T158]', async () => {
+  test('§3 (3) accepts only the issuer and URLs of its own endpoints as aud [T158]', async () => {
     const { issuer } = app
+    const token = `${issuer}/oauth/token`
+    const other = 'https://other.example'
     const wrong = [
       undefined,
       null,
       '',
       1,
       [],
-      'https://other.example',
+      other,
       `${issuer}/`,
       issuer.replace('http', 'HTTP'),
       issuer.replace('localhost', 'LOCALHOST'),
-      `${issuer}/oauth/token`,
-      [`${issuer}/oauth/token`],
-      [issuer, `${issuer}/oauth/token`],
-      [issuer, issuer],
+      `${token}/`,
+      `${token}?x`,
+      token.toUpperCase(),
+      `${issuer}/oauth`,
+      `${issuer}/oauth/authorize`,
+      `${issuer}/oauth/unknown`,
+      [issuer, other],
+      [token, `${other}/oauth/token`],
+      [issuer, 1],
+      [issuer, ''],
       [[issuer]],
       { [issuer]: true },
     ]
     for (const aud of wrong)
       expect([aud, await outcomeOf({ aud })]).toEqual([aud, '401 invalid_client'])
-    expect(await outcomeOf({ aud: issuer })).toBe('200')
-    expect(await outcomeOf({ aud: [issuer] })).toBe('200')
   })
 
+  test('§3 (3) RFC 9126 §2 accepts the issuer and each endpoint of the metadata, alone or in a list [T1400]', async () => {
+    await using place = await startServer({ deviceAuthorization: true })
+    const { issuer } = place
+    const { clientId: id } = await place.client({
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`)
+    const metadata = (await response.json()) as Record<string, string>
+    const addresses = [
+      'token_endpoint',
+      'pushed_authorization_request_endpoint',
+      'device_authorization_endpoint',
+      'introspection_endpoint',
+      'revocation_endpoint',
+    ].map((name) => metadata[name])
+    const right = [issuer, [issuer], ...addresses, addresses, [issuer, ...addresses]]
+    for (const aud of right) {
+      const answer = await withAssertion(await assertionOf(place, id, key, { aud }), {}, issuer)
+      expect([aud, outcome(answer)]).toEqual([aud, '200'])
+    }
+  })
+
+  test('§3 (3) accepts an endpoint as aud only if the endpoint is enabled [T1401]', async () => {
+    await using place = await startServer({ introspection: false })
+    const { clientId: id } = await place.client({
+      jwks: jwksOf(key),
+      defaultScopes: ['notes:read'],
+    })
+    const send = async (path: string) => {
+      const aud = `${place.issuer}/oauth/${path}`
+      const assertion = await assertionOf(place, id, key, { aud })
+      return outcome(await withAssertion(assertion, {}, place.issuer))
+    }
+    expect([await send('introspect'), await send('revoke')]).toEqual(['401 invalid_client', '200'])
+  })
+
+  test.each([
+    ['par', { response_type: 'code', redirect_uri: redirectUri }, 201],
+    ['introspect', { token: 'x' }, 200],
+    ['revoke', { token: 'x' }, 200],
+    ['device_authorization', {}, 200],
+  ])(
+    '§2.2 accepts an assertion whose aud is the URL of its own endpoint at /oauth/%s [T1402]',
+    async (path, fields, status) => {
+      await using place = await startServer({ deviceAuthorization: true })
+      const { clientId: id } = await place.client({
+        tokenEndpointAuthMethod: 'private_key_jwt',
+        jwks: jwksOf(key),
+        defaultScopes: ['notes:read'],
+      })
+      const url = `${place.issuer}/oauth/${path}`
+      const send = async (claims: Claims) => {
+        const body = new URLSearchParams({
+          client_assertion_type: jwtBearer,
+          client_assertion: await assertionOf(place, id, key, claims),
+          ...(fields as Record<string, string>),
+        })
+        return (await fetch(url, { method: 'POST', body })).status
+      }
+      expect(await send({ aud: url })).toBe(status)
+      expect(await send({ aud: 'https://other.example' })).toBe(401)
+    },
+  )
+
   test('§3 (4) requires an exp in the near future [T159]', async () => {
-    const wrong = [undefined, null, '9999999999', {}, -1, 0, seconds(-61), seconds(661), 9e15]
+    const wrong = [undefined, null, '9999999999', {}, -1, 0, seconds(-61), seconds(3_661), 9e15]
     for (const exp of wrong)
       expect([exp, await outcomeOf({ exp })]).toEqual([exp, '401 invalid_client'])
     // The server tolerates a clock skew of one minute.
-    for (const ahead of [-58, 0, 600, 658])
+    for (const ahead of [-58, 0, 600, 3_600, 3_658])
       expect([ahead, await outcomeOf({ exp: seconds(ahead) })]).toEqual([ahead, '200'])
   })
 
@@ -262,13 +333,13 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
       defaultScopes: ['notes:read'],
     })
     const jti = randomUUID()
-    const exp = Math.floor(place.now() / 1000) + 300
+    const exp = Math.floor(place.now() / 1000) + 3_600
     const send = async () =>
       outcome(
         await withAssertion(await assertionOf(place, id, key, { jti, exp }), {}, place.issuer),
       )
     expect(await send()).toBe('200')
-    for (const after of [299, 59]) {
+    for (const after of [3_599, 59]) {
       place.advance(after)
       await place.server.sweep()
       expect(await send()).toBe('401 invalid_client')
@@ -346,8 +417,10 @@ describe('RFC 7523 §3 the claims of the assertion', () => {
   })
 
   test('§3.2 returns the reason for a rejection only if the signature is valid [T173]', async () => {
-    const { body } = await withAssertion(await signed({ aud: `${app.issuer}/oauth/token` }))
-    expect(body.error_description).toBe(`aud must be the issuer and nothing else: ${app.issuer}`)
+    const { body } = await withAssertion(await signed({ aud: 'https://other.example' }))
+    expect(body.error_description).toBe(
+      `aud must be the issuer, ${app.issuer}, or the URL of an endpoint in its metadata, and nothing else.`,
+    )
     const [header, payload] = (await signed({ aud: 'x' })).split('.')
     const forged = await withAssertion(`${header}.${payload}.${'A'.repeat(86)}`)
     expect(refusal(forged)).toBe('401 invalid_client')
@@ -558,6 +631,7 @@ describe('clients that may authenticate with an assertion', () => {
         .error_description
     expect(await send(rs)).toBe('The client is unknown, or could not be authenticated.')
     expect(await send(ps, { aud: [strict.issuer] })).toMatch(/^aud must be the issuer/)
+    expect(await send(ps, { exp: Math.floor(strict.now() / 1000) + 661 })).toMatch(/^exp must not/)
     expect(await send(ps)).not.toMatch(/^aud|authenticated/)
     const metadata = await fetch(`${strict.issuer}/.well-known/oauth-authorization-server`)
     expect(

@@ -273,8 +273,7 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
         'invalid_redirect_uri',
       ]),
       ...[
-        { scope: 'test:scope' },
-        { scope: 'nope' },
+        { scope: ['notes:read'] },
         { grant_types: ['password'] },
         { grant_types: ['client_credentials'] },
         { grant_types: ['implicit'], response_types: ['code'] },

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
  * entry links.
  */
 export interface Place {
-  readonly entry: 'tokens' | 'clients' | 'authorized' | 'sessions' | 'activity' | 'admin'
+  readonly entry: 'tokens' | 'clients' | 'authorized' | 'sessions' | 'activity' | 'leaked' | 'admin'
   readonly isBelow?: boolean
 }
 
@@ -39,6 +39,7 @@ ${entry('clients', links.clients)}
 ${entry('authorized', links.authorized)}
 ${links.sessions === null ? '' : entry('sessions', links.sessions)}
 ${entry('activity', links.activity)}
+${entry('leaked', links.leaked)}
 ${user.isAdmin ? entry('admin', links.admin) : ''}
 </ul>
 </nav>

@@ -23,7 +23,7 @@ export const listRow = ({ pick, name, marks = [], line, act }: Row): Html =>
 <h3>${name}</h3>
 ${marks.map((mark) => html`${mark} `)}
 </div>
-<div class="line">${line.map((fact) => (fact === '' ? '' : html`<div>${fact}</div> `))}</div>
+<div class="line">${line.map((fact) => (fact === '' ? '' : html`<div class="fact">${fact}</div> `))}</div>
 ${act}`
 
 /** Renders the button of a row that ends the entry. `back` is the query of the list to which the user returns. */

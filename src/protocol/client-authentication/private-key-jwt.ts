@@ -8,7 +8,7 @@ import {
   type JWTVerifyResult,
   jwtVerify,
 } from 'jose'
-import { signatureAlgorithms, withoutClaims } from '../../crypto/jose.ts'
+import { signatureAlgorithms } from '../../crypto/jose.ts'
 import { OutboundFailed } from '../../http/outbound/outbound.ts'
 import type { Client } from '../../model/client.ts'
 import { clientKeys } from '../../model/client-keys.ts'
@@ -16,37 +16,19 @@ import { InvalidField } from '../../model/invalid-field.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
-import type {
-  Configuration,
-  Environment,
-  Identity,
-  ServerContext,
-  Throttling,
-} from '../server-context.ts'
+import type { Configuration, Environment, ServerContext, Throttling } from '../server-context.ts'
+import { checkClaims, clockSkew, refused } from './assertion-claims.ts'
 
 const jwtBearer = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const maxAssertionLength = 8_192
 /** The maximum number of characters of a client ID, which may be a URL. */
 const maxClientIdLength = 1_000
-const maxIdLength = 255
-/** The maximum lifetime of an assertion in seconds. */
-const maxLifetime = 600
-/** The tolerated clock skew in seconds. */
-const clockSkew = 60
 /** The minimum age in seconds of fetched keys before an assertion with an unknown key causes another fetch. */
 const minKeyAge = 60
 const maxKeySetSize = 65_536
-const types = [undefined, 'jwt', 'client-authentication+jwt']
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern rejects control characters
 const control = /[\u0000-\u001F\u007F]/
-
-const refused = (sentence: string, cause?: unknown): OAuthError =>
-  new OAuthError(
-    'invalid_client',
-    sentence,
-    cause === undefined ? {} : { cause: withoutClaims(cause) },
-  )
 
 /** Returns the client ID in an assertion that is not verified yet. @throws OAuthError */
 const claimedClient = (assertion: string): string => {
@@ -174,30 +156,6 @@ const provenBy = async (
     if (error instanceof errors.JOSEError) return undefined
     throw error
   }
-}
-
-/** Checks the claims of a verified assertion. @throws OAuthError with the reason */
-const checkClaims = (
-  { payload, protectedHeader }: JWTVerifyResult,
-  { issuer, settings, clock }: Identity & Configuration & Environment,
-): { readonly jti: string; readonly exp: number } => {
-  const { aud, exp, iat, jti } = payload
-  const now = clock() / 1000
-  const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '')
-  if (!types.includes(type))
-    throw refused('The typ of the assertion must be client-authentication+jwt or JWT.')
-  // Accept only the issuer as audience: another server could have received an assertion for another audience
-  // (draft-ietf-oauth-rfc7523bis §4).
-  const audience = Array.isArray(aud) && settings.securityProfile !== 'fapi2' ? aud : [aud]
-  if (audience.length !== 1 || audience[0] !== issuer)
-    throw refused(`aud must be the issuer and nothing else: ${issuer}`)
-  if (exp === undefined) throw refused('exp is missing.')
-  if (exp > now + maxLifetime + clockSkew)
-    throw refused(`exp must not be more than ${maxLifetime} seconds ahead.`)
-  if (iat !== undefined && iat > now + clockSkew) throw refused('iat is in the future.')
-  if (typeof jti !== 'string' || jti === '' || jti.length > maxIdLength)
-    throw refused(`jti must be a string of 1 to ${maxIdLength} characters.`)
-  return { jti, exp }
 }
 
 /** Authentication by a JWT that the client signed with its private key. RFC 7523 §2.2. */

@@ -121,7 +121,7 @@ const described = (
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
-    scopes: [],
+    scopes: server.scopes.requestable(),
     defaultName: new URL(clientId).host,
   })
   if (metadata.jwks) publicOnly(metadata.jwks)
@@ -131,7 +131,6 @@ const described = (
       ...input,
       ...(input.isConfidential ? {} : { jwks: null, jwksUri: null }),
       website: isSameOrigin(input.website, clientId) ? input.website : '',
-      allowedScopes: scopesOf(metadata, server),
     },
     {
       origin: 'metadata_document',
@@ -164,21 +163,13 @@ const checkDocument = (document: Readonly<Record<string, unknown>>, clientId: st
 // A document is written for many servers. Remove values that this server does not support.
 const adapted = (metadata: ClientMetadata, known: readonly string[]): ClientMetadata => ({
   ...metadata,
-  token_endpoint_auth_method: metadata.token_endpoint_auth_method ?? 'none',
+  token_endpoint_auth_method:
+    metadata.token_endpoint_auth_method ??
+    metadata.token_endpoint_auth_methods_supported?.[0] ??
+    'none',
   grant_types: metadata.grant_types?.filter((type) => known.includes(type)),
   response_types: metadata.response_types?.filter((type) => type === 'code'),
-  scope: undefined,
 })
-
-/** Returns the registered scopes that the document lists, or null for the default scopes. */
-const scopesOf = (
-  { scope }: ClientMetadata,
-  { scopes }: Configuration,
-): readonly string[] | null => {
-  if (scope === undefined) return null
-  const requested = scope.split(' ')
-  return scopes.requestable().filter((id) => requested.includes(id))
-}
 
 // With a link to another site, the client could pretend to belong to that site (§8.1).
 const isSameOrigin = (website: string, clientId: string): boolean =>

@@ -20,6 +20,7 @@ export const deviceAuthorizationEndpoint: Endpoint = {
   path: ({ oauthPrefix }) => `${oauthPrefix}/device_authorization`,
   methods: ['POST'],
   errors: 'json',
+  cors: true,
   advertisedAs: 'device_authorization_endpoint',
   async handle(request, server) {
     await server.limits.consume('deviceRequests', request.address)

@@ -12,6 +12,7 @@ import {
 import { authorizedPage } from './authorized.ts'
 import { clientPage } from './client.ts'
 import { clientsPage } from './clients.ts'
+import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
 import { personalTokenPage } from './personal-token.ts'
@@ -44,6 +45,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeApplicationPage,
   revokeAllPage,
   activityPage,
+  leakedPage,
   adminPage,
   adminActivityPage,
 ]

@@ -48,7 +48,9 @@ const expiry = formText
 
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe('A time, or a day such as 2027-01-31. The token expires at the end of the day.')
+  .describe(
+    'A time, or a day such as 2027-01-31. If it is a day, the token expires at the end of that day.',
+  )
 
 export const newPersonalToken = z.looseObject({
   name: formName,
@@ -81,4 +83,4 @@ export const personalTokenChange = z
     reduce: formText.optional().describe('`yes` removes the scopes that no guard required.'),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })
-  .describe('An omitted field is not changed.')
+  .describe('In JSON, an omitted field is not changed.')
