@@ -279,7 +279,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const token_id = /tokens\/(\d+)\//.exec(location ?? '')?.[1]
     return {
       about: { ...own(somebody), token_id, subject: 'Backup' },
-      details: { scopes: ['notes:read'], expires: null },
+      details: { scopes: ['notes:read'], expires: app.now() + 7_776_000_000 },
     }
   },
   async 'personal_token.edited'() {
