@@ -33,6 +33,7 @@ export {
   type ScopeName,
   ScopeRegistry,
 } from './model/scope.ts'
+export type { ScopeAccess } from './model/scope-access.ts'
 export type { FoundToken, IssuedToken, Token } from './model/token.ts'
 export { type User, type UserId, UserProxy } from './model/user.ts'
 export type { SendUserLink, UserLink, UserLinkPurpose } from './model/user-link.ts'

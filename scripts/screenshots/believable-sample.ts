@@ -102,6 +102,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
     ...tokens,
     deviceTokenId: await tokenIdOf(server, viewer, diary),
     asking: everything,
+    larger: { ...diary, scope: 'notes:read notes:write user:email account:delete' },
     unchecked,
     search: 'grace',
   }

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import type { Registered } from './authorization.ts'
 import { loopback, type Sample } from './sample.ts'
 
 /** A state of a page, and the steps that lead to it. */
@@ -37,8 +38,8 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
   const client = `${settings}clients/${sample.clientId}/`
   const token = `${settings}tokens/${sample.tokenId}/`
   const admin = '/admin/applications/'
-  const { clientId, redirectUri, scope } = sample.asking
-  const asks = (scopes: string): string =>
+  const { clientId, scope } = sample.asking
+  const asks = (scopes: string, { clientId, redirectUri }: Registered = sample.asking): string =>
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes })}`
   const uncheckedAsks = (which: keyof Sample['unchecked']): string =>
     `/oauth/authorize?${new URLSearchParams({ response_type: 'code', client_id: sample.unchecked[which], redirect_uri: loopback, scope, code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' })}`
@@ -61,10 +62,16 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       as: 'nobody',
       open: submit('/login', '/login', { email: 'ada@example.org', password: 'x' }, '[role=alert]'),
     },
+    { name: 'login-before-consent', as: 'nobody', open: at(asks(scope)) },
     { name: 'start-page', as: 'viewer', open: at('/start') },
     { name: 'start-page-of-nobody', as: 'nobody', open: at('/start') },
     { name: 'host-page', as: 'viewer', open: at('/') },
     { name: 'consent', as: 'viewer', open: at(asks(scope)) },
+    {
+      name: 'consent-to-more',
+      as: 'viewer',
+      open: at(asks(sample.larger.scope, sample.larger)),
+    },
     { name: 'consent-to-nothing', as: 'viewer', open: at(asks('')) },
     { name: 'consent-registered', as: 'viewer', open: at(uncheckedAsks('registered')) },
     { name: 'consent-described', as: 'viewer', open: at(uncheckedAsks('described')) },

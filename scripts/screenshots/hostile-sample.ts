@@ -70,6 +70,7 @@ export const fillWithHostility: FillSample = async (server, clock) => {
     expiredTokenId: expired.id,
     deviceTokenId: await tokenIdOf(server, viewer, own),
     asking: { ...asking, scope: scopes.join(' ') },
+    larger: { ...own, scope: [...scopes, 'account:delete'].join(' ') },
     unchecked: await uncheckedClients(server, { name: wide, address, document: address }),
     search: wide,
   }

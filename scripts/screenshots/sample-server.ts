@@ -4,11 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuthorizationServer, createAuthorizationServer, emailScope } from 'svc-oauth2server'
+import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2server'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
-import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
 import { type FillSample, type Sample, sampleClock, sampleOptions } from './sample.ts'
 
 /** The notes example with the embedded authorization server and a sample in its database. */
@@ -32,7 +31,6 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
     issuer: `http://localhost:${port}`,
     secretKeys: ['a secret key for pictures, and for pictures alone'],
     store: sqlite(join(folder, 'sample.sqlite')),
-    scopes: [emailScope, notesRead, notesWrite],
     random: newDeterministicRandom(),
     log: () => undefined,
   })

@@ -1,4 +1,11 @@
-import type { AuthorizationServer, AuthorizationServerOptions, User } from 'svc-oauth2server'
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  emailScope,
+  Scope,
+  type User,
+} from 'svc-oauth2server'
+import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
 import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
 import type { Registered } from './authorization.ts'
 
@@ -20,6 +27,13 @@ export const sampleClock = (today: number): SampleClock => {
   }
 }
 
+const accountDelete = new Scope('account:delete', {
+  helpText: 'Delete your account with all notes',
+  group: 'User',
+  risk: 'high',
+  translations: { ar: { helpText: 'حذف حسابك مع كل الملاحظات', group: 'المستخدم' } },
+})
+
 /**
  * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that the
  * sample contains valid ones of earlier days.
@@ -27,6 +41,7 @@ export const sampleClock = (today: number): SampleClock => {
 export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
+  scopes: [emailScope, notesRead, notesWrite, accountDelete],
   deviceAuthorization: true,
   // Trust the header `X-Forwarded-For` of the browser, so that a sample can set the IP address of a device.
   trustedProxies: ['127.0.0.1'],
@@ -62,6 +77,8 @@ export interface Sample {
   readonly deviceTokenId: number
   /** An application that the viewer has not authorized yet, with the scopes that it requests. */
   readonly asking: Registered & { readonly scope: string }
+  /** An application that the viewer authorized before, with the larger scope that it requests now. */
+  readonly larger: Registered & { readonly scope: string }
   /** Unverified applications: one that registered itself, and one with a metadata document. */
   readonly unchecked: Readonly<Record<'registered' | 'described', string>>
   /** The text that an administrator searches for. */

@@ -1,4 +1,5 @@
 import { OAuthError } from './oauth-error.ts'
+import { accessIn, type ScopeAccess } from './scope-access.ts'
 
 /** The error for a scope that is not registered. */
 export class ScopeDoesNotExists extends Error {
@@ -19,6 +20,13 @@ export interface ScopeOptions {
   readonly group?: string
   /** Hides the scope from users. */
   readonly internal?: boolean
+  /**
+   * Whether the scope only permits reading, or also changing data. The pages show this in words. Default: derived from
+   * the ID, such as `notes:read`.
+   */
+  readonly access?: ScopeAccess
+  /** Marks a permission with which a client could do serious harm. The pages warn of it in words and colour. */
+  readonly risk?: 'high'
   /** Translations by language code, such as `de` or `ja`. Without a translation, pages show the default text. */
   readonly translations?: Readonly<Record<string, ScopeTexts>>
 }
@@ -55,12 +63,22 @@ export class Scope<const Id extends string = string> {
   readonly helpText: string
   readonly group: string
   readonly isInternal: boolean
+  /** Undefined if unknown. */
+  readonly access: ScopeAccess | undefined
+  readonly risk: 'high' | undefined
   readonly #translations: Readonly<Record<string, ScopeTexts>>
 
   /** @throws TypeError if the ID is not a scope token (RFC 6749 §3.3) */
   constructor(
     id: Id,
-    { helpText = '', group = '', internal = false, translations = {} }: ScopeOptions = {},
+    {
+      helpText = '',
+      group = '',
+      internal = false,
+      access = accessIn(id),
+      risk,
+      translations = {},
+    }: ScopeOptions = {},
   ) {
     if (!scopeToken.test(id))
       throw new TypeError(`${JSON.stringify(id)} is not a scope token: see RFC 6749 §3.3.`)
@@ -68,6 +86,8 @@ export class Scope<const Id extends string = string> {
     this.helpText = helpText
     this.group = group
     this.isInternal = internal
+    this.access = access
+    this.risk = risk
     this.#translations = translations
   }
 
@@ -87,6 +107,7 @@ export class Scope<const Id extends string = string> {
 export const emailScope: Scope = new Scope('user:email', {
   helpText: 'Read your e-mail address',
   group: 'User',
+  access: 'read',
   translations: {
     ar: { helpText: 'قراءة عنوان بريدك الإلكتروني', group: 'المستخدم' },
     de: { helpText: 'Deine E-Mail-Adresse lesen', group: 'Benutzer' },

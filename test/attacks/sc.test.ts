@@ -51,9 +51,11 @@ const pushed = (over: Over, client = free): Promise<HttpResponse> => {
 
 /** Returns the scopes that a page shows. */
 const shown = ({ text }: Pick<HttpResponse, 'text'>): readonly string[] =>
-  [...text.matchAll(/<li>(?:<label[^>]*>.*?<span>)?[^<]*<code>([^<]+)<\/code>/g)].map(
-    ([, id = '']) => id,
-  )
+  [
+    ...text.matchAll(
+      /<li>(?:<label[^>]*>.*?<span>)?(?:<strong>)?[^<]*(?:<\/strong> )?<code>([^<]+)<\/code>/g,
+    ),
+  ].map(([, id = '']) => id)
 
 /** Values of the parameter `scope` that the server rejects for every client. */
 const beyond = {

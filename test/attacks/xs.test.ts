@@ -481,7 +481,9 @@ describe('XS-06 Content of the consent page', () => {
     const many = ['r', 'w', 'rw:all', 'user:email', 'notes:read', 'notes:write']
     const client = await attack.client({ defaultScopes: ['r', 'w'] })
     const ids = (html: string) =>
-      [...html.matchAll(/<li>[^<]*<code>([^<]+)<\/code>/g)].map(([, id]) => id)
+      [...html.matchAll(/<li>(?:<strong>)?[^<]*(?:<\/strong> )?<code>([^<]+)<\/code>/g)].map(
+        ([, id]) => id,
+      )
     const html = await consentPage({ scope: many.join(' ') }, { client })
     expect([...ids(html)].sort()).toEqual([...many].sort())
     const omitted = await consentPage({ scope: undefined }, { client })
@@ -492,9 +494,9 @@ describe('XS-06 Content of the consent page', () => {
     }
     const theirs = await consentPage({ scope: 'r' }, { client, as: 'b' })
     expect(shown(theirs)).toContain(`${en.consent.user} ${attack.users.b.user.email}`)
-    // If a client requests more scopes later, the page shows all scopes and not only the new ones.
+    // If a client requests more scopes later, the page shows all scopes and not only the new ones, which come first.
     await attack.grant({ scope: 'r' }, { client })
-    expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['r', 'w'])
+    expect(ids(await consentPage({ scope: 'r w' }, { client }))).toEqual(['w', 'r'])
     // The page shows no scope if no scope is requested.
     const nothing = await consentPage({ scope: undefined }, { client: await attack.client() })
     expect(ids(nothing)).toEqual([])

@@ -9,12 +9,37 @@ describe('Scope', () => {
       helpText: '',
       group: '',
       isInternal: false,
+      access: 'read',
     })
   })
 
   test('maps the constructor argument `internal` to the field isInternal [T712]', () => {
     const scope = new Scope('a', { helpText: 'Help', group: 'G', internal: true })
     expect({ ...scope }).toEqual({ id: 'a', helpText: 'Help', group: 'G', isInternal: true })
+  })
+
+  test.each([
+    ['notes:read', 'read'],
+    ['read:org', 'read'],
+    ['https://api.example/notes.readonly', 'read'],
+    ['notes:write', 'write'],
+    ['read-write', 'write'],
+    ['admin:read', 'write'],
+    ['DELETE_ALL', 'write'],
+    ['spreadsheet', undefined],
+    ['rewritten', undefined],
+    ['openid', undefined],
+  ] as const)('derives from the ID %s the access %s [T1100]', (id, access) => {
+    expect(new Scope(id).access).toBe(access)
+  })
+
+  test('takes the access and the risk from its options [T1101]', () => {
+    expect(new Scope('notes:read', { access: 'write' }).access).toBe('write')
+    expect(new Scope('notes:read', { access: 'write' }).risk).toBeUndefined()
+    expect(new Scope('openid', { access: 'read', risk: 'high' })).toMatchObject({
+      access: 'read',
+      risk: 'high',
+    })
   })
 
   test('provides the built-in scope email_scope [T716]', () => {

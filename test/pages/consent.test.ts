@@ -1,9 +1,10 @@
 import { type ClientInput, Scope } from 'svc-oauth2server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shownText } from '../support/html.ts'
+import { pushed, referenceUrl } from '../support/pushed-request.ts'
 import { redirectUri, startServer, type TestServer, testScopes } from '../support/server.ts'
 import { type LoggedIn, logIn } from '../support/session.ts'
-import { authorizeUrl, formIn, newPkce } from '../support/user-agent.ts'
+import { authorizeUrl, formIn, newPkce, TestClient, UserAgent } from '../support/user-agent.ts'
 
 const many = Array.from({ length: 60 }, (_, index) => `many:${index}`)
 
@@ -14,6 +15,13 @@ beforeAll(async () => {
     allowPrivateUseRedirectUris: true,
     scopes: [
       ...testScopes,
+      new Scope('account:delete', { helpText: 'Delete your account', group: 'User', risk: 'high' }),
+      new Scope('keys', {
+        helpText: 'Read your keys',
+        group: 'User',
+        access: 'read',
+        risk: 'high',
+      }),
       new Scope('plain'),
       new Scope('helped', { helpText: 'Do something' }),
       ...many.map((id) => new Scope(id, { helpText: `Help of ${id}`, group: 'Many' })),
@@ -48,7 +56,10 @@ const groups = (html: string): Record<string, readonly string[]> =>
     [...html.matchAll(/<section class="group">([\s\S]*?)<\/section>/g)].map(([, section = '']) => [
       /<h2>([^<]*)<\/h2>/.exec(section)?.[1] ?? '',
       [...section.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, item = '']) =>
-        item.replaceAll(/<\/?code>/g, '`'),
+        item
+          .replaceAll(/<\/?code>/g, '`')
+          .replaceAll(/<strong>([^<]*)<\/strong>/g, '*$1*')
+          .replaceAll(/ <span class="(?:mark|badge bad)">([^<]*)<\/span>/g, ' [$1]'),
       ),
     ]),
   )
@@ -61,8 +72,11 @@ describe('XS-06 the consent page lists the requested scopes', () => {
   test('shows each scope with its help text in its group [T654]', async () => {
     const { html } = await open({}, { scope: 'notes:write user:email plain notes:read helped' })
     expect(groups(html)).toEqual({
-      Notes: ['Write and delete your notes `notes:write`', 'Read your notes `notes:read`'],
-      User: ['Read your e-mail address `user:email`'],
+      Notes: [
+        '*Write and delete your notes* `notes:write` [Can change]',
+        'Read your notes `notes:read` [Read only]',
+      ],
+      User: ['Read your e-mail address `user:email` [Read only]'],
       Other: ['`plain`', 'Do something `helped`'],
     })
     expect(shownText(html).join(' ')).toContain(
@@ -70,9 +84,23 @@ describe('XS-06 the consent page lists the requested scopes', () => {
     )
   })
 
+  test('marks dangerous scopes in words, and lists them first [T1102]', async () => {
+    const { html } = await open({}, { scope: 'notes:read user:email keys account:delete' })
+    expect(groups(html)).toEqual({
+      User: [
+        '*Delete your account* `account:delete` [Can change] [High risk]',
+        'Read your keys `keys` [Read only] [High risk]',
+        'Read your e-mail address `user:email` [Read only]',
+      ],
+      Notes: ['Read your notes `notes:read` [Read only]'],
+    })
+    expect(Object.keys(groups(html))).toEqual(['User', 'Notes'])
+    expect(html).toContain('<span class="badge bad">High risk</span>')
+  })
+
   test('shows no scope that was not requested', async () => {
     const { html } = await open({}, { scope: 'notes:read notes:read' })
-    expect(groups(html)).toEqual({ Notes: ['Read your notes `notes:read`'] })
+    expect(groups(html)).toEqual({ Notes: ['Read your notes `notes:read` [Read only]'] })
     expect(html).not.toMatch(/notes:write|user:email|test:scope/)
   })
 
@@ -116,6 +144,7 @@ describe('XS-06 the consent page names the client, the user and the redirect tar
 
   test('omits empty fields of the client', async () => {
     const { html } = await open({ userId: null })
+    expect(html.indexOf('logged in as')).toBeLessThan(html.indexOf('<h1>'))
     for (const term of ['Website', 'Registered by']) expect(valueOfTerm(html, term)).toBeUndefined()
     expect(html).not.toContain('class="description"')
   })
@@ -143,6 +172,76 @@ describe('XS-06 the consent page names the client, the user and the redirect tar
     'https://client.example\u200B/cb',
   ])('registering the redirect URI %s is rejected because of its characters', async (uri) => {
     await expect(app.client({ redirectUris: [uri] })).rejects.toThrow('character')
+  })
+})
+
+describe('a later request of a client', () => {
+  const consented = async (scope: string, again: string) => {
+    const { client, html } = await open({ optionalScopes: ['notes:write'] }, { scope })
+    const { hidden } = formIn(html)
+    const body = new URLSearchParams({ ...hidden, confirm: 'yes' })
+    const decided = { method: 'POST', body }
+    expect((await session.agent.fetch(`${app.issuer}/oauth/authorize`, decided)).status).toBe(303)
+    const next = await session.agent.fetch(
+      authorizeUrl(app.issuer, {
+        client_id: client.clientId,
+        redirect_uri: redirectUri,
+        ...request(again),
+      }),
+    )
+    return shownText(await next.text()).join(' ')
+  }
+  const request = (scope: string) => ({
+    scope,
+    prompt: 'consent',
+    code_challenge: newPkce().challenge,
+    code_challenge_method: 'S256',
+  })
+
+  test('shows what is new before what is already allowed [T1103]', async () => {
+    const text = await consented('notes:read', 'notes:read user:email plain')
+    expect(text).toMatch(
+      /Client already has access to your account\. It now also requests permission to: User Read your e-mail address user:email Read only Other plain You have already allowed: Notes Read your notes notes:read/,
+    )
+  })
+
+  test('says that nothing is new [T1104]', async () => {
+    const text = await consented('notes:read user:email', 'notes:read')
+    expect(text).toContain('Client asks again for what you have already allowed: Notes')
+    expect(text).not.toContain('also requests')
+  })
+
+  test('shows an optional scope that the user refused before as new [T1105]', async () => {
+    const text = await consented('notes:read notes:write', 'notes:read notes:write')
+    expect(text).toMatch(/also requests permission to: Notes Write and delete your notes/)
+  })
+})
+
+describe('the login before the consent', () => {
+  const loginPage = async (url: string) => {
+    const agent = new UserAgent()
+    const redirect = await agent.fetch(url)
+    const login = new URL(redirect.headers.get('location') ?? '', app.issuer)
+    expect(login.pathname).toBe('/login')
+    return shownText(await (await agent.fetch(login)).text()).join(' ')
+  }
+
+  test('names the client of a request and of a pushed request [T1108]', async () => {
+    const client = await TestClient.register(app, new UserAgent(), { name: 'Photo Print' })
+    const sentence = 'Photo Print asks for access to your account. You decide after'
+    expect(await loginPage(client.url())).toContain(sentence)
+    expect(await loginPage(referenceUrl(client, await pushed(client)))).toContain(sentence)
+  })
+
+  test('names no client if no valid request waits [T1109]', async () => {
+    const client = await TestClient.register(app, new UserAgent(), { name: 'Photo Print' })
+    const other = `/oauth/authorize?${new URLSearchParams({ client_id: client.clientId, redirect_uri: 'https://evil.example/' })}`
+    for (const next of ['/', other, `/elsewhere?client_id=${client.clientId}`]) {
+      const page = await new UserAgent().fetch(
+        `${app.issuer}/login?${new URLSearchParams({ next })}`,
+      )
+      expect(await page.text()).not.toContain('Photo Print')
+    }
   })
 })
 

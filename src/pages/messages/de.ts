@@ -46,12 +46,17 @@ export const de: Messages = {
     since: 'Zugelassen seit',
     permissions: 'Berechtigungen',
     noPermissions: 'Keine, außer zu wissen, wer du bist',
+    read: 'Nur lesen',
+    write: 'Kann ändern',
+    highRisk: 'Hohes Risiko',
     otherGroup: 'Sonstiges',
     unknownBrowser: 'Unbekannter Browser oder unbekanntes Programm',
     words: (name: string) => `So beschreibt sich ${name} selbst:`,
   },
   login: {
     title: 'Anmelden',
+    continueTo: (client: string) =>
+      `${client} bittet um Zugriff auf dein Konto. Du entscheidest nach der Anmeldung.`,
     email: 'E-Mail-Adresse',
     password: 'Passwort',
     submit: 'Anmelden',
@@ -81,6 +86,10 @@ export const de: Messages = {
       `${client} möchte in deinem Namen handeln und bittet um diese Berechtigungen:`,
     nothing: (client: string) =>
       `${client} möchte wissen, dass du es bist. Weitere Berechtigungen erhält die Anwendung nicht.`,
+    asksMore: (client: string) =>
+      `${client} hat bereits Zugriff auf dein Konto und bittet nun zusätzlich um diese Berechtigungen:`,
+    asksAgain: (client: string) => `${client} bittet erneut um das, was du bereits erlaubt hast:`,
+    allowedBefore: 'Bereits erlaubt hast du:',
     optional: 'Was du nicht erlauben möchtest, kannst du abwählen.',
     user: 'Angemeldet als',
     otherAccount: 'Nicht du? Anderes Konto verwenden',

@@ -50,12 +50,17 @@ export const en = {
     since: 'Allowed since',
     permissions: 'Permissions',
     noPermissions: 'None: it only identifies you',
+    read: 'Read only',
+    write: 'Can change',
+    highRisk: 'High risk',
     otherGroup: 'Other',
     unknownBrowser: 'Unknown browser or program',
     words: (name: string) => `What ${name} says about itself:`,
   },
   login: {
     title: 'Log in',
+    continueTo: (client: string) =>
+      `${client} asks for access to your account. You decide after you have logged in.`,
     email: 'E-mail address',
     password: 'Password',
     submit: 'Log in',
@@ -82,6 +87,10 @@ export const en = {
     asks: (client: string) => `${client} wants to access your account. It requests permission to:`,
     nothing: (client: string) =>
       `${client} wants to know who you are. It requests no other permission.`,
+    asksMore: (client: string) =>
+      `${client} already has access to your account. It now also requests permission to:`,
+    asksAgain: (client: string) => `${client} asks again for what you have already allowed:`,
+    allowedBefore: 'You have already allowed:',
     optional: 'Untick anything that you do not want to allow.',
     user: 'You are logged in as',
     otherAccount: 'Not you? Use another account',

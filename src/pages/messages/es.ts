@@ -46,12 +46,17 @@ export const es: Messages = {
     since: 'Acceso permitido desde',
     permissions: 'Permisos',
     noPermissions: 'Ninguno, salvo saber quién eres',
+    read: 'Solo lectura',
+    write: 'Puede modificar',
+    highRisk: 'Riesgo alto',
     otherGroup: 'Otros',
     unknownBrowser: 'Navegador o programa desconocido',
     words: (name: string) => `${name} se describe así:`,
   },
   login: {
     title: 'Iniciar sesión',
+    continueTo: (client: string) =>
+      `${client} pide acceso a tu cuenta. Decides después de iniciar sesión.`,
     email: 'Correo electrónico',
     password: 'Contraseña',
     submit: 'Iniciar sesión',
@@ -80,6 +85,10 @@ export const es: Messages = {
     asks: (client: string) => `${client} quiere actuar en tu nombre. Pide permiso para:`,
     nothing: (client: string) =>
       `${client} quiere saber quién eres. No obtiene ningún otro permiso.`,
+    asksMore: (client: string) =>
+      `${client} ya tiene acceso a tu cuenta. Ahora pide además permiso para:`,
+    asksAgain: (client: string) => `${client} vuelve a pedir lo que ya has permitido:`,
+    allowedBefore: 'Ya has permitido:',
     optional: 'Puedes desmarcar lo que no quieras permitir.',
     user: 'Has iniciado sesión como',
     otherAccount: '¿No eres tú? Usa otra cuenta',

@@ -47,12 +47,17 @@ export const fr: Messages = {
     since: 'Autorisation accordée le',
     permissions: 'Autorisations',
     noPermissions: 'Aucune, hormis savoir qui vous êtes',
+    read: 'Lecture seule',
+    write: 'Peut modifier',
+    highRisk: 'Risque élevé',
     otherGroup: 'Autres',
     unknownBrowser: 'Navigateur ou programme inconnu',
     words: (name: string) => `Comment ${name} se présente\u00a0:`,
   },
   login: {
     title: 'Connexion',
+    continueTo: (client: string) =>
+      `${client} demande l’accès à votre compte. Vous déciderez après vous être connecté.`,
     email: 'Adresse e-mail',
     password: 'Mot de passe',
     submit: 'Se connecter',
@@ -82,6 +87,10 @@ export const fr: Messages = {
       `${client} souhaite agir en votre nom et demande les autorisations suivantes\u00a0:`,
     nothing: (client: string) =>
       `${client} souhaite s’assurer que c’est bien vous. Aucune autre autorisation ne lui est accordée.`,
+    asksMore: (client: string) =>
+      `${client} a déjà accès à votre compte et demande en plus les autorisations suivantes\u00a0:`,
+    asksAgain: (client: string) => `${client} redemande ce que vous avez déjà autorisé\u00a0:`,
+    allowedBefore: 'Vous avez déjà autorisé\u00a0:',
     optional: 'Vous pouvez décocher ce que vous ne voulez pas autoriser.',
     user: 'Session ouverte avec le compte',
     otherAccount: 'Ce n’est pas vous\u202f? Utilisez un autre compte',

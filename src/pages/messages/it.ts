@@ -46,12 +46,17 @@ export const it: Messages = {
     since: 'Data di autorizzazione',
     permissions: 'Autorizzazioni',
     noPermissions: 'Nessuna, tranne sapere chi sei',
+    read: 'Sola lettura',
+    write: 'Può modificare',
+    highRisk: 'Rischio elevato',
     otherGroup: 'Altro',
     unknownBrowser: 'Browser o programma sconosciuto',
     words: (name: string) => `Come si presenta ${name}:`,
   },
   login: {
     title: 'Accedi',
+    continueTo: (client: string) =>
+      `${client} chiede l’accesso al tuo account. Decidi dopo aver effettuato l’accesso.`,
     email: 'Indirizzo email',
     password: 'Password',
     submit: 'Accedi',
@@ -78,6 +83,10 @@ export const it: Messages = {
     asks: (client: string) => `${client} vuole agire per tuo conto e chiede queste autorizzazioni:`,
     nothing: (client: string) =>
       `${client} vuole sapere che sei proprio tu. Non ottiene altre autorizzazioni.`,
+    asksMore: (client: string) =>
+      `${client} ha già accesso al tuo account e ora chiede anche queste autorizzazioni:`,
+    asksAgain: (client: string) => `${client} chiede di nuovo ciò che hai già autorizzato:`,
+    allowedBefore: 'Hai già autorizzato:',
     optional: 'Puoi deselezionare ciò che non vuoi autorizzare.',
     user: 'Hai effettuato l’accesso come',
     otherAccount: 'Non sei tu? Usa un altro account',

@@ -47,12 +47,17 @@ export const ja: Messages = {
     since: '許可日',
     permissions: '権限',
     noPermissions: 'なし（ユーザーの識別のみ）',
+    read: '読み取りのみ',
+    write: '変更可能',
+    highRisk: '高リスク',
     otherGroup: 'その他',
     unknownBrowser: '不明なブラウザまたはプログラム',
     words: (name) => `${name} による説明：`,
   },
   login: {
     title: 'ログイン',
+    continueTo: (client) =>
+      `${client} があなたのアカウントへのアクセスを求めています。許可するかどうかは、ログイン後に選択できます。`,
     email: 'メールアドレス',
     password: 'パスワード',
     submit: 'ログイン',
@@ -81,6 +86,10 @@ export const ja: Messages = {
       `${client} が、あなたに代わって操作することを求めています。求めている権限は次のとおりです。`,
     nothing: (client) =>
       `${client} が、あなたが誰であるかの確認を求めています。それ以外の権限は与えられません。`,
+    asksMore: (client) =>
+      `${client} はすでにあなたのアカウントにアクセスできます。今回、次の権限も求めています。`,
+    asksAgain: (client) => `${client} が、すでに許可済みの次の権限を再び求めています。`,
+    allowedBefore: '許可済みの権限：',
     optional: '許可しない項目は、チェックを外すことができます。',
     user: 'ログイン中のアカウント',
     otherAccount: '別のアカウントを使用',

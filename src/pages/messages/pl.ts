@@ -47,12 +47,17 @@ export const pl: Messages = {
     since: 'Dostęp od',
     permissions: 'Uprawnienia',
     noPermissions: 'Żadne, poza poznaniem Twojej tożsamości',
+    read: 'Tylko odczyt',
+    write: 'Może zmieniać',
+    highRisk: 'Wysokie ryzyko',
     otherGroup: 'Inne',
     unknownBrowser: 'Nieznana przeglądarka lub program',
     words: (name: string) => `Aplikacja ${name} mówi o sobie:`,
   },
   login: {
     title: 'Zaloguj się',
+    continueTo: (client: string) =>
+      `Aplikacja ${client} prosi o dostęp do Twojego konta. Decyzja należy do Ciebie po zalogowaniu.`,
     email: 'Adres e-mail',
     password: 'Hasło',
     submit: 'Zaloguj się',
@@ -81,6 +86,10 @@ export const pl: Messages = {
       `Aplikacja ${client} chce działać w Twoim imieniu. Prosi o uprawnienia:`,
     nothing: (client: string) =>
       `Aplikacja ${client} chce poznać Twoją tożsamość. Nie otrzyma żadnych innych uprawnień.`,
+    asksMore: (client: string) =>
+      `Aplikacja ${client} ma już dostęp do Twojego konta. Teraz prosi dodatkowo o uprawnienia:`,
+    asksAgain: (client: string) => `Aplikacja ${client} ponownie prosi o to, na co już zezwolono:`,
+    allowedBefore: 'Już zezwolono na:',
     optional: 'Możesz odznaczyć to, na co nie chcesz zezwolić.',
     user: 'Zalogowano jako',
     otherAccount: 'To nie Ty? Użyj innego konta',

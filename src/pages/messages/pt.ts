@@ -46,12 +46,17 @@ export const pt: Messages = {
     since: 'Acesso permitido desde',
     permissions: 'Permissões',
     noPermissions: 'Nenhuma, além de saber quem você é',
+    read: 'Somente leitura',
+    write: 'Pode alterar',
+    highRisk: 'Risco alto',
     otherGroup: 'Outras',
     unknownBrowser: 'Navegador ou programa desconhecido',
     words: (name: string) => `Como ${name} se descreve:`,
   },
   login: {
     title: 'Entrar',
+    continueTo: (client: string) =>
+      `${client} pede acesso à sua conta. Você decide depois de entrar.`,
     email: 'Endereço de e-mail',
     password: 'Senha',
     submit: 'Entrar',
@@ -79,6 +84,10 @@ export const pt: Messages = {
     asks: (client: string) => `${client} quer agir em seu nome e pede permissão para:`,
     nothing: (client: string) =>
       `${client} quer saber quem você é. Não recebe nenhuma outra permissão.`,
+    asksMore: (client: string) =>
+      `${client} já tem acesso à sua conta. Agora pede também permissão para:`,
+    asksAgain: (client: string) => `${client} pede novamente o que você já permitiu:`,
+    allowedBefore: 'Você já permitiu:',
     optional: 'Você pode desmarcar o que não quiser permitir.',
     user: 'Você entrou como',
     otherAccount: 'Não é você? Use outra conta',

@@ -25,33 +25,39 @@ export interface AskingClient {
   readonly privacy: string
 }
 
-/**
- * Renders the requesting client and whether it is verified. Statements of the client are visually separated from
- * statements of the server.
- */
+/** Renders the facts about the requesting client for which this server vouches, and whether the client is verified. */
 export const whoAsks = (client: AskingClient, frame: Frame): Html => {
   const { consent, facts: words } = frame.texts
-  const rows: readonly Fact[] = [
-    client.website === '' ? undefined : [consent.website, websiteLink(client.website)],
-    client.terms === '' ? undefined : [consent.terms, websiteLink(client.terms)],
-    client.privacy === '' ? undefined : [consent.privacy, websiteLink(client.privacy)],
-  ]
-  const owner: Fact =
-    client.owner === undefined ? undefined : [consent.owner, html`<bdi>${client.owner}</bdi>`]
+  const { owner, website } = client
   return html`${client.mixesAlphabets ? caution(consent.mixesAlphabets) : ''}
-${client.isVerified ? html`<p>${badge(words.verified, 'good')}</p>` : caution(unchecked(client, frame))}
-${client.origin === 'owner' ? facts([owner, ...rows]) : ownWords(client, rows, frame)}
-${description(client.name, client.description, frame)}`
+${client.isVerified ? html`<p class="verified">${badge(words.verified, 'good')}</p>` : caution(unchecked(client, frame))}
+${facts([
+  owner === undefined ? undefined : [consent.owner, html`<bdi>${owner}</bdi>`],
+  client.origin === 'owner' ? link(consent.website, website) : undefined,
+])}`
 }
 
-// Renders the facts that a client states about itself.
-const ownWords = ({ name }: AskingClient, rows: readonly Fact[], { texts }: Frame): Html =>
-  rows.every((row) => row === undefined)
-    ? html``
+/** Renders the statements of a client about itself, visually separated from statements of the server. */
+export const ownWords = (client: AskingClient, frame: Frame): Html => {
+  const { consent } = frame.texts
+  const { name, website, terms, privacy } = client
+  const rows = [
+    client.origin === 'owner' ? undefined : link(consent.website, website),
+    link(consent.terms, terms),
+    link(consent.privacy, privacy),
+  ]
+  const links = rows.every((row) => row === undefined)
+    ? ''
     : html`<figure class="description">
-<figcaption>${filled(texts.facts.words, html`<bdi>${name}</bdi>`)}</figcaption>
+<figcaption>${filled(frame.texts.facts.words, html`<bdi>${name}</bdi>`)}</figcaption>
 ${facts(rows)}
 </figure>`
+  return html`${links}
+${description(name, client.description, frame)}`
+}
+
+const link = (term: string, address: string): Fact =>
+  address === '' ? undefined : [term, websiteLink(address)]
 
 const unchecked = ({ origin, describedAt }: AskingClient, { brand, texts }: Frame): Html => {
   const { consent } = texts

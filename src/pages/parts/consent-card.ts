@@ -2,11 +2,10 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { type AskingClient, whoAsks } from './asking-client.ts'
-import { facts } from './facts.ts'
+import { type AskingClient, ownWords, whoAsks } from './asking-client.ts'
 import { csrf } from './forms.ts'
 import { alert } from './notices.ts'
-import { byGroup, scopeText } from './scopes.ts'
+import { byGroup, gravestFirst, scopeText } from './scopes.ts'
 
 /** The part of the view that both consent pages share. */
 export interface AskedConsent {
@@ -17,6 +16,8 @@ export interface AskedConsent {
   /** The URL at which the user can log in with another account. */
   readonly otherAccount: string
   readonly scopes: readonly Scope[]
+  /** The requested scopes that the user has allowed this client before. */
+  readonly allowedBefore: readonly string[]
   /** The scopes that the user may untick. */
   readonly optionalScopes: readonly string[]
   /** The optional scopes that are ticked. */
@@ -41,21 +42,20 @@ export const consentCard = (
   frame: Frame,
 ): Html => {
   const { consent } = frame.texts
-  const { client, scopes, optionalScopes } = view
-  const name = html`<bdi>${client.name}</bdi>`
+  const { client, optionalScopes } = view
   return layout(
     frame,
     consent.title(client.name),
     html`<div class="card consent">
-<h1>${filled(consent.title, name)}</h1>
+${account(view, frame)}
+<h1>${filled(consent.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${alert(view.problem)}
 ${before}${whoAsks(client, frame)}
 <form method="post" action="${view.action}">
 ${csrf(frame)}
 <input type="hidden" name="${hidden.name}" value="${hidden.value}">
 ${optionalScopes.length === 0 ? '' : undecided}
-<p class="asks">${filled(scopes.length === 0 ? consent.nothing : consent.asks, html`<strong>${name}</strong>`)}</p>
-${askedScopes(view, frame)}
+${request(view, frame)}
 ${optionalScopes.length === 0 ? '' : html`<p class="hint">${consent.optional}</p>`}
 ${after}<p class="decision">
 <button type="submit" name="confirm" value="yes">${consent.accept}</button>
@@ -63,7 +63,7 @@ ${after}<p class="decision">
 </p>
 <p class="hint">${consent.lasting}</p>
 </form>
-${facts([[consent.user, account(view, frame)]])}
+${ownWords(client, frame)}
 </div>`,
     { narrow: true, navigation: false },
   )
@@ -73,11 +73,30 @@ ${facts([[consent.user, account(view, frame)]])}
 const undecided = html`<button type="submit" name="confirm" value="" class="unseen" tabindex="-1" aria-hidden="true"></button>`
 
 const account = ({ user, otherAccount }: AskedConsent, { texts }: Frame): Html =>
-  html`<bdi>${user}</bdi><br><a href="${otherAccount}">${texts.consent.otherAccount}</a>`
+  html`<dl class="account-used"><dt>${texts.consent.user}</dt><dd><bdi>${user}</bdi> <a href="${otherAccount}">${texts.consent.otherAccount}</a></dd></dl>`
 
-/** Renders the requested scopes, with a checkbox for each optional scope. */
-const askedScopes = (view: AskedConsent, frame: Frame): readonly Html[] =>
-  byGroup(view.scopes, frame).map(
+/** Renders the requested scopes. If the user has allowed some of them before, renders the new scopes first. */
+const request = (view: AskedConsent, frame: Frame): Html => {
+  const { consent } = frame.texts
+  const { client, scopes, allowedBefore } = view
+  const sentence = (text: (name: string) => string): Html =>
+    html`<p class="asks">${filled(text, html`<strong><bdi>${client.name}</bdi></strong>`)}</p>`
+  if (scopes.length === 0) return sentence(consent.nothing)
+  const isKnown = ({ id }: Scope): boolean => allowedBefore.includes(id)
+  const known = scopes.filter(isKnown)
+  const added = scopes.filter((scope) => !isKnown(scope))
+  if (known.length === 0) return html`${sentence(consent.asks)}${askedScopes(scopes, view, frame)}`
+  if (added.length === 0)
+    return html`${sentence(consent.asksAgain)}${askedScopes(scopes, view, frame)}`
+  return html`${sentence(consent.asksMore)}
+<div class="added">${askedScopes(added, view, frame)}</div>
+<p class="asks">${consent.allowedBefore}</p>
+<div class="known">${askedScopes(known, view, frame)}</div>`
+}
+
+/** Renders scopes in groups, with a checkbox for each optional scope. */
+const askedScopes = (scopes: readonly Scope[], view: AskedConsent, frame: Frame): readonly Html[] =>
+  byGroup(gravestFirst(scopes), frame).map(
     ([heading, members]) => html`<section class="group">
 <h2>${heading}</h2>
 <ul>

@@ -1,6 +1,7 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
+import { badge } from './facts.ts'
 import { type Control, described, hintOf, invalid, problemOf } from './forms.ts'
 
 /** Groups scopes by their headings in the reader's language. */
@@ -18,10 +19,19 @@ export const byGroup = (
   return [...groups]
 }
 
-/** Renders the text and the ID of a scope. */
-export const scopeText = (scope: Scope, { reader }: Frame): Html => {
+/** Sorts scopes so that those with which a client could do the most harm come first. */
+export const gravestFirst = (scopes: readonly Scope[]): readonly Scope[] =>
+  [...scopes].sort((a, b) => gravity(b) - gravity(a))
+
+const gravity = ({ access, risk }: Scope): number =>
+  (risk === 'high' ? 2 : 0) + (access === 'write' ? 1 : 0)
+
+/** Renders the text and the ID of a scope, and says in words whether it permits changes and whether it is dangerous. */
+export const scopeText = (scope: Scope, { reader, texts: { facts } }: Frame): Html => {
   const { helpText } = scope.textsFor(reader.language)
-  return html`${helpText === '' ? '' : html`${helpText} `}<code>${scope.id}</code>`
+  const { access, risk } = scope
+  const words = access === 'write' ? html`<strong>${helpText}</strong>` : helpText
+  return html`${helpText === '' ? '' : html`${words} `}<code>${scope.id}</code>${access ? html` <span class="mark">${facts[access]}</span>` : ''}${risk ? html` ${badge(facts.highRisk, 'bad')}` : ''}`
 }
 
 /** Renders the IDs of scopes without their texts, for lists. */

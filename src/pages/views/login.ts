@@ -1,5 +1,5 @@
 import type { PageTemplate } from '../frame.ts'
-import { type Html, html } from '../html.ts'
+import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
 import { alert, done } from '../parts/notices.ts'
@@ -10,6 +10,8 @@ export interface LoginView {
   /** The path to which the server redirects after the login. */
   readonly next: string
   readonly email: string
+  /** The name of the client whose request the user decides about after the login; undefined without such a request. */
+  readonly client: string | undefined
   /** The confirmation of a completed action, such as a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
@@ -17,7 +19,7 @@ export interface LoginView {
 
 /** The page on which users log in. */
 export const loginPage: PageTemplate<LoginView> = (view, frame) => {
-  const { action, next, email, problem } = view
+  const { action, next, email, client, problem } = view
   const { login, userLinks } = frame.texts
   const { forgotPassword, signUp } = frame.links
   const autofocus = html` autofocus`
@@ -26,6 +28,7 @@ export const loginPage: PageTemplate<LoginView> = (view, frame) => {
     login.title,
     html`<div class="card">
 <h1>${login.title}</h1>
+${client === undefined ? '' : html`<p class="about">${filled(login.continueTo, html`<strong><bdi>${client}</bdi></strong>`)}</p>`}
 ${done(view.done)}
 ${alert(problem)}
 <form method="post" action="${action}">

@@ -13,11 +13,11 @@ import type { PendingAuthorization } from '../../short-lived.ts'
 import {
   boundTo,
   type ConsentFlow,
+  choicesOf,
   giveConsent,
   type Question,
   questionView,
   readDecision,
-  tickedAtFirst,
 } from '../consent/consent-flow.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
@@ -42,8 +42,8 @@ export const showConsent = async (
 ): Promise<Response> => {
   const pending = { request, otherAccount, ...boundTo(client, signedIn, server) }
   const id = await server.shortLived.pending.put(pending, server.clock() + timeToDecide)
-  const ticked = await tickedAtFirst(request, client, signedIn, server)
-  return renderConsent(http, { id, asked: request, client, ticked }, signedIn, server)
+  const choices = await choicesOf(request, client, signedIn, server)
+  return renderConsent(http, { id, asked: request, client, ...choices }, signedIn, server)
 }
 
 /** The parameter with the one-time ID of a request that another account of the user should decide. */

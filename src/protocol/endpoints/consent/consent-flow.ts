@@ -34,6 +34,8 @@ export interface Question<A extends Asked> {
   readonly client: Client
   /** The optional scopes whose checkboxes are ticked. */
   readonly ticked: readonly string[]
+  /** The requested scopes that the user has allowed this client before. */
+  readonly allowedBefore: readonly string[]
 }
 
 /** The steps that differ between the consent for a redirect (RFC 6749 §4.1.1) and for a device (RFC 8628 §3.3). */
@@ -80,21 +82,28 @@ export const boundTo = (
   server: ServerContext,
 ): BoundQuestion => ({ terms: termsOf(client, server), userId: user.id, sessionId })
 
-/** Returns the optional scopes that are ticked initially: all optional scopes that the user did not decline before. */
-export const tickedAtFirst = async (
+/**
+ * Returns the choices that the consent page shows, according to the user's former decision about the client: all
+ * optional scopes are ticked, except those that the user declined.
+ */
+export const choicesOf = async (
   { scopes }: Asked,
   client: Client,
   { user }: SignedIn,
-  server: ServerContext,
-): Promise<readonly string[]> => {
-  const before = await server.consents.find(user.id, client.clientId)
+  { consents }: Pick<ServerContext, 'consents'>,
+): Promise<Pick<Question<Asked>, 'ticked' | 'allowedBefore'>> => {
+  const before = await consents.find(user.id, client.clientId)
   const declined = before?.declinedScopes ?? []
-  return optionalScopesOf(scopes, client).filter((id) => !declined.includes(id))
+  const allowed = before?.scopes ?? []
+  return {
+    ticked: optionalScopesOf(scopes, client).filter((id) => !declined.includes(id)),
+    allowedBefore: scopes.filter((id) => allowed.includes(id)),
+  }
 }
 
 /** Returns the values that the views of both consent pages share. */
 export const questionView = <A extends Asked>(
-  { asked, client, ticked }: Question<A>,
+  { asked, client, ticked, allowedBefore }: Question<A>,
   { user }: SignedIn,
   { scopes }: ServerContext,
 ) => ({
@@ -103,6 +112,7 @@ export const questionView = <A extends Asked>(
   scopes: asked.scopes.flatMap((scope) => scopes.get(scope) ?? []),
   optionalScopes: optionalScopesOf(asked.scopes, client),
   ticked,
+  allowedBefore,
 })
 
 /**
@@ -138,8 +148,11 @@ export const readDecision = async <A extends Asked, Stored extends BoundQuestion
   if (!isUnchanged) return refused(400, 'clientChanged')
   const ticked = params.repeated('optional_scope')
   const texts = textsOf(readerOf(http, { uiLocales }))
-  const again = (status: number, problem: string) =>
-    flow.ask({ id, asked, client, ticked }, stored, signedIn, { problem, status })
+  const again = async (status: number, problem: string) => {
+    const { allowedBefore } = await choicesOf(asked, client, signedIn, server)
+    const question = { id, asked, client, ticked, allowedBefore }
+    return flow.ask(question, stored, signedIn, { problem, status })
+  }
   if (!hasCsrfToken) return again(403, texts.problem.stale)
   const confirm = params.optional('confirm')
   if (confirm !== 'yes' && confirm !== 'no') return again(400, texts.consent.undecided)

@@ -15,12 +15,12 @@ import {
   type BoundQuestion,
   boundTo,
   type ConsentFlow,
+  choicesOf,
   clientOf,
   giveConsent,
   type Question,
   questionView,
   readDecision,
-  tickedAtFirst,
 } from '../consent/consent-flow.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { uiLocalesIn } from '../responses/reader.ts'
@@ -76,8 +76,8 @@ export const askAboutDevice = async (
   if (!client?.isActive || !mayAsk(client, asked)) return undefined
   const shown = { name, userCode, deviceCode, ...boundTo(client, signedIn, server) }
   const id = await confirmations(server).put(shown, asked.expiresAt)
-  const ticked = await tickedAtFirst(asked, client, signedIn, server)
-  return renderQuestion(http, { id, asked, client, ticked }, userCode, signedIn, server)
+  const choices = await choicesOf(asked, client, signedIn, server)
+  return renderQuestion(http, { id, asked, client, ...choices }, userCode, signedIn, server)
 }
 
 /** Stores the user's decision about a device. The first decision is final, regardless of the session. */

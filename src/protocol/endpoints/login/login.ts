@@ -10,7 +10,11 @@ import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { browserOf, isForeign } from '../../session/browser.ts'
 import { safeNext } from '../../session/safe-next.ts'
-import { proveRedirect, referredTo } from '../authorization/authorization-request.ts'
+import {
+  type ProvenRedirect,
+  proveRedirect,
+  referredTo,
+} from '../authorization/authorization-request.ts'
 import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
@@ -88,19 +92,20 @@ const form = async (
 ): Promise<Response> => {
   const { next, email = '', done, problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
+  const waiting = await waitingRequest(next, request.address, server)
   const uiLocales = uiLocalesIn(request.query)
   const action = withQuery(`${basePath}${settings.loginPath}`, { ui_locales: uiLocales })
   return renderPage(
     request,
     server,
     'login',
-    { action, next, email, done, problem },
+    { action, next, email, client: waiting?.client.name, done, problem },
     {
       status,
       keepCookie,
       headers,
       uiLocales: uiLocalesOf(request, next),
-      formAction: await redirectAfter(next, request.address, server),
+      formAction: waiting && formActionSource(waiting.redirectUri),
     },
   )
 }
@@ -109,18 +114,17 @@ const form = async (
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
 
-/** Returns the CSP source of the redirect URI to which a waiting authorization request may redirect after the login. */
-const redirectAfter = async (
+/** Returns the authorization request that waits for the login; undefined if there is none or it is invalid. */
+const waitingRequest = async (
   next: string,
   address: string,
   server: ServerContext,
-): Promise<string | undefined> => {
+): Promise<ProvenRedirect | undefined> => {
   const endpoint = `${server.basePath}${server.settings.oauthPrefix}/authorize?`
   if (!next.startsWith(endpoint)) return undefined
   try {
     const params = await referredTo(new Parameters(next.slice(endpoint.length)), server)
-    const { redirectUri } = await proveRedirect(params, server, { address })
-    return formActionSource(redirectUri)
+    return await proveRedirect(params, server, { address })
   } catch (error) {
     if (error instanceof OAuthError) return undefined
     throw error
