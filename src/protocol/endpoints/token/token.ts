@@ -59,6 +59,7 @@ const issuedFor = async (
 ): Promise<IssuedToken> => {
   params.refuseRepeated(() => knownParameters(server))
   if (!namesClient(request, params, server)) requestedGrant(params, server)
+  for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
   const client = await clientOf(request, params, server)
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
