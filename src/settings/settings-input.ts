@@ -534,10 +534,11 @@ export interface SettingsInput {
    */
   readonly auditExpiresIn?: SettingValues['auditExpiresIn']
   /**
-   * Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens
-   * that clients request for themselves. Hooks always receive these events.
+   * Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens,
+   * and tokens that clients request for themselves. By default, it counts these events. Hooks
+   * always receive them.
    *
-   * Default: `true`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
+   * Default: `false`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
    */
   readonly auditRoutine?: SettingValues['auditRoutine']
   /**

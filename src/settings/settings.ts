@@ -428,8 +428,8 @@ export const settings = {
     'Seconds after which an entry of the audit log is removed; 0: never.',
   ),
   auditRoutine: flag(
-    true,
-    'Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. Hooks always receive these events.',
+    false,
+    'Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. By default, it counts these events. Hooks always receive them.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -19,6 +19,7 @@ export const frame: Frame = {
     sessions: '/account/settings/sessions/',
     password: '/account/settings/password/',
     activity: '/account/settings/activity/',
+    leaked: '/account/settings/leaked/',
     admin: '/admin/applications/',
     adminActivity: '/admin/activity/',
     login: '/login',
@@ -444,6 +445,42 @@ export const sampleViews = (
         { next: '/account/settings/activity/?after=2' },
       ),
     },
+    leaked: {
+      action: '/account/settings/leaked/',
+      found: 'a-reference',
+      isAdmin: true,
+      credentials: [
+        {
+          kind: 'access_token',
+          ending: 'x7Qa',
+          name: outside('Free Money'),
+          isValid: true,
+          user: outside('ada@example.org'),
+          isOwn: false,
+          application: { name: outside('Free Money'), isDisabled: true },
+          isOwner: false,
+          scopes: ['notes:read'],
+          isBound: true,
+          createdAt: now - day,
+          expires: now + hour,
+          lastUsedAt: now - hour,
+          lastUsedAddress: '2001:db8::17',
+          acts: ['end', 'end_application', 'end_user', 'disable', 'log_out'],
+          events: [
+            {
+              at: now - hour,
+              event: 'token.issued',
+              subject: outside('Free Money'),
+              isByAnother: false,
+              address: '2001:db8::17',
+              browser: outside('Firefox, Linux'),
+            },
+          ],
+        },
+      ],
+      done: undefined,
+      problem: undefined,
+    },
     adminActivity: {
       action: '/admin/activity/',
       search: { event: 'token.issued', user: outside('ada@example.org'), client: outside('c9') },
@@ -476,6 +513,11 @@ export const sampleViews = (
           requestId: null,
         },
       ]),
+      routine: [
+        { event: 'token.issued', grantType: 'client_credentials', clientId: 'c9', count: 12_345 },
+        { event: 'token.refreshed', grantType: 'refresh_token', clientId: outside('c8'), count: 1 },
+        { event: 'token.issued', grantType: '', clientId: 'c7', count: 2 },
+      ],
     },
   }
 }

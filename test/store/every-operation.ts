@@ -56,6 +56,7 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.countUnused(10)
   await store.clients.deleteUnused(now, 10)
   await store.clients.endOwnTokens(clientId)
+  await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
 }
 
@@ -198,6 +199,8 @@ const others = async ({
     { userId: 1 },
     { userId: 1, withoutRoutine: true },
     { clientId: 'c' },
+    { tokenId: 1, withoutRoutine: true },
+    { address: '192.0.2.1', withoutRoutine: true },
     { event: 'login.failed', userId: 1, clientId: 'c', since: 0, until: 9 },
   ]
   for (const filter of filters) {
@@ -232,6 +235,11 @@ const others = async ({
     await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
   }
   await store.auditCheckpoints.deleteBelow(2, 10)
+  const count = { at: 0, event: 'e', grantType: '', clientId: 'c', userId: 1, count: 1 }
+  await store.auditCounts.put([{ ...count, writer: 1 }])
+  await store.auditCounts.list({ userId: 1 }, { after: null, limit: 1 })
+  await store.auditCounts.totals({ clientId: 'c', since: 0 }, 1)
+  await store.auditCounts.deleteBefore(1, 10)
 }
 
 /** Runs every operation of a store at least once, with each form that its statements can take. */

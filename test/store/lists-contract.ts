@@ -409,6 +409,35 @@ export const listsContract = (
         expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
       })
 
+      test('auditCounts lists sums over all processes in pages, and replaces totals [T1708]', async () => {
+        const { store, other } = open()
+        const [clientId, event] = [text(), 'token.issued']
+        const row = (at: number, userId: string | null, writer: number, count: number) => {
+          return { at, event, grantType: 'g', clientId, userId, writer, count }
+        }
+        const second = Array.from({ length: 7 }, (_, user) => row(20, `u${user}`, 1, user + 1))
+        await store.auditCounts.put([row(10, null, 1, 5), row(10, null, 2, 7), ...second])
+        await store.auditCounts.put([row(10, null, 1, 6)])
+        const all = await allPages((cursor) => other.auditCounts.list({ clientId }, cursor), 3)
+        const sum = (at: number, userId: string | null, count: number) => {
+          return { at, event, grantType: 'g', clientId, userId, count }
+        }
+        expect(all).toEqual([
+          sum(10, null, 13),
+          ...second.map(({ userId, count }) => sum(20, userId, count)),
+        ])
+        const total = { event, grantType: 'g', clientId }
+        const totals = (filter: object) => other.auditCounts.totals({ clientId, ...filter }, 5)
+        expect(await totals({})).toEqual([{ ...total, count: 41 }])
+        expect(await totals({ since: 20, userId: 'u3' })).toEqual([{ ...total, count: 4 }])
+        expect(await store.auditCounts.deleteBefore(20, 1)).toBe(1)
+        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(1)
+        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(0)
+        expect(await other.auditCounts.list({ clientId, until: 20 }, whole)).toMatchObject({
+          items: [],
+        })
+      })
+
       test('addMany() writes all events or none', async () => {
         const { store, other } = open()
         const clientId = text()

@@ -11,6 +11,7 @@ export const ja: Messages = {
     applications: 'アプリ',
     sessions: 'セッション',
     activity: 'アクティビティ',
+    leaked: '漏えいしたシークレット',
     admin: '管理',
     logout: 'ログアウト',
     copy: 'コピー',
@@ -359,6 +360,8 @@ export const ja: Messages = {
     'user.created': 'ユーザーを作成',
     'user.activated': 'ユーザーを有効化',
     'user.deactivated': 'ユーザーを無効化',
+    'user.tokens_ended': 'ユーザーのすべてのトークンを無効にしました',
+    'client.tokens_ended': 'アプリケーションのすべてのトークンを無効にしました',
     'user.admin_granted': 'ユーザーを管理者に設定',
     'user.admin_withdrawn': 'ユーザーの管理者権限を解除',
     'user.password_changed': 'パスワードを変更',
@@ -388,6 +391,11 @@ export const ja: Messages = {
     allEvents: 'すべてのイベント',
     userHint: 'メールアドレスまたは ID',
     noEvents: 'イベントが見つかりませんでした。',
+    routine: '過去 24 時間の定常的なイベント',
+    routineAbout:
+      'アプリケーションが自身のために要求、交換、または更新したトークンです。個別には表示されず、件数だけが記録されます。',
+    routineCount: '件数',
+    grantType: 'グラントタイプ',
     token: 'トークン番号',
     request: 'リクエスト ID',
     actors: {
@@ -411,6 +419,82 @@ export const ja: Messages = {
     deleteNamed: (name) => `${name} を削除`,
     deleteAbout: 'アプリとそのすべてのトークンが直ちに削除されます。この操作は元に戻せません。',
     confirmName: (name) => `確認のため、名前を入力してください：${name}`,
+  },
+  leaked: {
+    title: 'シークレットが漏えいした場合',
+    about:
+      '他の人に見られた可能性のあるトークン、クライアント シークレット、コードを貼り付けてください。内容を確認して、どう対処するかを決められます。',
+    aboutAdmin:
+      '他の人に見られた可能性のあるトークン、クライアント シークレット、コードを貼り付けてください。すべてのユーザーとアプリケーションのものを調べられます。内容を確認して、どう対処するかを決められます。',
+    paste: '漏えいしたシークレットの値',
+    pasteHint:
+      'ヘッダー、curl コマンド全体、ログの 1 行でもかまいません。このテキストは保存されず、再び表示されることもありません。',
+    lookUp: '調べる',
+    again: '別のシークレットを調べる',
+    stale: 'ページを長時間開いたままでした。もう一度シークレットを貼り付けてください。',
+    tooMany: '不明なシークレットが何度も貼り付けられました。1 分後にもう一度お試しください。',
+    kinds: {
+      personal_token: '個人用トークン',
+      access_token: 'アクセストークン：',
+      refresh_token: 'リフレッシュトークン：',
+      client_secret: 'クライアント シークレット：',
+      authorization_code: '認可コード：',
+      session: 'ブラウザーのセッション',
+    },
+    ending: '末尾の文字',
+    valid: 'まだ有効です',
+    ended: 'もう使えません',
+    application: 'アプリケーション',
+    bound: '鍵との結び付き',
+    boundAbout: 'あり：アプリケーションの鍵がなければ使えません。',
+    history: 'これまでの出来事',
+    acts: {
+      end: {
+        label: 'このシークレットを無効にする',
+        about:
+          'すぐに使えなくなり、これを使うプログラムはアクセスできなくなります。元に戻すことはできません。',
+      },
+      endSecret: {
+        label: 'このクライアント シークレットを無効にする',
+        about: '所有者が新しいシークレットを作成するまで、アプリケーションは認証できません。',
+      },
+      endSession: {
+        label: 'このブラウザーをログアウトする',
+        about: 'このセッションのブラウザーがログアウトされます。',
+      },
+      endApplication: {
+        label: 'アプリケーションのすべてのトークンを無効にする',
+        about:
+          'アプリケーションはすべてのアカウントにアクセスできなくなり、各ユーザーにもう一度許可を求める必要があります。シークレットは有効なままです。',
+      },
+      revokeApplication: {
+        label: 'アプリケーションの許可を取り消す',
+        about:
+          'アプリケーションはすべてのデバイスであなたのアカウントにアクセスできなくなり、もう一度許可を求める必要があります。',
+      },
+      endUser: {
+        label: 'ユーザーのすべてのトークンを無効にする',
+        about:
+          'ユーザーのすべての個人用トークンが使えなくなり、すべてのアプリケーションがアカウントにアクセスできなくなります。元に戻すことはできません。',
+      },
+      endMine: {
+        label: '自分のすべてのトークンを無効にする',
+        about:
+          'あなたのすべての個人用トークンが使えなくなり、すべてのアプリケーションがあなたのアカウントにアクセスできなくなります。元に戻すことはできません。',
+      },
+      disable: {
+        label: 'アプリケーションを停止する',
+        about: '管理者が再び有効にするまで、アプリケーションとそのすべてのトークンは拒否されます。',
+      },
+      logOut: {
+        label: 'ユーザーをすべての場所でログアウトする',
+        about: 'ユーザーのすべてのブラウザーがログアウトされます。',
+      },
+      logOutElsewhere: {
+        label: '他のすべての場所でログアウトする',
+        about: 'このブラウザー以外のすべてのブラウザーがログアウトされます。',
+      },
+    },
   },
   error: {
     title: '処理できませんでした',
@@ -480,6 +564,10 @@ export const ja: Messages = {
     linkInvalid: 'このリンクは期限切れか、すでに使用されています。新しいリンクを要求してください。',
   },
   problems: {
+    credentialMissing: 'このテキストにはシークレットがありません。値全体を貼り付けてください。',
+    credentialsTooMany: 'テキストが長すぎます。シークレットを含む行だけを貼り付けてください。',
+    credentialUnknown: 'このテキストに、このサーバーで有効なシークレットはありません。',
+    credentialNotYours: 'このテキストに、あなたの有効なシークレットはありません。',
     notRotatable:
       'このトークンには、サービス自体だけが付与する権限が含まれているため、ここで新しい値を発行することはできません。',
     changedMeanwhile: 'このページを開いた後にアプリが変更されました。もう一度確認してください。',
@@ -521,6 +609,11 @@ export const ja: Messages = {
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
   },
   done: {
+    credentialEnded: 'シークレットはもう使えません。',
+    applicationTokensEnded: (name: string) => `「${name}」のすべてのトークンを無効にしました。`,
+    ownTokensEnded: 'あなたのすべてのトークンを無効にしました。',
+    userTokensEnded: (name: string) => `${name} のすべてのトークンを無効にしました。`,
+    loggedOut: (name: string) => `${name} をすべての場所でログアウトしました。`,
     deviceRevoked: (name) => `そのデバイスで${name}をログアウトさせました。`,
     clientCreated: 'アプリを登録しました。',
     clientSaved: '変更を保存しました。',

@@ -171,6 +171,17 @@ export interface Tables {
     previous: string
     seal: string
   }
+  /** The numbers of routine events by the start of the hour. Each process has its own rows. */
+  oauth2server_audit_count: {
+    at: number
+    client_id: string
+    event: string
+    grant_type: string
+    /** Empty for tokens without a user. */
+    user_id: string
+    writer: number
+    count: number
+  }
   oauth2server_signing_key: {
     id: string
     algorithm: string

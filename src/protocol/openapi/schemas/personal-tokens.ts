@@ -37,7 +37,9 @@ export const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/
 
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe('A time, or a day such as 2027-01-31. The token expires at the end of the day in UTC.')
+  .describe(
+    'A time, or a day such as 2027-01-31. If it is a day, the token expires at the end of that day in UTC.',
+  )
 
 export const newPersonalToken = z.looseObject({
   name: formName,
@@ -55,4 +57,4 @@ export const personalTokenChange = z
     scopes: formList.optional(),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })
-  .describe('An omitted field is not changed.')
+  .describe('In JSON, an omitted field is not changed.')
