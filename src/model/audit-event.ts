@@ -90,7 +90,7 @@ export const auditEvents = {
     details: ['scopes', 'expires', 'ending'],
   },
   'personal_token.edited': {
-    sentence: 'The name or the scopes of a personal token were changed.',
+    sentence: 'The name, the scopes or the expiry of a personal token were changed.',
     details: ['fields', 'changes'],
   },
   'personal_token.rotated': {
@@ -100,6 +100,10 @@ export const auditEvents = {
   'personal_token.deleted': {
     sentence: 'A personal token was deleted.',
     details: ['ending'],
+  },
+  'personal_token.restored': {
+    sentence: 'A user undid the deletion of a personal token within a few seconds.',
+    details: [],
   },
   'client.created': {
     sentence: 'A client was registered, or registered itself.',

@@ -8,10 +8,13 @@ import { adminUserPage } from './views/admin-user.ts'
 import { adminUsersPage } from './views/admin-users.ts'
 import { applicationsPage } from './views/applications.ts'
 import { authorizationPage } from './views/authorization.ts'
+import { authorizedPage } from './views/authorized.ts'
 import { clientPage, newClientPage } from './views/client.ts'
+import { clientsPage } from './views/clients.ts'
 import { consentPage } from './views/consent.ts'
 import { deviceDonePage, devicePage } from './views/device.ts'
 import { deviceConsentPage } from './views/device-consent.ts'
+import { endSelectedPage } from './views/end-selected.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
 import { leakedPage } from './views/leaked.ts'
@@ -21,6 +24,7 @@ import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { requestLinkPage } from './views/request-link.ts'
 import { sessionsPage } from './views/sessions.ts'
+import { personalTokensPage } from './views/tokens.ts'
 
 /** The built-in pages by name. An application may replace each of them. */
 export const builtInPages = {
@@ -35,6 +39,10 @@ export const builtInPages = {
   problem: problemPage,
   home: homePage,
   applications: applicationsPage,
+  personalTokens: personalTokensPage,
+  clients: clientsPage,
+  authorized: authorizedPage,
+  endSelected: endSelectedPage,
   newClient: newClientPage,
   client: clientPage,
   newPersonalToken: newPersonalTokenPage,

@@ -66,7 +66,9 @@ export const buildRecords = (
     setActive: options.users?.setActive?.bind(options.users),
     saveToken: options.saveToken,
     mint:
-      settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,
+      settings.accessTokenFormat === 'jwt'
+        ? jwtMint({ issuer, algorithm: settings.signingAlgorithm, signingKeys, random })
+        : undefined,
     clock,
     random,
     log,

@@ -83,6 +83,7 @@ export const buildServerContext = (
     hostHooks: {
       registerClient: options.registerClient,
       onLeaked: options.onLeaked,
+      claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),

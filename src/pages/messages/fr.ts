@@ -9,6 +9,9 @@ export const fr: Messages = {
     skip: 'Aller au contenu',
     navigation: 'Compte',
     applications: 'Applications',
+    tokens: 'Jetons',
+    clients: 'Mes applications',
+    authorized: 'Applications autorisées',
     sessions: 'Sessions',
     activity: 'Activité',
     leaked: 'Secret divulgué',
@@ -17,6 +20,7 @@ export const fr: Messages = {
     copy: 'Copier',
     copied: 'Copié',
     next: 'Page suivante',
+    previous: 'Page précédente',
     first: 'Première page',
     pages: 'Pages',
     save: 'Enregistrer les modifications',
@@ -39,6 +43,8 @@ export const fr: Messages = {
     moreThan: (count) => `plus de ${count}`,
     expires: 'Expiration',
     never: 'Jamais',
+    expiresSoon: (time: string) => `Expire ${time}`,
+    endsWith: (end: string) => `se termine par ${end}`,
     lastUsed: 'Dernière utilisation',
     neverUsed: 'Aucune pour l’instant',
     from: (address: string) => `depuis ${address}`,
@@ -68,6 +74,8 @@ export const fr: Messages = {
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+    dropsCookies:
+      'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
   },
   home: {
     title: 'Accueil',
@@ -158,6 +166,10 @@ export const fr: Messages = {
       invite:
         'Créez-en un pour utiliser l’API depuis un script, la ligne de commande ou un autre programme.',
       create: 'Créer un jeton',
+      delete: 'Supprimer',
+      deleteNamed: (name: string) => `Supprimer ${name}`,
+      deleteSelected: 'Supprimer les jetons sélectionnés',
+      deleteSome: count({ one: 'Supprimer # jeton ?', other: 'Supprimer # jetons ?' }),
     },
     authorized: {
       title: 'Applications que j’ai autorisées',
@@ -170,10 +182,52 @@ export const fr: Messages = {
       moreDevices: count({ one: 'et # autre appareil', other: 'et # autres appareils' }),
       revoke: 'Révoquer',
       revokeNamed: (name: string) => `Révoquer ${name}`,
+      revokeSelected: 'Révoquer les applications sélectionnées',
+      revokeSome: count({ one: 'Révoquer # application ?', other: 'Révoquer # applications ?' }),
+      revokeSomeAbout:
+        'Ces applications perdent l’accès à votre compte, sur tous les appareils, et devront vous redemander l’autorisation. Cette opération est définitive.',
       revokeAll: 'Révoquer toutes les applications',
       revokeAllAbout:
         'Plus aucune application ne pourra agir en votre nom, sur aucun appareil. Vos propres jetons personnels sont conservés.',
     },
+  },
+  list: {
+    search: 'Rechercher',
+    searchHint: 'Une partie du nom',
+    order: 'Ordre',
+    orders: {
+      newest: 'Plus récents d’abord',
+      oldest: 'Plus anciens d’abord',
+      name: 'Par nom',
+      expires: 'Expiration la plus proche d’abord',
+      used: 'Utilisés récemment d’abord',
+      unused: 'Inutilisés depuis longtemps d’abord',
+    },
+    filter: 'Afficher',
+    filters: {
+      never_used: 'Jamais utilisés',
+      expiring: 'Expirent dans la semaine',
+      expired: 'Expirés',
+      no_expiry: 'Sans expiration',
+      confidential: 'Confidentielles',
+      public: 'Publiques',
+      verified: 'Vérifiées',
+      disabled: 'Désactivées',
+    },
+    everything: 'Tout',
+    scope: 'Autorisation',
+    anyScope: 'Toutes les autorisations',
+    apply: 'Appliquer',
+    clear: 'Tout afficher',
+    entries: count({ one: '# élément', other: '# éléments' }),
+    found: (found: string, all: string) => `${found} sur ${all}`,
+    partial:
+      'Cette liste est longue : la recherche et le tri portent sur 1 000 éléments à la fois. La page suivante continue avec les autres éléments.',
+    nothing: 'Aucun résultat.',
+    showAll: 'Tout voir',
+    select: (name: string) => `Sélectionner ${name}`,
+    selectedNone: 'Sélectionnez au moins un élément de la liste.',
+    undo: 'Annuler la suppression',
   },
   client: {
     newTitle: 'Enregistrer une application',
@@ -239,8 +293,16 @@ export const fr: Messages = {
     name: 'Nom',
     nameHint: 'À quoi il sert, pour le reconnaître plus tard.',
     expires: 'Expiration',
-    expiresHint: 'Facultatif. Sans date, le jeton est valide jusqu’à ce que vous le supprimiez.',
-    expiresLast: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
+    expiresHint: 'Un jeton qui expire bientôt cause moins de dégâts s’il est volé.',
+    onDay: 'À une date',
+    onDayHint: 'Le jeton est valide jusqu’à la fin de ce jour.',
+    onDayLast: (day: string) =>
+      `Le jeton est valide jusqu’à la fin de ce jour, au plus tard le ${day}.`,
+    until: (day: string) => `jusqu’au ${day}`,
+    unchanged: 'Sans changement',
+    neverHint: 'Le jeton est valide jusqu’à ce que vous le supprimiez.',
+    prefilled:
+      'Un lien a rempli ce formulaire. Ne créez le jeton que si vous faites confiance à la source du lien.',
     scopes: 'Autorisations',
     scopesHint:
       'Ce qu’un programme muni de ce jeton peut faire en votre nom. Vous pourrez le modifier plus tard.',
@@ -250,6 +312,12 @@ export const fr: Messages = {
     curl: 'Pour l’essayer, exécutez ceci dans la ligne de commande\u00a0:',
     expiredAbout: 'Ce jeton a expiré\u00a0: il est refusé. Supprimez-le ou créez-en un nouveau.',
     previous: (time: string) => `L’ancienne valeur reste valide jusqu’au ${time}.`,
+    endFormer: 'Mettre fin à l’ancienne valeur maintenant',
+    usesOnly: (used: string, total: number) =>
+      `Autorisations utilisées : seulement ${used} sur ${total}`,
+    usesOnlyAbout:
+      'Les autorisations inutilisées ne servent qu’à la personne qui volerait le jeton. Vous pouvez les ajouter de nouveau à tout moment.',
+    reduce: 'Ne garder que les autorisations utilisées',
     settings: 'Paramètres',
     rotate: 'Nouvelle valeur',
     rotateAbout:
@@ -259,7 +327,9 @@ export const fr: Messages = {
     rotateSubmit: 'Créer une nouvelle valeur',
     delete: 'Supprimer ce jeton',
     deleteAbout:
-      'Les programmes qui l’utilisent seront dès lors refusés. Cette action est irréversible.',
+      'Les programmes qui utilisent ce jeton perdent immédiatement l’accès. Vous pouvez annuler pendant dix secondes.',
+    deleteSomeAbout:
+      'Les programmes qui utilisent ces jetons perdent immédiatement l’accès. Vous pouvez annuler pendant dix secondes.',
     deleteSubmit: 'Supprimer le jeton',
   },
   overlap: { none: 'Aucun délai\u00a0: fin immédiate' },
@@ -360,6 +430,7 @@ export const fr: Messages = {
     'personal_token.edited': 'Jeton personnel modifié',
     'personal_token.rotated': 'Nouvelle valeur pour un jeton personnel',
     'personal_token.deleted': 'Jeton personnel supprimé',
+    'personal_token.restored': 'Jeton personnel rétabli',
     'client.created': 'Application enregistrée',
     'client.edited': 'Application modifiée',
     'client.deleted': 'Application supprimée',
@@ -653,6 +724,9 @@ export const fr: Messages = {
     tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
     scopeUnknown: (scope: string) =>
       `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,
+    undoTooLate: 'Il est trop tard pour annuler : les dix secondes sont passées.',
+    expiredForGood:
+      'Le jeton a expiré : son expiration ne peut plus être modifiée. Créez une nouvelle valeur.',
     expiresInvalid: 'Saisissez une date, par exemple 2030-01-31.',
     expiresInPast: 'Choisissez une date dans le futur.',
     expiresTooLate: (day: string) => `Choisissez une date qui ne dépasse pas le ${day}.`,
@@ -684,6 +758,17 @@ export const fr: Messages = {
     tokenSaved: 'Les modifications ont été enregistrées.',
     tokenRotated: 'Le jeton a une nouvelle valeur.',
     tokenDeleted: (name: string) => `Le jeton «\u202f${name}\u202f» a été supprimé.`,
+    tokensDeleted: count({ one: '# jeton a été supprimé.', other: '# jetons ont été supprimés.' }),
+    tokensRestored: count({
+      one: '# jeton est de nouveau valide.',
+      other: '# jetons sont de nouveau valides.',
+    }),
+    formerEnded: 'L’ancienne valeur n’est plus valide.',
+    tokenReduced: 'Le jeton n’a plus que les autorisations qu’il a utilisées.',
+    revokedSome: count({
+      one: '# application ne peut plus agir en votre nom.',
+      other: '# applications ne peuvent plus agir en votre nom.',
+    }),
     revoked: (name: string) => `«\u202f${name}\u202f» ne peut plus agir en votre nom.`,
     revokedAll: 'Plus aucune application ne peut agir en votre nom.',
     sessionEnded: 'Le navigateur choisi a été déconnecté.',

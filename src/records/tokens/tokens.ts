@@ -3,21 +3,15 @@ import type { ClientRedemption, Redemption } from '../../model/redemption.ts'
 import { type FoundToken, type IssuedToken, Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
-import type { StoredToken } from '../../store/contract/tokens.ts'
 import type { Store } from '../../store/store.ts'
 import { nameOfClient, ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { accessClaims } from '../seals/claims.ts'
 import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
-import {
-  endingOf,
-  type PersonalToken,
-  type PersonalTokenOptions,
-  PersonalTokens,
-} from './personal-tokens.ts'
+import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
+import { endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
@@ -106,7 +100,7 @@ export class Tokens {
    * @param as the name of the audit event. Default: the name that fits the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
-    const { store, turns, audit, removed } = this.#context
+    const { store, turns, audit, removed, keys } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
@@ -117,18 +111,11 @@ export class Tokens {
       const { isInternal: isRoutine } = token
       const about = { ...ofToken(token, name), isRoutine }
       if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
-      else await audit.add(tx, event, { ...about, details: { ending: this.#endingOf(row) } })
+      else await audit.add(tx, event, { ...about, details: { ending: endingOfRow(row, keys) } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
     return isEnded
-  }
-
-  #endingOf(row: StoredToken | undefined): string | null {
-    if (!row) return null
-    const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
-    const value = this.#context.keys.open('token', row.accessToken, claims)
-    return value === undefined ? null : endingOf(value)
   }
 
   async #end(token: RevocableToken, tx: Store): Promise<boolean> {

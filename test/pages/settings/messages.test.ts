@@ -85,7 +85,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'token/name',
     'users/administrator',
   ],
-  es: ['admin/tokens'],
+  es: ['admin/tokens', 'frame/tokens'],
   fr: [
     'admin/clients',
     'admin/title',
@@ -106,7 +106,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],
-  pt: ['admin/tokens'],
+  pt: ['admin/tokens', 'frame/tokens'],
   zh: [],
 }
 
