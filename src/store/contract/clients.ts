@@ -17,6 +17,13 @@ export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null
 }
 
+/** A client as this process last read it. */
+export interface RecalledClient {
+  readonly row: ClientWithOwner
+  /** Identifies this state of the client and its owner. Any change of a column changes it. */
+  readonly version: string
+}
+
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or previous secret, even if the secret has expired. */

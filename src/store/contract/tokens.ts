@@ -104,8 +104,12 @@ export interface TokenStore {
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values. */
-  insert(token: NewToken): Promise<number | undefined>
+  /**
+   * Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values.
+   * @param clientVersion the version of the client that `recallClient` returned
+   * @throws ClientChanged if the client or its owner no longer has this version. Nothing was inserted.
+   */
+  insert(token: NewToken, clientVersion?: string): Promise<number | undefined>
   /**
    * Replaces a pair of tokens and deletes the tokens that were exchanged from it, if the refresh token is still the
    * current one. Exactly one of several concurrent callers succeeds.

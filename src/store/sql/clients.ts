@@ -2,8 +2,15 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
-import type { ClientStore, ClientWithOwner, SealedClient } from '../contract/clients.ts'
+import type {
+  ClientStore,
+  ClientWithOwner,
+  RecalledClient,
+  SealedClient,
+} from '../contract/clients.ts'
 import type { Cursor } from '../contract/page.ts'
+import type { Store } from '../store.ts'
+import { clientVersion } from './client-version.ts'
 import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
 import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
@@ -90,8 +97,11 @@ const withOwner =
     owner: joinedUser(handle, row),
   })
 
-export const sqlClients = (handle: Handle): ClientStore => {
-  const { read, write, purge } = handle
+/** The clients, and `recall`, which implements `recallClient` of the store. */
+export const sqlClients = (
+  handle: Handle,
+): ClientStore & { readonly recall: Store['recallClient'] } => {
+  const { read, write, purge, hot, locking } = handle
   const withOwnerFromRow = withOwner(handle)
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
@@ -105,11 +115,18 @@ export const sqlClients = (handle: Handle): ClientStore => {
     (match) =>
       clientsWithOwner
         .where(match('c.client_id'))
+        .$if(hot !== undefined && locking, (q) => q.select(clientVersion.as('version')))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
     (row) => row.client_id,
   )
 
   const cachedFromRow = onceFor(withOwnerFromRow)
+  const recall = (clientId: string): RecalledClient | undefined => {
+    const row = byId.recall?.(clientId)
+    return row?.version === undefined
+      ? undefined
+      : { row: cachedFromRow(row), version: row.version }
+  }
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
     const place = placeOf(after)
@@ -175,6 +192,8 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .where('t.parent_id', 'is', null)
 
   return {
+    recall,
+
     async find(clientId) {
       const row = await byId(clientId)
       return row && cachedFromRow(row)

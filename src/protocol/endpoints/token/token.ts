@@ -5,10 +5,14 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
-import { ReferenceNotFound } from '../../../store/contract/errors.ts'
-import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import { ClientChanged, ReferenceNotFound } from '../../../store/contract/errors.ts'
+import {
+  authenticateClient,
+  recallAuthenticated,
+} from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
+import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { responseHeaders } from '../responses/response-headers.ts'
@@ -57,10 +61,17 @@ const issuedFor = async (
   server: ServerContext,
 ): Promise<IssuedToken> => {
   params.refuseRepeated(() => knownParameters(server))
-  const client = await clientOf(request, params, server)
+  const issued = await issuedByRecalled(request, params, server)
+  if (issued) return issued
+  let found: TokenRequest['found']
+  const client = await clientOf(request, params, server, () => {
+    found = grantOf(params, server)?.lookUp?.(params, server)
+    // The grant handles the error, unless the client is refused.
+    found?.catch(() => undefined)
+  })
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
-    return await redeemed(client, params, request, server)
+    return await redeemed({ client, params, http: request, found }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
@@ -68,14 +79,41 @@ const issuedFor = async (
   }
 }
 
-const redeemed = async (
-  client: Client,
-  params: Parameters,
+/**
+ * Issues a token of `client_credentials` to the client as this process last read it. The statement that inserts the
+ * token verifies that the client has not changed. Returns undefined, without any effect, if the client has to be looked
+ * up: every refusal, and every change of the client, is decided on the current row.
+ */
+const issuedByRecalled = async (
   http: HttpRequest,
+  params: Parameters,
   server: ServerContext,
+): Promise<IssuedToken | undefined> => {
+  // The repetition of a request would use up its DPoP proof.
+  const [grant] = params.repeated('grant_type')
+  if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
+  try {
+    const recalled = await recallAuthenticated(http, params, server)
+    if (!recalled) return undefined
+    const { client, version } = recalled
+    server.limits.check('wrongGrants', http.address, client.clientId)
+    return await redeemed({ client, params, http }, server, version)
+  } catch (error) {
+    if (error instanceof OAuthError || error instanceof ClientChanged) return undefined
+    throw error
+  }
+}
+
+const redeemed = async (
+  request: Omit<TokenRequest, 'now'>,
+  server: ServerContext,
+  clientVersion?: string,
 ): Promise<IssuedToken> => {
+  const { client, params, http } = request
   const grant = grantFor(params.required('grant_type'), client, server)
-  const redemption = await grant.redeem({ client, params, http, now: server.clock() }, server)
+  const made = await grant.redeem({ ...request, now: server.clock() }, server)
+  const redemption =
+    clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
   return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
     if (!(error instanceof ReferenceNotFound)) throw error
@@ -103,9 +141,10 @@ const clientOf = async (
   http: HttpRequest,
   params: Parameters,
   server: ServerContext,
+  alongside: () => void,
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
-  authenticateClient(http, params, server)
+  authenticateClient(http, params, server, alongside)
 
 const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
   const grant = server.grants.find((candidate) => candidate.type === type)
