@@ -37,6 +37,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
 
   const client = `${settings}clients/${sample.clientId}/`
   const token = `${settings}tokens/${sample.tokenId}/`
+  const leaked = '/account/settings/leaked/'
   const admin = '/admin/applications/'
   const { clientId, scope } = sample.asking
   const asks = (scopes: string, { clientId, redirectUri }: Registered = sample.asking): string =>
@@ -172,6 +173,25 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     },
     { name: 'activity', as: 'viewer', open: at('/account/settings/activity/') },
     { name: 'activity-empty', as: 'newcomer', open: at('/account/settings/activity/?after=0.0') },
+    { name: 'leaked', as: 'newcomer', open: at(leaked) },
+    {
+      name: 'leaked-unknown',
+      as: 'newcomer',
+      open: submit(leaked, leaked, { credential: 'x'.repeat(43) }, '.wrong'),
+    },
+    {
+      name: 'leaked-token',
+      as: 'viewer',
+      open: async (page) => {
+        await submit(leaked, leaked, { credential: sample.leaked }, '#credential-0')(page)
+        await page.locator('summary').first().click()
+      },
+    },
+    {
+      name: 'leaked-secret',
+      as: 'viewer',
+      open: submit(leaked, leaked, { credential: sample.asking.clientSecret }, '#credential-0'),
+    },
     { name: 'administration-activity', as: 'viewer', open: at('/admin/activity/') },
     {
       name: 'administration-activity-search',

@@ -23,6 +23,7 @@ export type SecretKind =
   | 'dpop_proof'
   | 'registration_token'
   | 'leaked_credential'
+  | 'looked_up'
   | 'user_link'
   | OwnKind
 

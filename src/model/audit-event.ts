@@ -42,7 +42,7 @@ export const auditEvents = {
   },
   'session.ended': {
     sentence:
-      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed).',
+      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed), `administrator` (an administrator logged the user out).',
     details: ['reason', 'count'],
   },
   'consent.given': {
@@ -103,6 +103,11 @@ export const auditEvents = {
       'A client secret was reported as leaked and was invalidated. The client has no secret until it is reset.',
     details: [],
   },
+  'client.tokens_ended': {
+    sentence:
+      'An administrator or the owner revoked all tokens of a client, and all consents to it. Its secret remains valid.',
+    details: [],
+  },
   'client.id_reset': { sentence: 'A client received a new ID.', details: ['former'] },
   'client.verified': { sentence: 'An administrator marked a client as verified.', details: [] },
   'client.unverified': {
@@ -116,6 +121,11 @@ export const auditEvents = {
   'user.deactivated': {
     sentence: 'A user was deactivated, with all tokens and clients.',
     details: [],
+  },
+  'user.tokens_ended': {
+    sentence:
+      'All personal tokens of a user, and the tokens that clients of the user requested on their own behalf, were revoked. `count` is the number of personal tokens.',
+    details: ['count'],
   },
   'user.admin_granted': { sentence: 'A user became an administrator.', details: [] },
   'user.admin_withdrawn': { sentence: 'A user is no longer an administrator.', details: [] },

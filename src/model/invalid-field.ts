@@ -28,6 +28,10 @@ export type FieldProblem =
   | 'passwordWrong'
   | 'passwordTooShort'
   | 'passwordTooLong'
+  | 'credentialMissing'
+  | 'credentialsTooMany'
+  | 'credentialUnknown'
+  | 'credentialNotYours'
   | 'other'
 
 /** The problem of an invalid field, for the message in the language of the reader. */

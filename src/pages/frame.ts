@@ -29,6 +29,8 @@ export interface FrameLinks {
   readonly password: string | null
   /** The activity page of the user's account. */
   readonly activity: string
+  /** The page on which a user looks up and ends leaked secrets. */
+  readonly leaked: string
   readonly admin: string
   readonly adminActivity: string
   readonly login: string

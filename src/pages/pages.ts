@@ -12,6 +12,7 @@ import { deviceDonePage, devicePage } from './views/device.ts'
 import { deviceConsentPage } from './views/device-consent.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
+import { leakedPage } from './views/leaked.ts'
 import { loginPage } from './views/login.ts'
 import { openLinkPage } from './views/open-link.ts'
 import { passwordPage } from './views/password.ts'
@@ -41,6 +42,7 @@ export const builtInPages = {
   password: passwordPage,
   shownOnce: shownOncePage,
   activity: activityPage,
+  leaked: leakedPage,
   admin: adminPage,
   adminActivity: adminActivityPage,
 } as const

@@ -24,6 +24,7 @@ export const linksOf = (
     sessions: hostLogin ? null : `${basePath}${settings.settingsPrefix}/sessions/`,
     password: hostLogin || hostUsers ? null : `${basePath}${settings.settingsPrefix}/password/`,
     activity: `${basePath}${settings.settingsPrefix}/activity/`,
+    leaked: `${basePath}${settings.settingsPrefix}/leaked/`,
     admin: `${basePath}${settings.adminPrefix}/applications/`,
     adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
     login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,

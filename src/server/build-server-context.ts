@@ -7,7 +7,13 @@ import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
-import type { Notice, Outcome, PendingAuthorization, ShortLived } from '../protocol/short-lived.ts'
+import type {
+  LookedUp,
+  Notice,
+  Outcome,
+  PendingAuthorization,
+  ShortLived,
+} from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
 import type { Records } from '../records/records.ts'
@@ -105,6 +111,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   codes: new TransientValues<AuthorizationCode>('authorization_code', context),
   pending: new TransientValues<PendingAuthorization>('authorization_request', context),
   notices: new TransientValues<Notice>('settings_notice', context),
+  lookedUp: new TransientValues<LookedUp>('looked_up', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 

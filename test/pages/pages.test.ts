@@ -122,12 +122,13 @@ describe('texts for the reader of a page', () => {
     const applications = 'href="/account/settings/applications/"'
     const sessions = 'href="/account/settings/sessions/" aria-current="page"'
     const activity = 'href="/account/settings/activity/"'
+    const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
     const admin = 'href="/admin/applications/"'
-    expect(await links({})).toEqual([applications, sessions, activity, admin])
-    expect(await links({ user })).toEqual([applications, sessions, activity])
+    expect(await links({})).toEqual([applications, sessions, activity, leaked, admin])
+    expect(await links({ user })).toEqual([applications, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }
-    expect(await links({ user, links: without })).toEqual([applications, activity])
+    expect(await links({ user, links: without })).toEqual([applications, activity, leaked])
     expect(await links({ user: null })).toEqual([])
   })
 

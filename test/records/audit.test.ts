@@ -345,6 +345,17 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       isElsewhere: true,
     }
   },
+  async 'client.tokens_ended'() {
+    const { client, somebody } = await clientOf()
+    const { clientSecret } = await app.server.clients.resetClientSecret(client.clientId)
+    secret(clientSecret)
+    const { location } = await admin.post(at.leaked, { credential: clientSecret })
+    const found = location?.split('found=')[1] ?? ''
+    await admin.post(at.leaked, { found, act: 'end_application' })
+    return {
+      about: { ...ofAdmin(), user_id: somebody.user.id, client_id: client.clientId },
+    }
+  },
   async 'client.id_reset'() {
     const { client, somebody } = await clientOf()
     const { clientId } = await app.server.clients.resetClientId(client.clientId)
@@ -361,6 +372,13 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'user.created': () => aboutUser(async () => undefined),
   'user.deactivated': () => aboutUser((id) => app.server.users.setActive(id, false)),
   'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),
+  async 'user.tokens_ended'() {
+    const { user } = await person()
+    await app.server.tokens.createPersonal('Laptop', user.id)
+    await app.server.administration.endTokensOfUser(user)
+    const about = { ...byServer, user_id: user.id, user_email: user.email }
+    return { about, isElsewhere: true, details: { count: 1 } }
+  },
   'user.admin_granted': () => aboutUser((id) => app.server.users.setAdmin(id, true)),
   'user.admin_withdrawn': () => aboutUser((id) => app.server.users.setAdmin(id, false)),
   'user.email_verified': () => aboutUser((id) => app.server.users.verifyEmail(id)),

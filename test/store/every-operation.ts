@@ -56,6 +56,7 @@ const clients = async (store: Store): Promise<void> => {
   await store.clients.countUnused(10)
   await store.clients.deleteUnused(now, 10)
   await store.clients.endOwnTokens(clientId)
+  await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
 }
 
@@ -198,6 +199,8 @@ const others = async ({
     { userId: 1 },
     { userId: 1, withoutRoutine: true },
     { clientId: 'c' },
+    { tokenId: 1, withoutRoutine: true },
+    { address: '192.0.2.1', withoutRoutine: true },
     { event: 'login.failed', userId: 1, clientId: 'c', since: 0, until: 9 },
   ]
   for (const filter of filters) {

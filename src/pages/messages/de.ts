@@ -10,6 +10,7 @@ export const de: Messages = {
     applications: 'Anwendungen',
     sessions: 'Sitzungen',
     activity: 'Aktivität',
+    leaked: 'Geheimnis bekannt',
     admin: 'Verwaltung',
     logout: 'Abmelden',
     copy: 'Kopieren',
@@ -362,6 +363,8 @@ export const de: Messages = {
     'user.created': 'Benutzer angelegt',
     'user.activated': 'Benutzer aktiviert',
     'user.deactivated': 'Benutzer deaktiviert',
+    'user.tokens_ended': 'Alle Tokens eines Benutzers beendet',
+    'client.tokens_ended': 'Alle Tokens einer Anwendung beendet',
     'user.admin_granted': 'Benutzer zum Administrator gemacht',
     'user.admin_withdrawn': 'Benutzer ist kein Administrator mehr',
     'user.password_changed': 'Passwort geändert',
@@ -420,6 +423,85 @@ export const de: Messages = {
     deleteAbout:
       'Die Anwendung und alle ihre Token sind sofort weg. Das kann nicht rückgängig gemacht werden.',
     confirmName: (name: string) => `Gib zur Bestätigung den Namen ein: ${name}`,
+  },
+  leaked: {
+    title: 'Ein Geheimnis ist bekannt geworden',
+    about:
+      'Füge ein Token, ein Client-Secret oder einen Code ein, den andere gesehen haben können. Du siehst, was es ist, und entscheidest, was damit geschieht.',
+    aboutAdmin:
+      'Füge ein Token, ein Client-Secret oder einen Code eines beliebigen Benutzers oder einer Anwendung ein, den andere gesehen haben können. Du siehst, was es ist, und entscheidest, was damit geschieht.',
+    paste: 'Das bekannt gewordene Geheimnis',
+    pasteHint:
+      'Auch ein Header, ein ganzer curl-Befehl oder eine Zeile eines Protokolls ist möglich. Der Text wird weder gespeichert noch wieder angezeigt.',
+    lookUp: 'Nachschlagen',
+    again: 'Ein anderes Geheimnis nachschlagen',
+    stale: 'Die Seite war zu lange offen. Füge das Geheimnis noch einmal ein.',
+    tooMany:
+      'Es wurden zu viele unbekannte Geheimnisse eingefügt. Versuche es in einer Minute noch einmal.',
+    kinds: {
+      personal_token: 'Persönliches Token',
+      access_token: 'Zugriffstoken von',
+      refresh_token: 'Aktualisierungstoken von',
+      client_secret: 'Client-Secret von',
+      authorization_code: 'Autorisierungscode für',
+      session: 'Sitzung eines Browsers',
+    },
+    ending: 'Endet mit',
+    valid: 'Funktioniert noch',
+    ended: 'Funktioniert nicht mehr',
+    application: 'Anwendung',
+    bound: 'An einen Schlüssel gebunden',
+    boundAbout: 'Ja: Ohne den Schlüssel der Anwendung ist es nutzlos.',
+    history: 'Was geschehen ist',
+    acts: {
+      end: {
+        label: 'Dieses Geheimnis beenden',
+        about:
+          'Es funktioniert sofort nicht mehr, und Programme, die es verwenden, verlieren den Zugriff. Das kann nicht rückgängig gemacht werden.',
+      },
+      endSecret: {
+        label: 'Dieses Client-Secret beenden',
+        about:
+          'Die Anwendung kann sich erst wieder anmelden, wenn ihr Besitzer ein neues Geheimnis erzeugt hat.',
+      },
+      endSession: {
+        label: 'Diesen Browser abmelden',
+        about: 'Der Browser mit dieser Sitzung wird abgemeldet.',
+      },
+      endApplication: {
+        label: 'Alle Tokens der Anwendung beenden',
+        about:
+          'Die Anwendung verliert den Zugriff auf alle Konten und muss jeden Benutzer neu fragen. Ihr Geheimnis bleibt gültig.',
+      },
+      revokeApplication: {
+        label: 'Der Anwendung den Zugriff entziehen',
+        about:
+          'Die Anwendung verliert auf allen Geräten den Zugriff auf dein Konto und muss dich neu fragen.',
+      },
+      endUser: {
+        label: 'Alle Tokens des Benutzers beenden',
+        about:
+          'Alle persönlichen Tokens des Benutzers funktionieren nicht mehr, und alle Anwendungen verlieren den Zugriff auf das Konto. Das kann nicht rückgängig gemacht werden.',
+      },
+      endMine: {
+        label: 'Alle meine Tokens beenden',
+        about:
+          'Alle deine persönlichen Tokens funktionieren nicht mehr, und alle Anwendungen verlieren den Zugriff auf dein Konto. Das kann nicht rückgängig gemacht werden.',
+      },
+      disable: {
+        label: 'Die Anwendung sperren',
+        about:
+          'Die Anwendung und alle ihre Tokens werden abgewiesen, bis ein Administrator sie wieder freigibt.',
+      },
+      logOut: {
+        label: 'Den Benutzer überall abmelden',
+        about: 'Alle Browser des Benutzers werden abgemeldet.',
+      },
+      logOutElsewhere: {
+        label: 'Überall sonst abmelden',
+        about: 'Alle deine Browser außer diesem werden abgemeldet.',
+      },
+    },
   },
   error: {
     title: 'Das hat nicht geklappt',
@@ -491,6 +573,12 @@ export const de: Messages = {
       'Dieser Link ist nicht mehr gültig oder wurde schon verwendet. Fordere einen neuen Link an.',
   },
   problems: {
+    credentialMissing: 'In diesem Text steht kein Geheimnis. Füge den ganzen Wert ein.',
+    credentialsTooMany: 'Der Text ist zu lang. Füge nur die Zeile mit dem Geheimnis ein.',
+    credentialUnknown:
+      'Dieser Server kennt kein Geheimnis in diesem Text, oder es funktioniert nicht mehr.',
+    credentialNotYours:
+      'In diesem Text steht keines deiner Geheimnisse, oder es funktioniert nicht mehr.',
     notRotatable:
       'Dieses Token hat eine Berechtigung, die nur der Dienst selbst vergibt. Es kann hier deshalb keinen neuen Wert bekommen.',
     changedMeanwhile:
@@ -536,6 +624,11 @@ export const de: Messages = {
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
   },
   done: {
+    credentialEnded: 'Das Geheimnis funktioniert nicht mehr.',
+    applicationTokensEnded: (name: string) => `Alle Tokens von „${name}“ wurden beendet.`,
+    ownTokensEnded: 'Alle deine Tokens wurden beendet.',
+    userTokensEnded: (name: string) => `Alle Tokens von ${name} wurden beendet.`,
+    loggedOut: (name: string) => `${name} wurde überall abgemeldet.`,
     deviceRevoked: (name) => `${name} wurde auf diesem Gerät abgemeldet.`,
     clientCreated: 'Die Anwendung ist registriert.',
     clientSaved: 'Die Änderungen wurden gespeichert.',

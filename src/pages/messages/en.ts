@@ -10,6 +10,7 @@ export const en = {
     applications: 'Applications',
     sessions: 'Sessions',
     activity: 'Activity',
+    leaked: 'Leaked secret',
     admin: 'Administration',
     logout: 'Log out',
     copy: 'Copy',
@@ -359,6 +360,8 @@ export const en = {
     'user.created': 'Created a user',
     'user.activated': 'Activated a user',
     'user.deactivated': 'Deactivated a user',
+    'user.tokens_ended': 'Ended all tokens of a user',
+    'client.tokens_ended': 'Ended all tokens of an application',
     'user.admin_granted': 'Made a user an administrator',
     'user.admin_withdrawn': 'Removed an administrator',
     'user.password_changed': 'Changed a password',
@@ -418,6 +421,84 @@ export const en = {
     deleteAbout:
       'The application and all its tokens are deleted immediately. This cannot be undone.',
     confirmName: (name: string) => `To confirm, type its name: ${name}`,
+  },
+  leaked: {
+    title: 'A secret leaked',
+    about:
+      'Paste a token, a client secret or a code that others may have seen. You see what it is, and decide what happens to it.',
+    aboutAdmin:
+      'Paste a token, a client secret or a code that others may have seen, of any user or application. You see what it is, and decide what happens to it.',
+    paste: 'The leaked secret',
+    pasteHint:
+      'A header, a whole curl command or a line of a log also works. The text is neither stored nor shown again.',
+    lookUp: 'Look up',
+    again: 'Look up another secret',
+    stale: 'The page was open for too long. Paste the secret again.',
+    tooMany: 'Too many unknown secrets were pasted. Try again in a minute.',
+    /** The kinds of secrets; the name of the token or of the application follows. */
+    kinds: {
+      personal_token: 'Personal token',
+      access_token: 'Access token of',
+      refresh_token: 'Refresh token of',
+      client_secret: 'Client secret of',
+      authorization_code: 'Authorization code for',
+      session: 'Session of a browser',
+    },
+    ending: 'Ends with',
+    valid: 'Still works',
+    ended: 'No longer works',
+    application: 'Application',
+    bound: 'Bound to a key',
+    boundAbout: 'Yes: without the key of the application, it is useless.',
+    history: 'What happened',
+    acts: {
+      end: {
+        label: 'End this secret',
+        about:
+          'It stops working immediately, and programs that use it lose access. This cannot be undone.',
+      },
+      endSecret: {
+        label: 'End this client secret',
+        about: 'The application can no longer log in until its owner creates a new secret.',
+      },
+      endSession: {
+        label: 'Log out this browser',
+        about: 'The browser with this session is logged out.',
+      },
+      endApplication: {
+        label: 'End all tokens of the application',
+        about:
+          'The application loses access to all accounts, and has to ask every user again. Its secret remains valid.',
+      },
+      revokeApplication: {
+        label: 'Revoke the application',
+        about:
+          'The application loses access to your account on all devices, and has to ask you again.',
+      },
+      endUser: {
+        label: 'End all tokens of the user',
+        about:
+          'All personal tokens of the user stop working, and all applications lose access to the account. This cannot be undone.',
+      },
+      endMine: {
+        label: 'End all my tokens',
+        about:
+          'All your personal tokens stop working, and all applications lose access to your account. This cannot be undone.',
+      },
+      disable: {
+        label: 'Disable the application',
+        about:
+          'The application and all its tokens are refused until an administrator enables it again.',
+      },
+      logOut: {
+        label: 'Log the user out everywhere',
+        about: 'All browsers of the user are logged out.',
+      },
+      logOutElsewhere: {
+        label: 'Log out everywhere else',
+        about: 'All your browsers except this one are logged out.',
+      },
+    },
   },
   error: {
     title: 'This did not work',
@@ -488,6 +569,10 @@ export const en = {
   },
   /** The problems of form fields. */
   problems: {
+    credentialMissing: 'There is no secret in this text. Paste the whole value.',
+    credentialsTooMany: 'The text is too long. Paste only the line with the secret.',
+    credentialUnknown: 'This server does not know a secret in this text, or it no longer works.',
+    credentialNotYours: 'None of your secrets is in this text, or it no longer works.',
     notRotatable:
       'This token has a permission that users cannot grant, so it cannot get a new value here.',
     changedMeanwhile: 'The application has changed since this page was opened. Check it again.',
@@ -530,6 +615,11 @@ export const en = {
   },
   /** Confirmations of completed actions. */
   done: {
+    credentialEnded: 'The secret no longer works.',
+    applicationTokensEnded: (name: string) => `All tokens of “${name}” were ended.`,
+    ownTokensEnded: 'All your tokens were ended.',
+    userTokensEnded: (name: string) => `All tokens of ${name} were ended.`,
+    loggedOut: (name: string) => `${name} was logged out everywhere.`,
     deviceRevoked: (name: string) => `${name} was logged out on that device.`,
     clientCreated: 'The application is registered.',
     clientSaved: 'The changes were saved.',

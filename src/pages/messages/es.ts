@@ -10,6 +10,7 @@ export const es: Messages = {
     applications: 'Aplicaciones',
     sessions: 'Sesiones',
     activity: 'Actividad',
+    leaked: 'Secreto filtrado',
     admin: 'Administración',
     logout: 'Cerrar sesión',
     copy: 'Copiar',
@@ -359,6 +360,8 @@ export const es: Messages = {
     'user.created': 'Usuario creado',
     'user.activated': 'Usuario activado',
     'user.deactivated': 'Usuario desactivado',
+    'user.tokens_ended': 'Anuló todos los tokens de un usuario',
+    'client.tokens_ended': 'Anuló todos los tokens de una aplicación',
     'user.admin_granted': 'Usuario convertido en administrador',
     'user.admin_withdrawn': 'Un usuario ya no es administrador',
     'user.password_changed': 'Contraseña cambiada',
@@ -417,6 +420,84 @@ export const es: Messages = {
     deleteAbout:
       'La aplicación y todos sus tokens desaparecen de inmediato. Esta acción no se puede deshacer.',
     confirmName: (name: string) => `Para confirmar, escribe su nombre: ${name}`,
+  },
+  leaked: {
+    title: 'Se filtró un secreto',
+    about:
+      'Pega un token, un secreto de cliente o un código que otros puedan haber visto. Verás qué es y decidirás qué hacer con él.',
+    aboutAdmin:
+      'Pega un token, un secreto de cliente o un código que otros puedan haber visto, de cualquier usuario o aplicación. Verás qué es y decidirás qué hacer con él.',
+    paste: 'El secreto filtrado',
+    pasteHint:
+      'También sirve una cabecera, un comando curl completo o una línea de un registro. El texto no se guarda ni se vuelve a mostrar.',
+    lookUp: 'Consultar',
+    again: 'Consultar otro secreto',
+    stale: 'La página estuvo abierta demasiado tiempo. Pega el secreto de nuevo.',
+    tooMany: 'Se pegaron demasiados secretos desconocidos. Inténtalo de nuevo dentro de un minuto.',
+    kinds: {
+      personal_token: 'Token personal',
+      access_token: 'Token de acceso de',
+      refresh_token: 'Token de actualización de',
+      client_secret: 'Secreto de cliente de',
+      authorization_code: 'Código de autorización para',
+      session: 'Sesión de un navegador',
+    },
+    ending: 'Termina en',
+    valid: 'Todavía funciona',
+    ended: 'Ya no funciona',
+    application: 'Aplicación',
+    bound: 'Vinculado a una clave',
+    boundAbout: 'Sí: sin la clave de la aplicación, es inútil.',
+    history: 'Qué ocurrió',
+    acts: {
+      end: {
+        label: 'Anular este secreto',
+        about:
+          'Deja de funcionar de inmediato, y los programas que lo usan pierden el acceso. Esto no se puede deshacer.',
+      },
+      endSecret: {
+        label: 'Anular este secreto de cliente',
+        about:
+          'La aplicación no podrá identificarse hasta que su propietario cree un secreto nuevo.',
+      },
+      endSession: {
+        label: 'Cerrar la sesión de este navegador',
+        about: 'El navegador con esta sesión queda desconectado.',
+      },
+      endApplication: {
+        label: 'Anular todos los tokens de la aplicación',
+        about:
+          'La aplicación pierde el acceso a todas las cuentas y tiene que preguntar de nuevo a cada usuario. Su secreto sigue siendo válido.',
+      },
+      revokeApplication: {
+        label: 'Revocar la aplicación',
+        about:
+          'La aplicación pierde el acceso a tu cuenta en todos los dispositivos y tiene que preguntarte de nuevo.',
+      },
+      endUser: {
+        label: 'Anular todos los tokens del usuario',
+        about:
+          'Todos los tokens personales del usuario dejan de funcionar, y todas las aplicaciones pierden el acceso a la cuenta. Esto no se puede deshacer.',
+      },
+      endMine: {
+        label: 'Anular todos mis tokens',
+        about:
+          'Todos tus tokens personales dejan de funcionar, y todas las aplicaciones pierden el acceso a tu cuenta. Esto no se puede deshacer.',
+      },
+      disable: {
+        label: 'Desactivar la aplicación',
+        about:
+          'La aplicación y todos sus tokens se rechazan hasta que un administrador la active de nuevo.',
+      },
+      logOut: {
+        label: 'Cerrar todas las sesiones del usuario',
+        about: 'Todos los navegadores del usuario quedan desconectados.',
+      },
+      logOutElsewhere: {
+        label: 'Cerrar las demás sesiones',
+        about: 'Todos tus navegadores excepto este quedan desconectados.',
+      },
+    },
   },
   error: {
     title: 'No se ha podido completar',
@@ -486,6 +567,10 @@ export const es: Messages = {
     linkInvalid: 'Este enlace ya no es válido o ya se ha usado. Solicita uno nuevo.',
   },
   problems: {
+    credentialMissing: 'No hay ningún secreto en este texto. Pega el valor completo.',
+    credentialsTooMany: 'El texto es demasiado largo. Pega solo la línea con el secreto.',
+    credentialUnknown: 'Este servidor no conoce ningún secreto de este texto, o ya no funciona.',
+    credentialNotYours: 'Ninguno de tus secretos está en este texto, o ya no funciona.',
     notRotatable:
       'Este token tiene un permiso que solo concede el propio servicio, así que aquí no puede recibir un valor nuevo.',
     changedMeanwhile:
@@ -529,6 +614,11 @@ export const es: Messages = {
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
   },
   done: {
+    credentialEnded: 'El secreto ya no funciona.',
+    applicationTokensEnded: (name: string) => `Se anularon todos los tokens de «${name}».`,
+    ownTokensEnded: 'Se anularon todos tus tokens.',
+    userTokensEnded: (name: string) => `Se anularon todos los tokens de ${name}.`,
+    loggedOut: (name: string) => `Se cerraron todas las sesiones de ${name}.`,
     deviceRevoked: (name) => `Se ha cerrado la sesión de ${name} en ese dispositivo.`,
     clientCreated: 'La aplicación está registrada.',
     clientSaved: 'Se han guardado los cambios.',

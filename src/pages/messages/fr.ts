@@ -11,6 +11,7 @@ export const fr: Messages = {
     applications: 'Applications',
     sessions: 'Sessions',
     activity: 'Activité',
+    leaked: 'Secret divulgué',
     admin: 'Administration',
     logout: 'Se déconnecter',
     copy: 'Copier',
@@ -366,6 +367,8 @@ export const fr: Messages = {
     'user.created': 'Utilisateur créé',
     'user.activated': 'Utilisateur activé',
     'user.deactivated': 'Utilisateur désactivé',
+    'user.tokens_ended': 'Révocation de tous les jetons d’un utilisateur',
+    'client.tokens_ended': 'Révocation de tous les jetons d’une application',
     'user.admin_granted': 'Utilisateur devenu administrateur',
     'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
     'user.password_changed': 'Mot de passe modifié',
@@ -424,6 +427,84 @@ export const fr: Messages = {
     deleteAbout:
       'L’application et tous ses jetons disparaissent aussitôt. Cette action est irréversible.',
     confirmName: (name: string) => `Pour confirmer, saisissez son nom\u00a0: ${name}`,
+  },
+  leaked: {
+    title: 'Un secret a été divulgué',
+    about:
+      'Collez un jeton, un secret client ou un code que d’autres ont pu voir. Vous voyez ce que c’est et décidez ce qu’il en advient.',
+    aboutAdmin:
+      'Collez un jeton, un secret client ou un code que d’autres ont pu voir, de n’importe quel utilisateur ou de n’importe quelle application. Vous voyez ce que c’est et décidez ce qu’il en advient.',
+    paste: 'Le secret divulgué',
+    pasteHint:
+      'Un en-tête, une commande curl entière ou une ligne de journal conviennent aussi. Le texte n’est ni enregistré ni affiché de nouveau.',
+    lookUp: 'Rechercher',
+    again: 'Rechercher un autre secret',
+    stale: 'La page est restée ouverte trop longtemps. Collez le secret de nouveau.',
+    tooMany: 'Trop de secrets inconnus ont été collés. Réessayez dans une minute.',
+    kinds: {
+      personal_token: 'Jeton personnel',
+      access_token: 'Jeton d’accès de',
+      refresh_token: 'Jeton d’actualisation de',
+      client_secret: 'Secret client de',
+      authorization_code: 'Code d’autorisation pour',
+      session: 'Session d’un navigateur',
+    },
+    ending: 'Se termine par',
+    valid: 'Fonctionne encore',
+    ended: 'Ne fonctionne plus',
+    application: 'Application concernée',
+    bound: 'Lié à une clé',
+    boundAbout: 'Oui : sans la clé de l’application, il est inutilisable.',
+    history: 'Ce qui s’est passé',
+    acts: {
+      end: {
+        label: 'Révoquer ce secret',
+        about:
+          'Il cesse immédiatement de fonctionner, et les programmes qui l’utilisent perdent l’accès. Cette action est irréversible.',
+      },
+      endSecret: {
+        label: 'Révoquer ce secret client',
+        about:
+          'L’application ne peut plus s’identifier tant que son propriétaire n’a pas créé un nouveau secret.',
+      },
+      endSession: {
+        label: 'Déconnecter ce navigateur',
+        about: 'Le navigateur de cette session est déconnecté.',
+      },
+      endApplication: {
+        label: 'Révoquer tous les jetons de l’application',
+        about:
+          'L’application perd l’accès à tous les comptes et doit demander de nouveau à chaque utilisateur. Son secret reste valable.',
+      },
+      revokeApplication: {
+        label: 'Révoquer l’application',
+        about:
+          'L’application perd l’accès à votre compte sur tous les appareils et doit vous demander de nouveau.',
+      },
+      endUser: {
+        label: 'Révoquer tous les jetons de l’utilisateur',
+        about:
+          'Tous les jetons personnels de l’utilisateur cessent de fonctionner, et toutes les applications perdent l’accès au compte. Cette action est irréversible.',
+      },
+      endMine: {
+        label: 'Révoquer tous mes jetons',
+        about:
+          'Tous vos jetons personnels cessent de fonctionner, et toutes les applications perdent l’accès à votre compte. Cette action est irréversible.',
+      },
+      disable: {
+        label: 'Désactiver l’application',
+        about:
+          'L’application et tous ses jetons sont refusés jusqu’à ce qu’un administrateur la réactive.',
+      },
+      logOut: {
+        label: 'Déconnecter l’utilisateur partout',
+        about: 'Tous les navigateurs de l’utilisateur sont déconnectés.',
+      },
+      logOutElsewhere: {
+        label: 'Se déconnecter partout ailleurs',
+        about: 'Tous vos navigateurs sauf celui-ci sont déconnectés.',
+      },
+    },
   },
   error: {
     title: 'Cela n’a pas fonctionné',
@@ -495,6 +576,10 @@ export const fr: Messages = {
     linkInvalid: 'Ce lien n’est plus valable ou a déjà été utilisé. Demandez un nouveau lien.',
   },
   problems: {
+    credentialMissing: 'Ce texte ne contient aucun secret. Collez la valeur entière.',
+    credentialsTooMany: 'Le texte est trop long. Collez seulement la ligne avec le secret.',
+    credentialUnknown: 'Ce serveur ne connaît aucun secret de ce texte, ou il ne fonctionne plus.',
+    credentialNotYours: 'Aucun de vos secrets ne figure dans ce texte, ou il ne fonctionne plus.',
     notRotatable:
       'Ce jeton possède une autorisation que seul le service lui-même accorde ; il ne peut donc pas recevoir de nouvelle valeur ici.',
     changedMeanwhile:
@@ -541,6 +626,11 @@ export const fr: Messages = {
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
   },
   done: {
+    credentialEnded: 'Le secret ne fonctionne plus.',
+    applicationTokensEnded: (name: string) => `Tous les jetons de « ${name} » ont été révoqués.`,
+    ownTokensEnded: 'Tous vos jetons ont été révoqués.',
+    userTokensEnded: (name: string) => `Tous les jetons de ${name} ont été révoqués.`,
+    loggedOut: (name: string) => `${name} a été déconnecté partout.`,
     deviceRevoked: (name) => `${name} a été déconnecté de cet appareil.`,
     clientCreated: 'L’application est enregistrée.',
     clientSaved: 'Les modifications ont été enregistrées.',

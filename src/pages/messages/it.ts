@@ -10,6 +10,7 @@ export const it: Messages = {
     applications: 'Applicazioni',
     sessions: 'Sessioni',
     activity: 'Attività',
+    leaked: 'Segreto trapelato',
     admin: 'Amministrazione',
     logout: 'Esci',
     copy: 'Copia',
@@ -358,6 +359,8 @@ export const it: Messages = {
     'user.created': 'Utente creato',
     'user.activated': 'Utente attivato',
     'user.deactivated': 'Utente disattivato',
+    'user.tokens_ended': 'Revocati tutti i token di un utente',
+    'client.tokens_ended': 'Revocati tutti i token di un’applicazione',
     'user.admin_granted': 'Utente nominato amministratore',
     'user.admin_withdrawn': 'Un utente non è più amministratore',
     'user.password_changed': 'Password cambiata',
@@ -416,6 +419,84 @@ export const it: Messages = {
     deleteAbout:
       'L’applicazione e tutti i suoi token spariscono subito. L’operazione non può essere annullata.',
     confirmName: (name: string) => `Per confermare, digita il suo nome: ${name}`,
+  },
+  leaked: {
+    title: 'Un segreto è trapelato',
+    about:
+      'Incolla un token, un client secret o un codice che altri possono aver visto. Vedrai che cos’è e deciderai che cosa farne.',
+    aboutAdmin:
+      'Incolla un token, un client secret o un codice che altri possono aver visto, di qualsiasi utente o applicazione. Vedrai che cos’è e deciderai che cosa farne.',
+    paste: 'Il segreto trapelato',
+    pasteHint:
+      'Va bene anche un’intestazione, un intero comando curl o una riga di un log. Il testo non viene né salvato né mostrato di nuovo.',
+    lookUp: 'Cerca il segreto',
+    again: 'Cerca un altro segreto',
+    stale: 'La pagina è rimasta aperta troppo a lungo. Incolla di nuovo il segreto.',
+    tooMany: 'Sono stati incollati troppi segreti sconosciuti. Riprova tra un minuto.',
+    kinds: {
+      personal_token: 'Token personale',
+      access_token: 'Token di accesso di',
+      refresh_token: 'Token di aggiornamento di',
+      client_secret: 'Client secret di',
+      authorization_code: 'Codice di autorizzazione per',
+      session: 'Sessione di un browser',
+    },
+    ending: 'Termina con',
+    valid: 'Funziona ancora',
+    ended: 'Non funziona più',
+    application: 'Applicazione',
+    bound: 'Legato a una chiave',
+    boundAbout: 'Sì: senza la chiave dell’applicazione è inutile.',
+    history: 'Che cosa è successo',
+    acts: {
+      end: {
+        label: 'Revoca questo segreto',
+        about:
+          'Smette subito di funzionare e i programmi che lo usano perdono l’accesso. L’operazione non può essere annullata.',
+      },
+      endSecret: {
+        label: 'Revoca questo client secret',
+        about:
+          'L’applicazione non può più identificarsi finché il proprietario non crea un nuovo secret.',
+      },
+      endSession: {
+        label: 'Disconnetti questo browser',
+        about: 'Il browser con questa sessione viene disconnesso.',
+      },
+      endApplication: {
+        label: 'Revoca tutti i token dell’applicazione',
+        about:
+          'L’applicazione perde l’accesso a tutti gli account e deve chiedere di nuovo a ogni utente. Il suo secret resta valido.',
+      },
+      revokeApplication: {
+        label: 'Revoca l’applicazione',
+        about:
+          'L’applicazione perde l’accesso al tuo account su tutti i dispositivi e deve chiederti di nuovo.',
+      },
+      endUser: {
+        label: 'Revoca tutti i token dell’utente',
+        about:
+          'Tutti i token personali dell’utente smettono di funzionare e tutte le applicazioni perdono l’accesso all’account. L’operazione non può essere annullata.',
+      },
+      endMine: {
+        label: 'Revoca tutti i miei token',
+        about:
+          'Tutti i tuoi token personali smettono di funzionare e tutte le applicazioni perdono l’accesso al tuo account. L’operazione non può essere annullata.',
+      },
+      disable: {
+        label: 'Disattiva l’applicazione',
+        about:
+          'L’applicazione e tutti i suoi token vengono rifiutati finché un amministratore non la riattiva.',
+      },
+      logOut: {
+        label: 'Disconnetti l’utente ovunque',
+        about: 'Tutti i browser dell’utente vengono disconnessi.',
+      },
+      logOutElsewhere: {
+        label: 'Disconnetti tutti gli altri',
+        about: 'Tutti i tuoi browser tranne questo vengono disconnessi.',
+      },
+    },
   },
   error: {
     title: 'Operazione non riuscita',
@@ -483,6 +564,11 @@ export const it: Messages = {
     linkInvalid: 'Questo link non è più valido o è già stato usato. Richiedi un nuovo link.',
   },
   problems: {
+    credentialMissing: 'In questo testo non c’è alcun segreto. Incolla il valore intero.',
+    credentialsTooMany: 'Il testo è troppo lungo. Incolla solo la riga con il segreto.',
+    credentialUnknown:
+      'Questo server non conosce alcun segreto di questo testo, oppure non funziona più.',
+    credentialNotYours: 'In questo testo non c’è alcun tuo segreto, oppure non funziona più.',
     notRotatable:
       'Questo token ha un’autorizzazione che solo il servizio stesso concede, perciò qui non può ricevere un nuovo valore.',
     changedMeanwhile:
@@ -528,6 +614,11 @@ export const it: Messages = {
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
   },
   done: {
+    credentialEnded: 'Il segreto non funziona più.',
+    applicationTokensEnded: (name: string) => `Tutti i token di «${name}» sono stati revocati.`,
+    ownTokensEnded: 'Tutti i tuoi token sono stati revocati.',
+    userTokensEnded: (name: string) => `Tutti i token di ${name} sono stati revocati.`,
+    loggedOut: (name: string) => `${name} è stato disconnesso ovunque.`,
     deviceRevoked: (name) => `${name}: accesso rimosso da quel dispositivo.`,
     clientCreated: 'L’applicazione è registrata.',
     clientSaved: 'Le modifiche sono state salvate.',

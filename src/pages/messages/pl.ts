@@ -11,6 +11,7 @@ export const pl: Messages = {
     applications: 'Aplikacje',
     sessions: 'Sesje',
     activity: 'Aktywność',
+    leaked: 'Ujawniony sekret',
     admin: 'Administracja',
     logout: 'Wyloguj się',
     copy: 'Kopiuj',
@@ -365,6 +366,8 @@ export const pl: Messages = {
     'user.created': 'Utworzono użytkownika',
     'user.activated': 'Aktywowano użytkownika',
     'user.deactivated': 'Dezaktywowano użytkownika',
+    'user.tokens_ended': 'Unieważniono wszystkie tokeny użytkownika',
+    'client.tokens_ended': 'Unieważniono wszystkie tokeny aplikacji',
     'user.admin_granted': 'Mianowano administratora',
     'user.admin_withdrawn': 'Użytkownik nie jest już administratorem',
     'user.password_changed': 'Zmieniono hasło',
@@ -423,6 +426,84 @@ export const pl: Messages = {
     deleteAbout:
       'Aplikacja i wszystkie jej tokeny natychmiast znikną. Tej operacji nie można cofnąć.',
     confirmName: (name: string) => `Aby potwierdzić, wpisz nazwę: ${name}`,
+  },
+  leaked: {
+    title: 'Sekret został ujawniony',
+    about:
+      'Wklej token, sekret klienta lub kod, który mogli zobaczyć inni. Zobaczysz, co to jest, i zdecydujesz, co z tym zrobić.',
+    aboutAdmin:
+      'Wklej token, sekret klienta lub kod dowolnego użytkownika lub aplikacji, który mogli zobaczyć inni. Zobaczysz, co to jest, i zdecydujesz, co z tym zrobić.',
+    paste: 'Ujawniony sekret',
+    pasteHint:
+      'Może to być także nagłówek, całe polecenie curl lub wiersz dziennika. Tekst nie jest zapisywany ani ponownie wyświetlany.',
+    lookUp: 'Sprawdź',
+    again: 'Sprawdź inny sekret',
+    stale: 'Strona była otwarta zbyt długo. Wklej sekret ponownie.',
+    tooMany: 'Wklejono zbyt wiele nieznanych sekretów. Spróbuj ponownie za minutę.',
+    kinds: {
+      personal_token: 'Token osobisty',
+      access_token: 'Token dostępu aplikacji',
+      refresh_token: 'Token odświeżania aplikacji',
+      client_secret: 'Sekret klienta aplikacji',
+      authorization_code: 'Kod autoryzacji dla aplikacji',
+      session: 'Sesja przeglądarki',
+    },
+    ending: 'Kończy się na',
+    valid: 'Nadal działa',
+    ended: 'Już nie działa',
+    application: 'Aplikacja',
+    bound: 'Powiązany z kluczem',
+    boundAbout: 'Tak: bez klucza aplikacji jest bezużyteczny.',
+    history: 'Co się działo',
+    acts: {
+      end: {
+        label: 'Unieważnij ten sekret',
+        about:
+          'Natychmiast przestaje działać, a programy, które go używają, tracą dostęp. Tego nie można cofnąć.',
+      },
+      endSecret: {
+        label: 'Unieważnij ten sekret klienta',
+        about:
+          'Aplikacja nie może się uwierzytelnić, dopóki jej właściciel nie utworzy nowego sekretu.',
+      },
+      endSession: {
+        label: 'Wyloguj tę przeglądarkę',
+        about: 'Przeglądarka z tą sesją zostanie wylogowana.',
+      },
+      endApplication: {
+        label: 'Unieważnij wszystkie tokeny aplikacji',
+        about:
+          'Aplikacja traci dostęp do wszystkich kont i musi ponownie zapytać każdego użytkownika. Jej sekret pozostaje ważny.',
+      },
+      revokeApplication: {
+        label: 'Odbierz aplikacji dostęp',
+        about:
+          'Aplikacja traci dostęp do Twojego konta na wszystkich urządzeniach i musi zapytać Cię ponownie.',
+      },
+      endUser: {
+        label: 'Unieważnij wszystkie tokeny użytkownika',
+        about:
+          'Wszystkie tokeny osobiste użytkownika przestają działać, a wszystkie aplikacje tracą dostęp do konta. Tego nie można cofnąć.',
+      },
+      endMine: {
+        label: 'Unieważnij wszystkie moje tokeny',
+        about:
+          'Wszystkie Twoje tokeny osobiste przestają działać, a wszystkie aplikacje tracą dostęp do Twojego konta. Tego nie można cofnąć.',
+      },
+      disable: {
+        label: 'Wyłącz aplikację',
+        about:
+          'Aplikacja i wszystkie jej tokeny są odrzucane, dopóki administrator nie włączy jej ponownie.',
+      },
+      logOut: {
+        label: 'Wyloguj użytkownika wszędzie',
+        about: 'Wszystkie przeglądarki użytkownika zostaną wylogowane.',
+      },
+      logOutElsewhere: {
+        label: 'Wyloguj wszędzie indziej',
+        about: 'Wszystkie Twoje przeglądarki oprócz tej zostaną wylogowane.',
+      },
+    },
   },
   error: {
     title: 'Nie udało się',
@@ -490,6 +571,12 @@ export const pl: Messages = {
     linkInvalid: 'Ten link nie jest już ważny lub został już użyty. Poproś o nowy link.',
   },
   problems: {
+    credentialMissing: 'W tym tekście nie ma sekretu. Wklej całą wartość.',
+    credentialsTooMany: 'Tekst jest za długi. Wklej tylko wiersz z sekretem.',
+    credentialUnknown:
+      'Ten serwer nie zna żadnego sekretu z tego tekstu albo sekret już nie działa.',
+    credentialNotYours:
+      'W tym tekście nie ma żadnego z Twoich sekretów albo sekret już nie działa.',
     notRotatable:
       'Ten token ma uprawnienie, które nadaje tylko sama usługa, dlatego nie może tu otrzymać nowej wartości.',
     changedMeanwhile: 'Aplikacja zmieniła się od otwarcia tej strony. Sprawdź ją ponownie.',
@@ -545,6 +632,12 @@ export const pl: Messages = {
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
   },
   done: {
+    credentialEnded: 'Sekret już nie działa.',
+    applicationTokensEnded: (name: string) =>
+      `Wszystkie tokeny aplikacji „${name}” zostały unieważnione.`,
+    ownTokensEnded: 'Wszystkie Twoje tokeny zostały unieważnione.',
+    userTokensEnded: (name: string) => `Wszystkie tokeny użytkownika ${name} zostały unieważnione.`,
+    loggedOut: (name: string) => `Użytkownik ${name} został wszędzie wylogowany.`,
     deviceRevoked: (name) => `Zakończono dostęp na tym urządzeniu: ${name}.`,
     clientCreated: 'Aplikacja jest zarejestrowana.',
     clientSaved: 'Zmiany zostały zapisane.',

@@ -10,6 +10,7 @@ export const pt: Messages = {
     applications: 'Aplicativos',
     sessions: 'Sessões',
     activity: 'Atividade',
+    leaked: 'Segredo exposto',
     admin: 'Administração',
     logout: 'Sair',
     copy: 'Copiar',
@@ -358,6 +359,8 @@ export const pt: Messages = {
     'user.created': 'Usuário criado',
     'user.activated': 'Usuário ativado',
     'user.deactivated': 'Usuário desativado',
+    'user.tokens_ended': 'Revogou todos os tokens de um usuário',
+    'client.tokens_ended': 'Revogou todos os tokens de uma aplicação',
     'user.admin_granted': 'Usuário nomeado administrador',
     'user.admin_withdrawn': 'Um usuário não é mais administrador',
     'user.password_changed': 'Senha alterada',
@@ -416,6 +419,84 @@ export const pt: Messages = {
     deleteAbout:
       'O aplicativo e todos os seus tokens desaparecem imediatamente. Esta ação não pode ser desfeita.',
     confirmName: (name: string) => `Para confirmar, digite o nome dele: ${name}`,
+  },
+  leaked: {
+    title: 'Um segredo foi exposto',
+    about:
+      'Cole um token, um segredo do cliente ou um código que outros possam ter visto. Você vê o que é e decide o que fazer com ele.',
+    aboutAdmin:
+      'Cole um token, um segredo do cliente ou um código que outros possam ter visto, de qualquer usuário ou aplicação. Você vê o que é e decide o que fazer com ele.',
+    paste: 'O segredo exposto',
+    pasteHint:
+      'Um cabeçalho, um comando curl inteiro ou uma linha de um log também servem. O texto não é guardado nem mostrado de novo.',
+    lookUp: 'Consultar',
+    again: 'Consultar outro segredo',
+    stale: 'A página ficou aberta por tempo demais. Cole o segredo de novo.',
+    tooMany: 'Foram colados segredos desconhecidos demais. Tente de novo em um minuto.',
+    kinds: {
+      personal_token: 'Token pessoal',
+      access_token: 'Token de acesso de',
+      refresh_token: 'Token de atualização de',
+      client_secret: 'Segredo do cliente de',
+      authorization_code: 'Código de autorização para',
+      session: 'Sessão de um navegador',
+    },
+    ending: 'Termina com',
+    valid: 'Ainda funciona',
+    ended: 'Não funciona mais',
+    application: 'Aplicação',
+    bound: 'Vinculado a uma chave',
+    boundAbout: 'Sim: sem a chave da aplicação, é inútil.',
+    history: 'O que aconteceu',
+    acts: {
+      end: {
+        label: 'Revogar este segredo',
+        about:
+          'Ele para de funcionar imediatamente, e os programas que o usam perdem o acesso. Isto não pode ser desfeito.',
+      },
+      endSecret: {
+        label: 'Revogar este segredo do cliente',
+        about:
+          'A aplicação não pode mais se identificar até que o proprietário crie um novo segredo.',
+      },
+      endSession: {
+        label: 'Encerrar a sessão deste navegador',
+        about: 'O navegador com esta sessão é desconectado.',
+      },
+      endApplication: {
+        label: 'Revogar todos os tokens da aplicação',
+        about:
+          'A aplicação perde o acesso a todas as contas e precisa perguntar de novo a cada usuário. O segredo dela continua válido.',
+      },
+      revokeApplication: {
+        label: 'Revogar a aplicação',
+        about:
+          'A aplicação perde o acesso à sua conta em todos os dispositivos e precisa perguntar a você de novo.',
+      },
+      endUser: {
+        label: 'Revogar todos os tokens do usuário',
+        about:
+          'Todos os tokens pessoais do usuário param de funcionar, e todas as aplicações perdem o acesso à conta. Isto não pode ser desfeito.',
+      },
+      endMine: {
+        label: 'Revogar todos os meus tokens',
+        about:
+          'Todos os seus tokens pessoais param de funcionar, e todas as aplicações perdem o acesso à sua conta. Isto não pode ser desfeito.',
+      },
+      disable: {
+        label: 'Desativar a aplicação',
+        about:
+          'A aplicação e todos os seus tokens são recusados até que um administrador a ative de novo.',
+      },
+      logOut: {
+        label: 'Encerrar todas as sessões do usuário',
+        about: 'Todos os navegadores do usuário são desconectados.',
+      },
+      logOutElsewhere: {
+        label: 'Encerrar as outras sessões',
+        about: 'Todos os seus navegadores, exceto este, são desconectados.',
+      },
+    },
   },
   error: {
     title: 'Não foi possível concluir',
@@ -482,6 +563,11 @@ export const pt: Messages = {
     linkInvalid: 'Este link não é mais válido ou já foi usado. Solicite um novo link.',
   },
   problems: {
+    credentialMissing: 'Não há nenhum segredo neste texto. Cole o valor inteiro.',
+    credentialsTooMany: 'O texto é longo demais. Cole apenas a linha com o segredo.',
+    credentialUnknown:
+      'Este servidor não conhece nenhum segredo deste texto, ou ele não funciona mais.',
+    credentialNotYours: 'Nenhum dos seus segredos está neste texto, ou ele não funciona mais.',
     notRotatable:
       'Este token tem uma permissão que só o próprio serviço concede; por isso, não pode receber um novo valor aqui.',
     changedMeanwhile: 'O aplicativo mudou desde que esta página foi aberta. Verifique-o novamente.',
@@ -524,6 +610,11 @@ export const pt: Messages = {
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
   },
   done: {
+    credentialEnded: 'O segredo não funciona mais.',
+    applicationTokensEnded: (name: string) => `Todos os tokens de “${name}” foram revogados.`,
+    ownTokensEnded: 'Todos os seus tokens foram revogados.',
+    userTokensEnded: (name: string) => `Todos os tokens de ${name} foram revogados.`,
+    loggedOut: (name: string) => `Todas as sessões de ${name} foram encerradas.`,
     deviceRevoked: (name) => `O acesso de ${name} foi encerrado nesse dispositivo.`,
     clientCreated: 'O aplicativo está registrado.',
     clientSaved: 'As alterações foram salvas.',

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
  * entry links.
  */
 export interface Place {
-  readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
+  readonly entry: 'applications' | 'sessions' | 'activity' | 'leaked' | 'admin'
   readonly isBelow?: boolean
 }
 
@@ -37,6 +37,7 @@ const account = (
 ${entry('applications', links.applications)}
 ${links.sessions === null ? '' : entry('sessions', links.sessions)}
 ${entry('activity', links.activity)}
+${entry('leaked', links.leaked)}
 ${user.isAdmin ? entry('admin', links.admin) : ''}
 </ul>
 </nav>

@@ -37,6 +37,16 @@ export class Activity {
     return { items: items.filter(({ at }) => at >= earliest), next }
   }
 
+  /** Lists the latest events of a token, a client or a user, without routine events. */
+  async latestOf(
+    filter: Pick<AuditFilter, 'tokenId' | 'clientId' | 'userId'>,
+    limit: number,
+  ): Promise<readonly AuditRecord[]> {
+    const cursor = { after: null, limit }
+    const { store } = this.#context
+    return (await store.audit.latest({ ...filter, withoutRoutine: true }, cursor)).items
+  }
+
   /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)

@@ -1,3 +1,4 @@
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
@@ -5,7 +6,7 @@ import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { changeClient, type Marks, markClient } from './change-client.ts'
+import { changeClient, endTokensOfClient, type Marks, markClient } from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
   blank,
@@ -208,7 +209,28 @@ export class Clients {
    * @internal
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {
-    return endLeakedSecret(this.#rows, secret)
+    return this.endLeakedDigest(digestOf('client_secret', secret))
+  }
+
+  /** Revokes the leaked secret with this digest, like `endLeakedSecret`. @internal */
+  endLeakedDigest(digest: Digest): Promise<Client | undefined> {
+    return endLeakedSecret(this.#rows, digest)
+  }
+
+  /** Returns the client with this secret, if the secret is valid. @internal */
+  async findBySecret(secret: string): Promise<Client | undefined> {
+    const { store, clock } = this.#context
+    const row = await store.clients.findBySecret(digestOf('client_secret', secret))
+    const client = row && (await this.#rows.open(row))
+    return client?.checkSecret(secret, clock()) ? client : undefined
+  }
+
+  /**
+   * Revokes all tokens and authorizations of the client, and the consents of its users. Its secret remains valid.
+   * @throws InvalidField if the client does not exist
+   */
+  endTokens(clientId: string): Promise<void> {
+    return endTokensOfClient(this.#rows, clientId)
   }
 
   /**

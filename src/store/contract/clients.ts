@@ -40,6 +40,12 @@ export interface ClientStore {
    * false for an unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
+  /**
+   * Deletes at most `limit` clients of a user's personal tokens. The tokens become invisible immediately, and are
+   * deleted later.
+   * @returns the number of deleted clients
+   */
+  deletePersonalOf(userId: UserId, now: number, limit: number): Promise<number>
   /** Deletes the tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from them. */
   endOwnTokens(clientId: string): Promise<void>
   /**

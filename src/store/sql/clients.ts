@@ -305,6 +305,23 @@ export const sqlClients = (
       return true
     },
 
+    async deletePersonalOf(userId, now, limit) {
+      const some = write
+        .selectFrom('oauth2server_client')
+        .select('client_key')
+        .where('user_id', '=', userId)
+        .where('is_personal', '=', 1)
+        .limit(limit)
+      const deleted = await write
+        .deleteFrom('oauth2server_client')
+        .where('client_key', 'in', some)
+        .returning('client_key')
+        .execute()
+      const keys = deleted.map(({ client_key }) => client_key)
+      await noteRemovals(write, 'client', keys, now)
+      return keys.length
+    },
+
     async endOwnTokens(clientId) {
       await write
         .updateTable('oauth2server_client')

@@ -146,7 +146,7 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
     ]
     const protocol = ['TokenRequest', 'ServerMetadata', 'ResourceMetadata', ...further]
     const sessions = options.resourceOwner ? [] : ['SessionEnd', 'PasswordChange']
-    expect(open).toEqual([...forms, ...sessions, 'AdministrationForm', ...protocol])
+    expect(open).toEqual([...forms, ...sessions, 'LeakedForm', 'AdministrationForm', ...protocol])
   })
 })
 

@@ -6,6 +6,8 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { Contract, type PlacedOperation } from './contract.ts'
 import { admin, applications, type Fields, type HttpResponse, Script, sessions } from './script.ts'
 
+const leaked = '/account/settings/leaked/'
+
 // Each operation of the settings returns every response that the OpenAPI document defines for it.
 
 let failing = false
@@ -40,6 +42,8 @@ const newUser = async (input: { readonly isAdmin?: boolean } = {}): Promise<Scri
 const newClient = async (): Promise<string> => (await app.client()).clientId
 const newToken = async (): Promise<number> =>
   (await app.server.tokens.createPersonal('Laptop', app.user.id, { scopes: ['notes:read'] })).id
+const newValue = async (): Promise<string> =>
+  (await app.server.tokens.createPersonal('Leaked', app.user.id)).accessToken
 const newDevice = async (): Promise<{ readonly clientId: string; readonly id: number }> => {
   const clientId = await newClient()
   const { token } = await authorizationOf(app, clientId)
@@ -197,6 +201,19 @@ const cases: Readonly<Record<string, Case>> = {
   },
   requestEmailVerification: { at: always('/account/settings/verify-email/') },
   listActivity: { at: always('/account/settings/activity/') },
+  showLeaked: { at: always(leaked) },
+  handleLeaked: {
+    at: always(leaked),
+    bodies: [
+      async () => ({ credential: await newValue() }),
+      async () => {
+        const { body } = await user.post(leaked, { credential: await newValue() })
+        return { found: (body as { found: string }).found, at: 0, act: 'end' }
+      },
+    ],
+    refused: [{ credential: 'x'.repeat(43) }, 'credential'],
+    missing: { found: 'nothing', act: 'end' },
+  },
   listEvents: { ...byAdministrator, at: always('/admin/activity/'), missing: '/admin/activity/' },
   listEverything: { ...byAdministrator, missing: admin },
   administer: {

@@ -60,6 +60,8 @@ export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [`${applications}/authorized/revoke/`, {}],
   [sessions],
   [sessions, { others: 'yes' }],
+  ['/account/settings/leaked/'],
+  ['/account/settings/leaked/', { credential: 'x'.repeat(43) }],
 ]
 
 /** Returns the requests that only administrators may send. */

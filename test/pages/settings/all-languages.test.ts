@@ -120,6 +120,7 @@ describe('no text of a page remains English', () => {
       /^help of|^group,/,
       /^[A-Za-z0-9]{40}$/,
       /^\w+, \w+$/,
+      /^…\w{4}$/,
       /^x$/,
     ].some((pattern) => pattern.test(line))
 

@@ -23,6 +23,7 @@ export const at = {
   password: '/account/settings/password/',
   verifyEmail: '/account/settings/verify-email/',
   activity: '/account/settings/activity/',
+  leaked: '/account/settings/leaked/',
   admin: '/admin/applications/',
   adminActivity: '/admin/activity/',
 } as const

@@ -10,6 +10,7 @@ import {
   revokeTokenPage,
 } from './authorization.ts'
 import { clientPage } from './client.ts'
+import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
 import { personalTokenPage } from './personal-token.ts'
@@ -30,6 +31,7 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeApplicationPage,
   revokeAllPage,
   activityPage,
+  leakedPage,
   adminPage,
   adminActivityPage,
 ]

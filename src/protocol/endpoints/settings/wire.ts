@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
@@ -12,9 +13,11 @@ import type {
   device as deviceShape,
 } from '../../openapi/schemas/applications.ts'
 import type { client as clientShape, scope as scopeShape } from '../../openapi/schemas/clients.ts'
+import type { leakedCredential } from '../../openapi/schemas/leaked.ts'
 import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
 import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
 import { deviceName } from './device-name.ts'
+import type { LeakFacts } from './leaked/facts.ts'
 
 // The return types are derived from the schemas of the OpenAPI document, so the compiler detects differences.
 
@@ -127,6 +130,30 @@ export const adminClientToWire = (
 ): Wire<typeof adminClient> => ({
   ...clientToWire(client, users, scopes),
   owner: client.owner?.email ?? null,
+})
+
+/** Converts a credential that leaked. */
+export const leakedToWire = (
+  { credential, user, client, lastUse, ...facts }: LeakFacts,
+  scopes: ScopeRegistry,
+  isAdmin: boolean,
+): Wire<typeof leakedCredential> => ({
+  kind: credential.kind,
+  ending: credential.ending,
+  name: credential.name,
+  is_valid: facts.isValid,
+  user_id: user?.id ?? null,
+  user: user?.email || null,
+  client_id: credential.clientId,
+  is_disabled: client?.isDisabled ?? false,
+  scopes: scopes.visible(facts.scopes),
+  is_bound: facts.isBound,
+  created_at: timeOrNull(facts.createdAt),
+  expires: timeOrNull(facts.expires),
+  last_used_at: timeOrNull(lastUse?.at ?? null),
+  last_used_address: lastUse?.address ?? null,
+  acts: facts.acts,
+  events: facts.events.map(isAdmin ? auditToWire : ownAuditToWire),
 })
 
 export const adminTokenToWire = ({

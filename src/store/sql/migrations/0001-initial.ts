@@ -253,6 +253,14 @@ export const initial = (reference: UserReference): Migration => {
         .columns(['user_id', 'at', 'id'])
         .where(sql<boolean>`is_routine = 0`)
         .execute()
+      // Investigations begin with a token or an IP address. Routine events are too frequent for these indexes.
+      for (const column of ['token_id', 'address'])
+        await db.schema
+          .createIndex(`oauth2server_audit_of_${column}`)
+          .on('oauth2server_audit')
+          .columns([column, 'at', 'id'])
+          .where(sql<boolean>`is_routine = 0`)
+          .execute()
 
       await db.schema
         .createTable('oauth2server_audit_checkpoint')
