@@ -7,10 +7,11 @@ import type { ClientCredentials } from '../plug-ins/client-authentication-method
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
+/** The parts of a request that authenticate its client. */
 type Sender = Pick<HttpRequest, 'header' | 'address'>
 
 /** The only method that a request uses, and its credentials. */
-export interface PresentedCredentials {
+interface PresentedCredentials {
   readonly method: ClientAuthenticationMethod
   readonly credentials: ClientCredentials
 }
