@@ -83,6 +83,7 @@ export const sampleViews = (
       client: outside('Photo Print'),
       done: undefined,
       problem: undefined,
+      dropsCookies: true,
     },
     requestLink: {
       purpose: 'reset_password',

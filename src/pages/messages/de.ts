@@ -67,6 +67,8 @@ export const de: Messages = {
     stale:
       'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
     foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',
+    dropsCookies:
+      'Safari kann sich an einer Adresse, die mit http:// beginnt, nicht anmelden. Verwende einen anderen Browser wie Firefox oder Chrome, oder öffne diese Seite über https.',
   },
   home: {
     title: 'Startseite',

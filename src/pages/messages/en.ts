@@ -69,6 +69,8 @@ export const en = {
     tooMany: 'Too many wrong passwords were entered. Try again in ten minutes.',
     stale: 'This page was open for too long, or cookies are blocked. Please try again.',
     foreign: 'This form was sent from another site. Please log in here.',
+    dropsCookies:
+      'Safari cannot log in at an address that begins with http://. Use another browser, such as Firefox or Chrome, or open this site over https.',
   },
   home: {
     title: 'Start page',

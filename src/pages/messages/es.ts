@@ -67,6 +67,8 @@ export const es: Messages = {
     stale:
       'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
     foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',
+    dropsCookies:
+      'Safari no puede iniciar sesión en una dirección que empieza por http://. Usa otro navegador, como Firefox o Chrome, o abre este sitio con https.',
   },
   home: {
     title: 'Página de inicio',

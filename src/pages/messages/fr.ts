@@ -68,6 +68,8 @@ export const fr: Messages = {
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+    dropsCookies:
+      'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
   },
   home: {
     title: 'Accueil',

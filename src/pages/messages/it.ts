@@ -65,6 +65,8 @@ export const it: Messages = {
     tooMany: 'Sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
     stale: 'Questa pagina è rimasta aperta troppo a lungo o i cookie sono bloccati. Riprova.',
     foreign: 'Questo modulo è stato inviato da un altro sito. Accedi da qui.',
+    dropsCookies:
+      'Safari non può accedere a un indirizzo che inizia con http://. Usa un altro browser, come Firefox o Chrome, oppure apri questo sito con https.',
   },
   home: {
     title: 'Pagina iniziale',

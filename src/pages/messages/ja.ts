@@ -67,6 +67,8 @@ export const ja: Messages = {
     stale:
       'ページを開いてから時間が経ちすぎたか、Cookie がブロックされています。もう一度お試しください。',
     foreign: 'このフォームは別のサイトから送信されました。このページでログインしてください。',
+    dropsCookies:
+      'Safari は http:// で始まるアドレスではログインできません。Firefox や Chrome などの別のブラウザーを使うか、https でこのサイトを開いてください。',
   },
   home: {
     title: 'スタートページ',

@@ -67,6 +67,8 @@ export const pl: Messages = {
       'Wpisano zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
     stale: 'Ta strona była otwarta zbyt długo lub pliki cookie są zablokowane. Spróbuj ponownie.',
     foreign: 'Ten formularz wysłano z innej witryny. Zaloguj się tutaj.',
+    dropsCookies:
+      'Safari nie może się zalogować pod adresem, który zaczyna się od http://. Użyj innej przeglądarki, na przykład Firefoksa lub Chrome, albo otwórz tę stronę przez https.',
   },
   home: {
     title: 'Strona główna',

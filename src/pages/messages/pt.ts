@@ -66,6 +66,8 @@ export const pt: Messages = {
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
+    dropsCookies:
+      'O Safari não consegue entrar em um endereço que começa com http://. Use outro navegador, como Firefox ou Chrome, ou abra este site com https.',
   },
   home: {
     title: 'Página inicial',

@@ -65,6 +65,8 @@ export const zh: Messages = {
     tooMany: '输入的错误密码过多。请等待十分钟，然后重试。',
     stale: '此页面打开时间过长，或 Cookie 被阻止。请重试。',
     foreign: '此表单是从其他网站发送的。请在此处登录。',
+    dropsCookies:
+      'Safari 无法在以 http:// 开头的地址登录。请使用其他浏览器（如 Firefox 或 Chrome），或通过 https 打开本网站。',
   },
   home: {
     title: '起始页',

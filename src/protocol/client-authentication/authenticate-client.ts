@@ -7,6 +7,13 @@ import type { ClientCredentials } from '../plug-ins/client-authentication-method
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
+// The sentences say what the request lacks, and never whether a client exists or which part of a credential is wrong.
+const namesNoClient =
+  'The request names no client. Send client_id, and the credential of the client if it has one.'
+const lacksCredential =
+  'The client is unknown, or must authenticate: the request contains no credential that this server accepts.'
+const wrongCredential = 'The client is unknown, or could not be authenticated.'
+
 /** The parts of a request that authenticate its client. */
 type Sender = Pick<HttpRequest, 'header' | 'address'>
 
@@ -44,7 +51,8 @@ export const authenticateClient = async (
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),
     ])
-    throw refused(http, server)
+    const sentence = credentials.proof === undefined ? lacksCredential : wrongCredential
+    throw refused(http, server, sentence)
   }
   if (!isMethodOf(client, method)) throw refused(http, server)
   return client
@@ -78,8 +86,8 @@ const isMethodOf = (
   { name }: ClientAuthenticationMethod,
 ): boolean => tokenEndpointAuthMethod === null || tokenEndpointAuthMethod === name
 
-const refused = (http: Sender, { issuer }: ServerContext): OAuthError =>
-  new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
+const refused = (http: Sender, { issuer }: ServerContext, sentence = wrongCredential): OAuthError =>
+  new OAuthError('invalid_client', sentence, {
     headers:
       http.header('authorization') === null
         ? {}
@@ -102,8 +110,9 @@ const credentialsIn = (
     method = candidate
     credentials = presented
   }
-  if (!method || !credentials) throw refused(http, server)
   const named = params.optional('client_id')
+  if (!method || !credentials)
+    throw refused(http, server, named === undefined ? namesNoClient : lacksCredential)
   if (named !== undefined && named !== credentials.clientId) {
     throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
   }

@@ -61,6 +61,8 @@ const issuedFor = async (
   server: ServerContext,
 ): Promise<IssuedToken> => {
   params.refuseRepeated(() => knownParameters(server))
+  if (!namesClient(request, params, server)) requestedGrant(params, server)
+  for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
   const issued = await issuedByRecalled(request, params, server)
   if (issued) return issued
   let found: TokenRequest['found']
@@ -71,13 +73,31 @@ const issuedFor = async (
   })
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
-    return await redeemed({ client, params, http: request, found }, server)
+    return await redeemed({ client, params, http: request, now: server.clock(), found }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
     throw error
   }
 }
+
+const requestedGrant = (params: Parameters, server: PlugIns): Grant => {
+  params.required('grant_type')
+  const grant = grantOf(params, server)
+  if (grant) return grant
+  throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
+}
+
+// A request without a valid grant type often names no client either. The grant type is then the more helpful error.
+const namesClient = (
+  http: HttpRequest,
+  params: Parameters,
+  { clientAuthentication }: PlugIns,
+): boolean =>
+  http.header('authorization') !== null ||
+  clientAuthentication.some(({ parameters }) =>
+    parameters.some((name) => params.repeated(name).length > 0),
+  )
 
 /**
  * Issues a token of `client_credentials` to the client as this process last read it. The statement that inserts the
@@ -97,7 +117,7 @@ const issuedByRecalled = async (
     if (!recalled) return undefined
     const { client, version } = recalled
     server.limits.check('wrongGrants', http.address, client.clientId)
-    return await redeemed({ client, params, http }, server, version)
+    return await redeemed({ client, params, http, now: server.clock() }, server, version)
   } catch (error) {
     if (error instanceof OAuthError || error instanceof ClientChanged) return undefined
     throw error
@@ -105,13 +125,15 @@ const issuedByRecalled = async (
 }
 
 const redeemed = async (
-  request: Omit<TokenRequest, 'now'>,
+  request: TokenRequest,
   server: ServerContext,
   clientVersion?: string,
 ): Promise<IssuedToken> => {
   const { client, params, http } = request
-  const grant = grantFor(params.required('grant_type'), client, server)
-  const made = await grant.redeem({ ...request, now: server.clock() }, server)
+  const grant = requestedGrant(params, server)
+  if (!client.allowedGrantTypes.includes(grant.type))
+    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+  const made = await grant.redeem(request, server)
   const redemption =
     clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
@@ -145,15 +167,6 @@ const clientOf = async (
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
   authenticateClient(http, params, server, alongside)
-
-const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
-  const grant = server.grants.find((candidate) => candidate.type === type)
-  if (!grant) throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
-  if (!client.allowedGrantTypes.includes(type)) {
-    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
-  }
-  return grant
-}
 
 type TokenResponse = z.output<typeof tokenResponse>
 
