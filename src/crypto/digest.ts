@@ -15,6 +15,7 @@ export type SecretKind =
   | 'session'
   | 'settings_notice'
   | 'settings_form'
+  | 'ended_tokens'
   | 'pushed_request'
   | 'device_code'
   | 'user_code'

@@ -83,7 +83,7 @@ export const auditEvents = {
     details: ['scopes', 'expires'],
   },
   'personal_token.edited': {
-    sentence: 'The name or the scopes of a personal token were changed.',
+    sentence: 'The name, the scopes or the expiry of a personal token were changed.',
     details: ['fields'],
   },
   'personal_token.rotated': {
@@ -91,6 +91,10 @@ export const auditEvents = {
     details: ['overlap'],
   },
   'personal_token.deleted': { sentence: 'A personal token was deleted.', details: [] },
+  'personal_token.restored': {
+    sentence: 'A user undid the deletion of a personal token within a few seconds.',
+    details: [],
+  },
   'client.created': {
     sentence: 'A client was registered, or registered itself.',
     details: ['origin'],

@@ -21,6 +21,8 @@ export type FieldProblem =
   | 'expiresInPast'
   | 'expiresTooLate'
   | 'expiresMissing'
+  | 'expiredForGood'
+  | 'undoTooLate'
   | 'confirmName'
   | 'notRotatable'
   | 'changedMeanwhile'

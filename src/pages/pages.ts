@@ -6,10 +6,13 @@ import { adminPage } from './views/admin.ts'
 import { adminActivityPage } from './views/admin-activity.ts'
 import { applicationsPage } from './views/applications.ts'
 import { authorizationPage } from './views/authorization.ts'
+import { authorizedPage } from './views/authorized.ts'
 import { clientPage, newClientPage } from './views/client.ts'
+import { clientsPage } from './views/clients.ts'
 import { consentPage } from './views/consent.ts'
 import { deviceDonePage, devicePage } from './views/device.ts'
 import { deviceConsentPage } from './views/device-consent.ts'
+import { endSelectedPage } from './views/end-selected.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
 import { leakedPage } from './views/leaked.ts'
@@ -19,6 +22,7 @@ import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { requestLinkPage } from './views/request-link.ts'
 import { sessionsPage } from './views/sessions.ts'
+import { personalTokensPage } from './views/tokens.ts'
 
 /** The built-in pages by name. An application may replace each of them. */
 export const builtInPages = {
@@ -33,6 +37,10 @@ export const builtInPages = {
   problem: problemPage,
   home: homePage,
   applications: applicationsPage,
+  personalTokens: personalTokensPage,
+  clients: clientsPage,
+  authorized: authorizedPage,
+  endSelected: endSelectedPage,
   newClient: newClientPage,
   client: clientPage,
   newPersonalToken: newPersonalTokenPage,

@@ -20,6 +20,8 @@ export interface Notice {
   readonly done?: string
   /** A new client secret or token, which is displayed once and not stored elsewhere. */
   readonly secret?: string
+  /** The ID with which the user can undo the action for a few seconds. */
+  readonly undo?: string
 }
 
 /** The URL to which a settings form redirected; null while the form is being processed. */

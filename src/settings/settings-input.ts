@@ -65,6 +65,14 @@ export interface SettingsInput {
    */
   readonly tokenPersonalMaxExpiresIn?: SettingValues['tokenPersonalMaxExpiresIn']
   /**
+   * The lifetime of a personal access token for which a user chooses no other lifetime, in
+   * seconds; 0: unlimited.
+   *
+   * Default: `7776000`. The variable `OAUTH2SERVER_TOKEN_PERSONAL_DEFAULT_EXPIRES_IN` accepts an
+   * integer from 0 to 315360000.
+   */
+  readonly tokenPersonalDefaultExpiresIn?: SettingValues['tokenPersonalDefaultExpiresIn']
+  /**
    * The header that contains the JWT of a session.
    *
    * Default: `"Authorization"`. The variable `OAUTH2SERVER_JWT_AUTH_HEADER` accepts a header

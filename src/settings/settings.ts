@@ -86,6 +86,12 @@ export const settings = {
     0,
     'The maximum lifetime of a personal access token that a user creates, in seconds; 0: unlimited.',
   ),
+  tokenPersonalDefaultExpiresIn: integer(
+    0,
+    315_360_000,
+    7_776_000,
+    'The lifetime of a personal access token for which a user chooses no other lifetime, in seconds; 0: unlimited.',
+  ),
   jwtAuthHeader: {
     schema: z.string().regex(headerName).default('Authorization'),
     fromText: verbatim,

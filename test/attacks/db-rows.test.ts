@@ -105,6 +105,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
     ends_at: ofSweep,
     last_used_at: ofList,
     last_used_address: ofList,
+    used_scopes: 'only suggests scopes that the user could remove',
   }
   const free = (reason: string, ...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, reason]))

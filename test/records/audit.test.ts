@@ -279,7 +279,7 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const token_id = /tokens\/(\d+)\//.exec(location ?? '')?.[1]
     return {
       about: { ...own(somebody), token_id, subject: 'Backup' },
-      details: { scopes: ['notes:read'], expires: null },
+      details: { scopes: ['notes:read'], expires: app.now() + 7_776_000_000 },
     }
   },
   async 'personal_token.edited'() {
@@ -305,6 +305,15 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const { id } = await personalToken(somebody)
     await somebody.post(at.token(id), { delete: 'yes' })
     return { about: { ...own(somebody), token_id: id, subject: 'Laptop' } }
+  },
+  async 'personal_token.restored'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    const sent = await somebody.post(at.token(id), { delete: 'yes', back: '' })
+    await somebody.send((await somebody.follow(sent)).form(at.undo))
+    const found = await app.server.personalTokens.find(somebody.user.id, id)
+    const client_id = found?.token.clientId
+    return { about: { ...own(somebody), client_id, token_id: id, subject: 'Laptop' } }
   },
   async 'client.created'() {
     const somebody = await person()

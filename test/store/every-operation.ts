@@ -51,7 +51,10 @@ const clients = async (store: Store): Promise<void> => {
     await store.clients.search('', part)
     await store.clients.search('text', part)
     await store.clients.authorizedBy(userId, now, part)
+    await store.clients.summariesOfOwner(userId, part)
+    await store.clients.summariesAuthorizedBy(userId, now, part)
   }
+  await store.clients.among([clientId, 'other'])
   await store.clients.countOfOwner(userId, 10)
   await store.clients.countUnused(10)
   await store.clients.deleteUnused(now, 10)
@@ -77,8 +80,10 @@ const tokens = async (store: Store): Promise<void> => {
   await of.ofClient(clientId)
   for (const part of [first, later]) {
     await of.personalOf(userId, now, part)
+    await of.personalSummaries(userId, part)
     for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
   }
+  await of.personalAmong(userId, now, [id, id + 1])
   await of.personal(id, now)
   await of.countPersonalOf(userId, 10)
   await of.personalNamed(userId, 'name')
@@ -87,6 +92,7 @@ const tokens = async (store: Store): Promise<void> => {
   await of.authorized(id, now)
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
+  await of.noteScopes(new Map([[id, ['notes:read']]]))
   await of.deletePrevious(id)
   await of.deleteChildren(id)
   await of.deleteExpired(1, 10)
@@ -96,6 +102,7 @@ const tokens = async (store: Store): Promise<void> => {
       await of.deleteOldestOwn({ clientKey: 1, userId: owner }, { keep, limit: 10 })
   await of.deleteOldestChildren(id, { keep: 0, limit: 10 })
   await of.delete(id)
+  await of.restore(id, next)
   await of.insert(tokenRow({ clientId }))
 }
 

@@ -29,6 +29,8 @@ export const listsContract = (
     const clientId = ({ fields }: { readonly fields: { readonly clientId: string } }) =>
       fields.clientId
     const id = ({ fields }: { readonly fields: { readonly id: number } }) => fields.id
+    const summaryOf = ({ clientId }: { readonly clientId: string }) => clientId
+    const summaryId = (summary: { readonly id: number }) => summary.id
     const latestFirst = (made: readonly (readonly [at: number, id: string])[]) =>
       made.toSorted(([at, a], [other, b]) => other - at || (a < b ? 1 : -1)).map(([, name]) => name)
 
@@ -53,6 +55,17 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.clients.ofOwner(userId, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.summariesOfOwner': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt) => {
+          await aClient(store, { userId: another, createdAt })
+          await aClient(store, { userId, createdAt, isPersonal: true })
+          return [createdAt, await aClient(store, { userId, createdAt })] as const
+        })
+        const read = (cursor: Cursor) => other.clients.summariesOfOwner(userId, cursor)
+        return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
       'clients.search': async () => {
         const { store, other } = open()
@@ -83,6 +96,24 @@ export const listsContract = (
         const read = (cursor: Cursor) => other.clients.authorizedBy(userId, 10, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
+      'clients.summariesAuthorizedBy': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt, index) => {
+          const authorized = await aClient(store, { createdAt })
+          await store.consents.put(
+            consentRow({ userId: another, clientId: await aClient(store, { createdAt }) }),
+          )
+          // The user authorizes clients by a consent, by an authorization, or by both. Each client is listed once.
+          if (index % 3 !== 0)
+            await store.consents.put(consentRow({ userId, clientId: authorized }))
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          return [createdAt, authorized] as const
+        })
+        const read = (cursor: Cursor) => other.clients.summariesAuthorizedBy(userId, 10, cursor)
+        return { read, nameOf: summaryOf, expected: latestFirst(made) }
+      },
       'tokens.personalOf': async () => {
         const { store, other } = open()
         const userId = await aUser(store)
@@ -96,6 +127,20 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.tokens.personalOf(userId, 10, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
+      },
+      'tokens.personalSummaries': async () => {
+        const { store, other } = open()
+        const userId = await aUser(store)
+        const made = await inTurn(times, async (createdAt) => {
+          const one = await personalToken(store, userId, { createdAt })
+          await personalToken(store, userId, { createdAt, isInternal: true })
+          await personalToken(store, await aUser(store), { createdAt })
+          await store.tokens.insert(tokenRow({ ...one.fields, isPersonal: false }))
+          await former(store, one, { createdAt })
+          return one.id
+        })
+        const read = (cursor: Cursor) => other.tokens.personalSummaries(userId, cursor)
+        return { read, nameOf: summaryId, expected: made.toReversed() }
       },
       'tokens.search': async () => {
         const { store, other } = open()

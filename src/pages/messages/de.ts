@@ -8,6 +8,9 @@ export const de: Messages = {
     skip: 'Zum Inhalt springen',
     navigation: 'Konto',
     applications: 'Anwendungen',
+    tokens: 'Token',
+    clients: 'Meine Anwendungen',
+    authorized: 'Zugelassene Anwendungen',
     sessions: 'Sitzungen',
     activity: 'Aktivität',
     leaked: 'Geheimnis bekannt',
@@ -16,6 +19,7 @@ export const de: Messages = {
     copy: 'Kopieren',
     copied: 'Kopiert',
     next: 'Nächste Seite',
+    previous: 'Vorherige Seite',
     first: 'Erste Seite',
     pages: 'Seiten',
     save: 'Änderungen speichern',
@@ -38,6 +42,8 @@ export const de: Messages = {
     moreThan: (count) => `mehr als ${count}`,
     expires: 'Läuft ab',
     never: 'Nie',
+    expiresSoon: (time: string) => `Läuft ${time} ab`,
+    endsWith: (end: string) => `endet mit ${end}`,
     lastUsed: 'Zuletzt verwendet',
     neverUsed: 'Noch nicht verwendet',
     from: (address: string) => `von ${address}`,
@@ -156,6 +162,10 @@ export const de: Messages = {
       invite:
         'Erstelle eines, um die API aus einem Skript, von der Kommandozeile oder aus einem anderen Programm zu nutzen.',
       create: 'Token erstellen',
+      delete: 'Löschen',
+      deleteNamed: (name: string) => `${name} löschen`,
+      deleteSelected: 'Ausgewählte Token löschen',
+      deleteSome: count({ one: '# Token löschen?', other: '# Token löschen?' }),
     },
     authorized: {
       title: 'Von mir zugelassene Anwendungen',
@@ -168,10 +178,55 @@ export const de: Messages = {
       moreDevices: count({ one: 'und # weiteres Gerät', other: 'und # weitere Geräte' }),
       revoke: 'Widerrufen',
       revokeNamed: (name: string) => `Zugriff von ${name} widerrufen`,
+      revokeSelected: 'Zugriff der ausgewählten Anwendungen widerrufen',
+      revokeSome: count({
+        one: 'Zugriff von # Anwendung widerrufen?',
+        other: 'Zugriff von # Anwendungen widerrufen?',
+      }),
+      revokeSomeAbout:
+        'Diese Anwendungen verlieren den Zugriff auf dein Konto, auf allen Geräten, und müssen dich erneut fragen. Das lässt sich nicht rückgängig machen.',
       revokeAll: 'Zugriff aller Anwendungen widerrufen',
       revokeAllAbout:
         'Keine Anwendung kann danach noch in deinem Namen handeln, auf keinem Gerät. Deine eigenen persönlichen Token bleiben bestehen.',
     },
+  },
+  list: {
+    search: 'Suchen',
+    searchHint: 'Ein Teil des Namens',
+    order: 'Reihenfolge',
+    orders: {
+      newest: 'Neueste zuerst',
+      oldest: 'Älteste zuerst',
+      name: 'Nach Namen',
+      expires: 'Bald ablaufende zuerst',
+      used: 'Zuletzt verwendete zuerst',
+      unused: 'Am längsten unbenutzte zuerst',
+    },
+    filter: 'Anzeigen',
+    filters: {
+      never_used: 'Nie verwendet',
+      expiring: 'Läuft in einer Woche ab',
+      expired: 'Abgelaufen',
+      no_expiry: 'Ohne Ablaufdatum',
+      confidential: 'Vertraulich',
+      public: 'Öffentlich',
+      verified: 'Verifiziert',
+      disabled: 'Deaktiviert',
+    },
+    everything: 'Alles',
+    scope: 'Berechtigung',
+    anyScope: 'Jede Berechtigung',
+    apply: 'Anwenden',
+    clear: 'Alles anzeigen',
+    entries: count({ one: '# Eintrag', other: '# Einträge' }),
+    found: (found: string, all: string) => `${found} von ${all}`,
+    partial:
+      'Diese Liste ist lang. Darum werden jeweils 1.000 Einträge durchsucht und sortiert. Die nächste Seite fährt mit den übrigen Einträgen fort.',
+    nothing: 'Nichts gefunden.',
+    showAll: 'Alle ansehen',
+    select: (name: string) => `${name} auswählen`,
+    selectedNone: 'Wähle mindestens einen Eintrag der Liste aus.',
+    undo: 'Rückgängig machen',
   },
   client: {
     newTitle: 'Anwendung registrieren',
@@ -236,8 +291,16 @@ export const de: Messages = {
     name: 'Name',
     nameHint: 'Wofür es ist, damit du es später wiedererkennst.',
     expires: 'Ablaufdatum',
-    expiresHint: 'Optional. Ohne Datum ist das Token gültig, bis du es löschst.',
-    expiresLast: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
+    expiresHint: 'Ein Token, das bald abläuft, richtet weniger Schaden an, wenn es gestohlen wird.',
+    onDay: 'An einem Tag',
+    onDayHint: 'Das Token ist bis zum Ende dieses Tages gültig.',
+    onDayLast: (day: string) =>
+      `Das Token ist bis zum Ende dieses Tages gültig, spätestens ${day}.`,
+    until: (day: string) => `bis ${day}`,
+    unchanged: 'Wie bisher',
+    neverHint: 'Das Token ist gültig, bis du es löschst.',
+    prefilled:
+      'Ein Link hat dieses Formular ausgefüllt. Erstelle das Token nur, wenn du der Quelle des Links vertraust.',
     scopes: 'Berechtigungen',
     scopesHint:
       'Was ein Programm mit diesem Token in deinem Namen tun darf. Du kannst das später ändern.',
@@ -248,6 +311,12 @@ export const de: Messages = {
     expiredAbout:
       'Dieses Token ist abgelaufen und wird abgewiesen. Lösche es oder erstelle ein neues.',
     previous: (time: string) => `Der vorherige Wert ist noch gültig bis ${time}.`,
+    endFormer: 'Den vorherigen Wert jetzt beenden',
+    usesOnly: (used: string, total: number) =>
+      `Verwendete Berechtigungen: nur ${used} von ${total}`,
+    usesOnlyAbout:
+      'Unbenutzte Berechtigungen nützen nur jemandem, der das Token stiehlt. Du kannst sie jederzeit wieder hinzufügen.',
+    reduce: 'Nur die verwendeten Berechtigungen behalten',
     settings: 'Einstellungen',
     rotate: 'Neuer Wert',
     rotateAbout:
@@ -257,7 +326,9 @@ export const de: Messages = {
     rotateSubmit: 'Neuen Wert erstellen',
     delete: 'Dieses Token löschen',
     deleteAbout:
-      'Programme, die es verwenden, werden ab dann abgewiesen. Das kann nicht rückgängig gemacht werden.',
+      'Programme, die dieses Token verwenden, verlieren sofort den Zugriff. Du kannst das zehn Sekunden lang rückgängig machen.',
+    deleteSomeAbout:
+      'Programme, die diese Token verwenden, verlieren sofort den Zugriff. Du kannst das zehn Sekunden lang rückgängig machen.',
     deleteSubmit: 'Token löschen',
   },
   overlap: { none: 'Keine Zeit: sofort ungültig' },
@@ -352,6 +423,7 @@ export const de: Messages = {
     'personal_token.edited': 'Persönliches Token geändert',
     'personal_token.rotated': 'Persönlichem Token einen neuen Wert gegeben',
     'personal_token.deleted': 'Persönliches Token gelöscht',
+    'personal_token.restored': 'Persönliches Token wiederhergestellt',
     'client.created': 'Anwendung registriert',
     'client.edited': 'Anwendung geändert',
     'client.deleted': 'Anwendung gelöscht',
@@ -612,6 +684,9 @@ export const de: Messages = {
     tooManyRedirectUris: (limit: number) => `Höchstens ${limit} Weiterleitungs-URIs sind möglich.`,
     scopeUnknown: (scope: string) =>
       `Die Berechtigung ${scope} gibt es nicht, oder sie kann nicht gewählt werden.`,
+    undoTooLate: 'Das lässt sich nicht mehr rückgängig machen: Die zehn Sekunden sind vorbei.',
+    expiredForGood:
+      'Das Token ist abgelaufen, darum lässt sich sein Ablaufdatum nicht ändern. Erstelle einen neuen Wert.',
     expiresInvalid: 'Gib ein Datum ein, zum Beispiel 2030-01-31.',
     expiresInPast: 'Wähle ein Datum in der Zukunft.',
     expiresTooLate: (day: string) => `Wähle spätestens den ${day}.`,
@@ -640,6 +715,17 @@ export const de: Messages = {
     tokenSaved: 'Die Änderungen wurden gespeichert.',
     tokenRotated: 'Das Token hat einen neuen Wert.',
     tokenDeleted: (name: string) => `Das Token „${name}“ wurde gelöscht.`,
+    tokensDeleted: count({ one: '# Token wurde gelöscht.', other: '# Token wurden gelöscht.' }),
+    tokensRestored: count({
+      one: '# Token ist wieder gültig.',
+      other: '# Token sind wieder gültig.',
+    }),
+    formerEnded: 'Der vorherige Wert ist nicht mehr gültig.',
+    tokenReduced: 'Das Token hat nur noch die Berechtigungen, die es verwendet hat.',
+    revokedSome: count({
+      one: '# Anwendung kann nicht mehr in deinem Namen handeln.',
+      other: '# Anwendungen können nicht mehr in deinem Namen handeln.',
+    }),
     revoked: (name: string) => `„${name}“ kann nicht mehr in deinem Namen handeln.`,
     revokedAll: 'Keine Anwendung kann mehr in deinem Namen handeln.',
     sessionEnded: 'Der gewählte Browser wurde abgemeldet.',

@@ -75,6 +75,13 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Applications: applications.applications,
   AuthorizedApplication: applications.authorizedApplication,
   Device: applications.device,
+  PersonalTokens: applications.personalTokens,
+  Clients: applications.clients,
+  AuthorizedApplications: applications.authorizedApplications,
+  Selected: applications.selected,
+  Selection: applications.selection,
+  Deleted: applications.deleted,
+  Undo: applications.undo,
   Done: applications.done,
   ...(server.sessionCookie !== null && {
     Sessions: sessions.sessions,

@@ -2,10 +2,12 @@ import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
+import type { ClientSummary } from '../../store/contract/clients.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
+import { Users } from '../users/users.ts'
 import { changeClient, endTokensOfClient, type Marks, markClient } from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
@@ -133,6 +135,43 @@ export class Clients {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
+  /** Lists the summaries of the same applications, of which a page shows a part. */
+  async summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+    const { items, next } = await this.#context.store.clients.summariesOfOwner(userId, cursor)
+    return { items: await this.#ofUser(userId, items), next }
+  }
+
+  /** Returns the applications of a user with these IDs, in the order of the IDs. Omits unknown IDs. */
+  async ownAmong(userId: UserId, clientIds: readonly string[]): Promise<readonly ListedClient[]> {
+    const found = this.#context.store.clients.among(clientIds)
+    const { items } = await this.#rows.listed(found.then((rows) => ({ items: rows, next: null })))
+    const own = items.filter(
+      ({ client }) => client.userId === userId && !client.isInternal && !client.isPersonal,
+    )
+    return inOrder(clientIds, own, ({ client }) => client.clientId)
+  }
+
+  /** Lists the summaries of the applications that a user authorized. @internal */
+  async summariesAuthorizedBy(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+    const { store, clock } = this.#context
+    return store.clients.summariesAuthorizedBy(userId, clock(), cursor)
+  }
+
+  /** Returns the applications with these IDs, in the order of the IDs. Omits unknown IDs. @internal */
+  async among(clientIds: readonly string[]): Promise<readonly Client[]> {
+    const clients = await this.#rows.intact(await this.#context.store.clients.among(clientIds))
+    return inOrder(clientIds, clients, ({ clientId }) => clientId)
+  }
+
+  // A former user with this ID may have registered applications.
+  async #ofUser<T extends { readonly createdAt: number }>(
+    userId: UserId,
+    items: readonly T[],
+  ): Promise<readonly T[]> {
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    return items.filter(({ createdAt }) => createdAt >= earliest)
+  }
+
   /**
    * Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text.
    */
@@ -251,6 +290,15 @@ export class Clients {
     if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })
     return isDeleted
   }
+}
+
+const inOrder = <T>(
+  ids: readonly string[],
+  items: readonly T[],
+  idOf: (item: T) => string,
+): readonly T[] => {
+  const known = new Map(items.map((item) => [idOf(item), item]))
+  return ids.flatMap((id) => known.get(id) ?? [])
 }
 
 const tooMany = (most: number): InvalidField =>

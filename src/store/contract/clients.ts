@@ -24,6 +24,12 @@ export interface RecalledClient {
   readonly version: string
 }
 
+/** The columns of an application by which users search, filter and sort. */
+export type ClientSummary = Pick<
+  ClientFields,
+  'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
+>
+
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or previous secret, even if the secret has expired. */
@@ -72,4 +78,10 @@ export interface ClientStore {
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the applications with a consent or an active authorization of the user. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
+  /** Lists the summaries of the applications in `ofOwner`. */
+  summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>>
+  /** Lists the summaries of the applications in `authorizedBy`. */
+  summariesAuthorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientSummary>>
+  /** Finds the applications with these IDs, in any order. */
+  among(clientIds: readonly string[]): Promise<readonly ClientWithOwner[]>
 }

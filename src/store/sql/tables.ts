@@ -88,6 +88,8 @@ export interface Tables {
     created_at: number
     last_used_at: number | null
     last_used_address: string | null
+    /** The scopes that guards required from a personal token. */
+    used_scopes: Generated<string>
     successor_id: number | null
     resources: string
     key_thumbprint: string | null

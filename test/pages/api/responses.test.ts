@@ -95,6 +95,35 @@ const allFields: Fields = {
 
 const cases: Readonly<Record<string, Case>> = {
   listApplications: { at: always(`${applications}/`) },
+  listPersonalTokens: { at: always(`${applications}/tokens/?q=u&sort=name&filter=never_used`) },
+  listClients: { at: always(`${applications}/clients/?q=c`) },
+  listAuthorizedApplications: { at: always(`${applications}/authorized/`) },
+  getSelectedPersonalTokens: {
+    at: async () => `${applications}/tokens/selected/?id=${await newToken()}&id=999999`,
+  },
+  deletePersonalTokens: {
+    at: always(`${applications}/tokens/selected/`),
+    bodies: [async () => ({ id: [String(await newToken()), '999999'] }), { id: '999999' }],
+    refused: [{ id: [] }, 'id'],
+  },
+  restorePersonalTokens: {
+    at: always(`${applications}/tokens/undo/`),
+    bodies: [
+      async () => {
+        const id = [String(await newToken())]
+        return (await user.post(`${applications}/tokens/selected/`, { id })).body as Fields
+      },
+    ],
+    refused: [{ undo: 'x' }, 'undo'],
+  },
+  getSelectedApplications: {
+    at: async () => `${applications}/authorized/selected/?id=${(await newDevice()).clientId}`,
+  },
+  revokeSelectedApplications: {
+    at: always(`${applications}/authorized/selected/`),
+    bodies: [async () => ({ id: [(await newDevice()).clientId] })],
+    refused: [{ id: [] }, 'id'],
+  },
   getClientChoices: { at: always(`${applications}/clients/new/`) },
   createClient: {
     at: always(`${applications}/clients/new/`),
@@ -148,6 +177,8 @@ const cases: Readonly<Record<string, Case>> = {
       { name: 'Laptop', scopes: ['notes:read', 'notes:write'], expires: '2027-01-31' },
       { name: 'Laptop', scopes: [], expires: '2027-01-31T12:00:00Z' },
       { name: 'Laptop', expires: null },
+      { name: 'Laptop', expiry: '30' },
+      { name: 'Laptop', expiry: 'never' },
     ],
     refused: [{ name: 'Laptop', scopes: ['test:scope'] }, 'scopes'],
   },
@@ -157,7 +188,17 @@ const cases: Readonly<Record<string, Case>> = {
   },
   changePersonalToken: {
     at: async () => `${applications}/tokens/${await newToken()}/`,
-    bodies: [{}, { name: 'Phone' }, { scopes: ['notes:write'] }, { delete: 'yes' }],
+    bodies: [
+      {},
+      { name: 'Phone' },
+      { scopes: ['notes:write'] },
+      { expires: '2027-01-31', time_zone: 'Europe/Berlin' },
+      { expiry: '7' },
+      { expires: null },
+      { end_former: 'yes' },
+      { reduce: 'yes' },
+      { delete: 'yes' },
+    ],
     refused: [{ name: 'x'.repeat(41) }, 'name'],
     missing: `${applications}/tokens/999999/`,
   },

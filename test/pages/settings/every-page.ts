@@ -80,7 +80,7 @@ export const newWorld = async (): Promise<World> => {
     expiresIn: 86_400,
   })
   const { accessToken } = await app.server.personalTokens.rotate(tokenId, { overlap: 3_600 })
-  await fetch(`${app.issuer}/api/me`, { headers: { authorization: `Bearer ${accessToken}` } })
+  await fetch(`${app.issuer}/api/notes`, { headers: { authorization: `Bearer ${accessToken}` } })
   const diary = await TestClient.register(app, person.session.agent, {
     name: 'Diary',
     website: 'https://diary.example',
@@ -145,6 +145,16 @@ export const newWorld = async (): Promise<World> => {
       open('no error', '/oauth/errors', stranger, 400),
       open('applications', at.list),
       open('applications, empty', at.list, admin),
+      open('tokens', at.tokens),
+      open('tokens, empty', at.tokens, admin),
+      open('tokens, nothing found', `${at.tokens}?q=Printer&filter=expired`),
+      open('clients', at.clients),
+      open('clients, empty', at.clients, admin),
+      open('authorized', at.authorized),
+      open('authorized, empty', at.authorized, admin),
+      open('selected tokens', `${at.selectedTokens}?id=${tokenId}&back=%3Fq%3Dx`),
+      open('selected tokens, none', at.selectedTokens),
+      open('selected applications', `${at.selectedApplications}?id=${diary.clientId}`),
       open('new client', at.newClient),
       open('client', at.client(clientId)),
       open('public client', at.client(publicId)),

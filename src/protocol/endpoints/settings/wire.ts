@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
+import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
@@ -9,6 +10,7 @@ import type { StoredSession } from '../../../store/contract/sessions.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import type { adminClient, adminToken } from '../../openapi/schemas/administration.ts'
 import type {
+  arrangement,
   authorizedApplication,
   device as deviceShape,
 } from '../../openapi/schemas/applications.ts'
@@ -67,17 +69,34 @@ export const clientToWire = (
 export const personalTokenToWire = ({
   token,
   name,
+  lastFour,
+  usedScopes,
   lastUse,
   previousExpires,
 }: ManagedToken): Wire<typeof personalToken> => ({
   id: token.id,
   name,
+  last_four: lastFour,
   scopes: token.getVisibleScopes(),
   expires: timeOrNull(token.expires),
   created_at: time(token.createdAt),
+  used_scopes: token.getVisibleScopes().filter((scope) => usedScopes.includes(scope)),
   last_used_at: timeOrNull(lastUse?.at ?? null),
   last_used_address: lastUse?.address ?? null,
   previous_expires: timeOrNull(previousExpires),
+})
+
+/** Converts the number of found entries, and the URLs of the neighbouring pages of a list. */
+export const arrangementToWire = ({
+  found,
+  hasMore,
+  previous,
+  next,
+}: Omit<ArrangedList<unknown>, 'items'>): Wire<typeof arrangement> => ({
+  count: found,
+  is_partial: hasMore,
+  previous: previous?.replace(/#.*$/, '') ?? null,
+  next: next?.replace(/#.*$/, '') ?? null,
 })
 
 /** Converts an authorization of an application. */

@@ -123,6 +123,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
+        .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
       // The index contains every column in the conditions of a count, so that a count reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
