@@ -65,7 +65,9 @@ export const buildRecords = (
     withPassword: options.users?.withPassword,
     saveToken: options.saveToken,
     mint:
-      settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,
+      settings.accessTokenFormat === 'jwt'
+        ? jwtMint({ issuer, algorithm: settings.signingAlgorithm, signingKeys, random })
+        : undefined,
     clock,
     random,
     log,

@@ -86,6 +86,7 @@ export const buildServerContext = (
     hostHooks: {
       registerClient: options.registerClient,
       onLeaked: options.onLeaked,
+      claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
@@ -123,7 +124,10 @@ const mayRecall = ({
 }: AuthorizationServerOptions): boolean =>
   !getClient &&
   !saveToken &&
-  extensions.every(({ findClient, onTokenIssue }) => !findClient && !onTokenIssue)
+  extensions.every(
+    ({ findClient, onTokenIssue, onTokenResponse }) =>
+      !findClient && !onTokenIssue && !onTokenResponse,
+  )
 
 const recalled = (
   { clients }: Records,

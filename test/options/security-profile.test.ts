@@ -63,6 +63,7 @@ describe('a profile sets the settings that the application does not give', () =>
     expect(changedBy('fapi2')).toEqual({
       ...oauth21,
       securityProfile: 'fapi2',
+      idTokenSigningAlgorithm: 'ES256',
       pushedAuthorizationRequests: 'required',
       dpop: 'required',
       clientAuthentication: ['private_key_jwt'],

@@ -32,12 +32,21 @@ export interface CsrfProtection {
   readonly setCookie?: string
 }
 
-/** The user whom the application has logged in: the user ID, optionally with the application's session ID. */
-export type ResourceOwner =
-  | UserId
-  | { readonly id: UserId; readonly sessionId?: string | undefined }
-  | null
-  | undefined
+/** The user whom the application has logged in, with what the application knows about the login. */
+export interface LoggedInUser {
+  readonly id: UserId
+  /** The application's session ID, to which pages and requests of this server are bound. */
+  readonly sessionId?: string | undefined
+  /** The time at which the user entered a credential: a date, or milliseconds since the epoch. */
+  readonly authTime?: Date | number | undefined
+  /** The methods of the login, such as `pwd` and `otp` (RFC 8176 §2). */
+  readonly amr?: readonly string[] | undefined
+  /** The class of the login (OpenID Connect Core §2). */
+  readonly acr?: string | undefined
+}
+
+/** The user whom the application has logged in: the user ID, or an object with facts about the login. */
+export type ResourceOwner = UserId | LoggedInUser | null | undefined
 
 /**
  * Returns the user whom the application has logged in.
@@ -160,6 +169,7 @@ export class Sessions implements SessionCheck {
       user: new UserProxy(known, this.#users),
       sessionId: session.id,
       loggedInAt: session.createdAt,
+      amr: ['pwd'],
     }
   }
 
@@ -299,8 +309,8 @@ export class Sessions implements SessionCheck {
 
   async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
     if (owner === null || owner === undefined) return undefined
-    const { id, sessionId } =
-      typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
+    const facts: LoggedInUser = typeof owner === 'object' ? owner : { id: owner }
+    const { id, sessionId, authTime, amr, acr } = facts
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
     noteUser(user)
@@ -308,7 +318,9 @@ export class Sessions implements SessionCheck {
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
-      loggedInAt: null,
+      loggedInAt: authTime === undefined ? null : Number(authTime),
+      amr,
+      acr,
     }
   }
 

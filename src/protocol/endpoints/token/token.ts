@@ -12,9 +12,11 @@ import {
 } from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
+import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
+import { userIdFor } from '../../subject.ts'
 import { responseHeaders } from '../responses/response-headers.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
@@ -28,10 +30,12 @@ export const tokenEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const params = await request.form()
-    const issued = await server.operations.countGrant(grantTypeOf(params, server), () =>
-      server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
+    const { issued, userId, added } = await server.operations.countGrant(
+      grantTypeOf(params, server),
+      () =>
+        server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
     )
-    const body = { ...toWire(issued), ...grantOf(params, server)?.response }
+    const body = { ...toWire(issued, userId), ...grantOf(params, server)?.response, ...added }
     return jsonResponse(body, 200, responseHeaders(request, server))
   },
 }
@@ -55,11 +59,19 @@ const credentialsOf = (
   return [params.repeated('client_id'), params.repeated('client_secret')]
 }
 
+/** The issued tokens, and the members that extensions add to the response. */
+interface Issued {
+  readonly issued: IssuedToken
+  /** The ID of the user in the response; null if the client acts on its own behalf. */
+  readonly userId: UserId | null
+  readonly added: object
+}
+
 const issuedFor = async (
   request: HttpRequest,
   params: Parameters,
   server: ServerContext,
-): Promise<IssuedToken> => {
+): Promise<Issued> => {
   params.refuseRepeated(() => knownParameters(server))
   if (!namesClient(request, params, server)) requestedGrant(params, server)
   for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
@@ -108,7 +120,7 @@ const issuedByRecalled = async (
   http: HttpRequest,
   params: Parameters,
   server: ServerContext,
-): Promise<IssuedToken | undefined> => {
+): Promise<Issued | undefined> => {
   // The repetition of a request would use up its DPoP proof.
   const [grant] = params.repeated('grant_type')
   if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
@@ -128,7 +140,7 @@ const redeemed = async (
   request: TokenRequest,
   server: ServerContext,
   clientVersion?: string,
-): Promise<IssuedToken> => {
+): Promise<Issued> => {
   const { client, params, http } = request
   const grant = requestedGrant(params, server)
   if (!client.allowedGrantTypes.includes(grant.type))
@@ -137,10 +149,30 @@ const redeemed = async (
   const redemption =
     clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
-  return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
+  const issue = { redemption, params, http, remembered }
+  const issued = await issueToken(issue, server).catch((error: unknown) => {
     if (!(error instanceof ReferenceNotFound)) throw error
     throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
   })
+  const { userId } = issued.token
+  return {
+    issued,
+    userId: userId === null ? null : await userIdFor(userId, client, server),
+    added: await addedMembers(issued, issue, server),
+  }
+}
+
+const addedMembers = async (
+  issued: IssuedToken,
+  issue: TokenIssue,
+  server: ServerContext,
+): Promise<object> => {
+  let added = {}
+  for (const extension of server.extensions) {
+    if (extension.onTokenResponse)
+      added = { ...added, ...(await extension.onTokenResponse(issued, issue, server)) }
+  }
+  return added
 }
 
 const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => {
@@ -170,19 +202,16 @@ const clientOf = async (
 
 type TokenResponse = z.output<typeof tokenResponse>
 
-const toWire = ({
-  token,
-  subject,
-  accessToken,
-  refreshToken,
-  expiresIn,
-}: IssuedToken): TokenResponse => ({
+const toWire = (
+  { token, subject, accessToken, refreshToken, expiresIn }: IssuedToken,
+  userId: UserId | null,
+): TokenResponse => ({
   access_token: accessToken,
   token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
   ...(expiresIn === null ? {} : { expires_in: expiresIn }),
   scope: token.scopes.join(' '),
   ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
-  ...(token.userId === null ? {} : { user: userToWire(token.userId, token.scopes, subject) }),
+  ...(userId === null ? {} : { user: userToWire(userId, token.scopes, subject) }),
 })
 
 const userToWire = (id: UserId, scopes: readonly string[], subject: TokenSubject | null) =>
