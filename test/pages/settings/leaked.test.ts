@@ -240,6 +240,7 @@ describe('an administrator', () => {
     const [first, second] = [await allowed(own), await personal(own)]
     const page = await paste(admin, first.accessToken)
     expect(page.fact(en.admin.user)).toBe(own.user.email)
+    expect(page.html).toContain(`href="${at.adminUser(own.user.id)}"`)
     expect(page.fact(leaked.application)).toBe('Printer')
     expect(offered(page)).toEqual(['end', 'end_application', 'disable', 'end_user', 'log_out'])
     const ended = await press(admin, page, 'end')
