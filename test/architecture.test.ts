@@ -94,6 +94,7 @@ const layers: readonly Layer[] = [
       'http/',
       'pages/',
       'protocol/extension-names.ts',
+      'protocol/openid/',
       'protocol/resource-server.ts',
       'protocol/session/',
       'protocol/token-queues.ts',

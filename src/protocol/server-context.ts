@@ -21,6 +21,7 @@ import type { TransientValues } from '../records/transient-values.ts'
 import type { UserLinks } from '../records/users/user-links.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ClientFinder, ProviderOperations } from './client-lookup.ts'
+import type { Logouts } from './openid/logouts.ts'
 import type { ClientAuthenticationMethodFor } from './plug-ins/client-authentication-method.ts'
 import type { EndpointFor } from './plug-ins/endpoint.ts'
 import type { ExtensionFor } from './plug-ins/extension.ts'
@@ -139,6 +140,8 @@ export interface ServerContext
   readonly shortLived: ShortLived
   readonly operations: Operations
   readonly hostHooks: HostHooks
+  /** Ends what depends on the login of a user. */
+  readonly logouts: Logouts
   /** Sends outbound HTTP requests. */
   readonly outbound: Outbound
   /** Returns the short-lived values of one kind. */
