@@ -42,7 +42,7 @@ export const auditEvents = {
   },
   'session.ended': {
     sentence:
-      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed).',
+      'Sessions of a user were ended before their expiry. Reasons: `logout`, `elsewhere` (the user ended the session in the list of sessions), `login` (a new login in the same browser), `password` (the password was changed), `administrator` (an administrator logged the user out).',
     details: ['reason', 'count'],
   },
   'consent.given': {
@@ -83,7 +83,7 @@ export const auditEvents = {
     details: ['scopes', 'expires'],
   },
   'personal_token.edited': {
-    sentence: 'The name or the scopes of a personal token were changed.',
+    sentence: 'The name, the scopes or the expiry of a personal token were changed.',
     details: ['fields'],
   },
   'personal_token.rotated': {
@@ -91,6 +91,10 @@ export const auditEvents = {
     details: ['overlap'],
   },
   'personal_token.deleted': { sentence: 'A personal token was deleted.', details: [] },
+  'personal_token.restored': {
+    sentence: 'A user undid the deletion of a personal token within a few seconds.',
+    details: [],
+  },
   'client.created': {
     sentence: 'A client was registered, or registered itself.',
     details: ['origin'],
@@ -101,6 +105,11 @@ export const auditEvents = {
   'client.secret_leaked': {
     sentence:
       'A client secret was reported as leaked and was invalidated. The client has no secret until it is reset.',
+    details: [],
+  },
+  'client.tokens_ended': {
+    sentence:
+      'An administrator or the owner revoked all tokens of a client, and all consents to it. Its secret remains valid.',
     details: [],
   },
   'client.id_reset': { sentence: 'A client received a new ID.', details: ['former'] },
@@ -116,6 +125,11 @@ export const auditEvents = {
   'user.deactivated': {
     sentence: 'A user was deactivated, with all tokens and clients.',
     details: [],
+  },
+  'user.tokens_ended': {
+    sentence:
+      'All personal tokens of a user, and the tokens that clients of the user requested on their own behalf, were revoked. `count` is the number of personal tokens.',
+    details: ['count'],
   },
   'user.admin_granted': { sentence: 'A user became an administrator.', details: [] },
   'user.admin_withdrawn': { sentence: 'A user is no longer an administrator.', details: [] },

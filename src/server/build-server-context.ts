@@ -8,7 +8,13 @@ import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
-import type { Notice, Outcome, PendingAuthorization, ShortLived } from '../protocol/short-lived.ts'
+import type {
+  LookedUp,
+  Notice,
+  Outcome,
+  PendingAuthorization,
+  ShortLived,
+} from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { TransientValues } from '../records/transient-values.ts'
@@ -24,7 +30,7 @@ import type { SelectedPlugIns } from './select-plug-ins.ts'
 /** Builds the context that grants, endpoints and extensions receive. */
 export const buildServerContext = (
   prepared: Prepared,
-  { databaseTransients, queue }: ObservedStore,
+  { databaseTransients, queue, counts }: ObservedStore,
   built: BuiltRecords,
   plugIns: SelectedPlugIns,
   { health }: Readiness,
@@ -70,7 +76,8 @@ export const buildServerContext = (
     operations: {
       isReady: async () => (await health()).isReady,
       health,
-      flushAudit: () => queue.flushBriefly(),
+      flushAudit: async () =>
+        void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
       countGrant: prepared.telemetry.grant,
     },
@@ -104,6 +111,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   codes: new TransientValues<AuthorizationCode>('authorization_code', context),
   pending: new TransientValues<PendingAuthorization>('authorization_request', context),
   notices: new TransientValues<Notice>('settings_notice', context),
+  lookedUp: new TransientValues<LookedUp>('looked_up', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 

@@ -1,5 +1,6 @@
 import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
+import type { AuditCountStore } from './contract/audit-counts.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
 import type { ClientLoginStore } from './contract/client-logins.ts'
 import type { ClientStore } from './contract/clients.ts'
@@ -35,6 +36,7 @@ export interface Store {
   readonly sealed: SealedStore
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore
+  readonly auditCounts: AuditCountStore
   /** Runs work in a transaction. If a transaction is open, runs it in a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }

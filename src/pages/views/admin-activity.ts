@@ -5,6 +5,7 @@ import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
 import { eventName } from '../parts/event-name.ts'
 import { facts } from '../parts/facts.ts'
+import { formatsOf } from '../parts/formats.ts'
 import { paging } from '../parts/navigation.ts'
 import { time } from '../parts/times.ts'
 
@@ -28,6 +29,16 @@ export interface AdminActivityItem {
   readonly requestId: string | null
 }
 
+/** The number of routine events of one client within the last 24 hours. */
+export interface RoutineItem {
+  /** `token.issued` or `token.refreshed`. */
+  readonly event: string
+  /** Empty for tokens that the application issued itself. */
+  readonly grantType: string
+  readonly clientId: string
+  readonly count: number
+}
+
 /** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
   /** The URL of the page. A GET with `event`, `user` or `client` lists events with exactly these values. */
@@ -36,6 +47,8 @@ export interface AdminActivityView {
   /** The names of all events. */
   readonly names: readonly string[]
   readonly events: Listed<AdminActivityItem>
+  /** The greatest numbers of routine events. */
+  readonly routine: readonly RoutineItem[]
 }
 
 /** The page that lists the events of all accounts, the latest event first. */
@@ -56,7 +69,8 @@ ${
 ${events.items.map((item) => html`<li>${row(item, frame)}</li>`)}
 </ul>`
 }
-${paging(events, activity.title, frame)}`,
+${paging(events, activity.title, frame)}
+${routineSection(view, frame)}`,
     { place: { entry: 'admin', isBelow: true } },
   )
 }
@@ -78,6 +92,27 @@ ${names.map((name) => html`<option value="${name}"${name === event ? html` selec
 <p class="actions"><button type="submit" class="quiet">${texts.search}</button>
 ${isSearched ? html`<a href="${action}">${texts.all}</a>` : ''}</p>
 </form>`
+}
+
+const routineSection = ({ routine }: AdminActivityView, frame: Frame): Html | string => {
+  const { admin: texts, facts: words } = frame.texts
+  if (routine.length === 0) return ''
+  const { number } = formatsOf(frame.reader.locale)
+  const line = ({ event, grantType, clientId, count }: RoutineItem) => html`<li><div class="name">
+<h3>${eventName(event, frame)}</h3>
+</div>
+${facts([
+  [texts.routineCount, number.format(count)],
+  [words.clientId, html`<code>${clientId}</code>`],
+  grantType === '' ? undefined : [texts.grantType, html`<code>${grantType}</code>`],
+])}</li>`
+  return html`<section class="list" aria-labelledby="routine">
+<h2 id="routine">${texts.routine}</h2>
+<p class="about">${texts.routineAbout}</p>
+<ul class="items">
+${routine.map(line)}
+</ul>
+</section>`
 }
 
 const row = (item: AdminActivityItem, frame: Frame): Html => {

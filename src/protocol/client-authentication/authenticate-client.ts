@@ -7,6 +7,13 @@ import type { ClientCredentials } from '../plug-ins/client-authentication-method
 import type { ClientAuthenticationMethod } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
+// The sentences say what the request lacks, and never whether a client exists or which part of a credential is wrong.
+const namesNoClient =
+  'The request names no client. Send client_id, and the credential of the client if it has one.'
+const lacksCredential =
+  'The client is unknown, or must authenticate: the request contains no credential that this server accepts.'
+const wrongCredential = 'The client is unknown, or could not be authenticated.'
+
 /**
  * Authenticates the client that sent a request, by exactly one method. RFC 6749 §2.3, §3.2.1.
  * @param params the form of the request
@@ -21,8 +28,8 @@ export const authenticateClient = async (
   const authorization = http.header('authorization')
   const lookup: ClientLookup = { address }
   const { clientAuthentication, getClient, issuer, limits } = server
-  const refused = () =>
-    new OAuthError('invalid_client', 'The client is unknown, or could not be authenticated.', {
+  const refused = (sentence = wrongCredential) =>
+    new OAuthError('invalid_client', sentence, {
       headers:
         authorization === null
           ? {}
@@ -38,10 +45,10 @@ export const authenticateClient = async (
     method = candidate
     credentials = presented
   }
-  if (!method || !credentials) throw refused()
+  const named = params.optional('client_id')
+  if (!method || !credentials) throw refused(named === undefined ? namesNoClient : lacksCredential)
 
   const { clientId } = credentials
-  const named = params.optional('client_id')
   if (named !== undefined && named !== clientId) {
     throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
   }
@@ -56,7 +63,7 @@ export const authenticateClient = async (
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),
     ])
-    throw refused()
+    throw refused(credentials.proof === undefined ? lacksCredential : wrongCredential)
   }
   const { tokenEndpointAuthMethod } = client
   if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) throw refused()

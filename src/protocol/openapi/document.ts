@@ -5,17 +5,19 @@ import { administrationPaths } from './paths/administration.ts'
 import { clientPaths } from './paths/clients.ts'
 import { extensionPaths } from './paths/extensions.ts'
 import { healthPaths } from './paths/health.ts'
+import { leakedPaths } from './paths/leaked.ts'
 import { passwordPaths } from './paths/password.ts'
 import { protocolPaths } from './paths/protocol.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
-import { passwordResponses, sharedResponses } from './responses.ts'
+import { sharedResponses } from './responses.ts'
 import type { Part } from './schema.ts'
 import * as activity from './schemas/activity.ts'
 import * as administration from './schemas/administration.ts'
 import * as applications from './schemas/applications.ts'
 import * as clients from './schemas/clients.ts'
 import * as errors from './schemas/errors.ts'
+import * as leaked from './schemas/leaked.ts'
 import { metadataShapes } from './schemas/metadata.ts'
 import * as password from './schemas/password.ts'
 import * as tokens from './schemas/personal-tokens.ts'
@@ -44,6 +46,7 @@ export const openApiDocument = (server: Described): Part => ({
     ...sessionPaths(server),
     ...passwordPaths(server),
     ...activityPaths(server),
+    ...leakedPaths(server),
     ...administrationPaths(server),
     ...protocolPaths(server),
     ...extensionPaths(server),
@@ -51,7 +54,7 @@ export const openApiDocument = (server: Described): Part => ({
   },
   components: {
     securitySchemes: securitySchemes(server),
-    responses: { ...sharedResponses, ...(server.hasPasswords && passwordResponses) },
+    responses: sharedResponses,
     schemas: componentsOf(shapesOf(server)),
   },
 })
@@ -72,6 +75,13 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Applications: applications.applications,
   AuthorizedApplication: applications.authorizedApplication,
   Device: applications.device,
+  PersonalTokens: applications.personalTokens,
+  Clients: applications.clients,
+  AuthorizedApplications: applications.authorizedApplications,
+  Selected: applications.selected,
+  Selection: applications.selection,
+  Deleted: applications.deleted,
+  Undo: applications.undo,
   Done: applications.done,
   ...(server.sessionCookie !== null && {
     Sessions: sessions.sessions,
@@ -86,6 +96,9 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   OwnEvent: activity.ownEvent,
   Events: activity.events,
   Event: activity.adminEvent,
+  Leaked: leaked.leaked,
+  LeakedCredential: leaked.leakedCredential,
+  LeakedForm: leaked.leakedForm,
   Administration: administration.administration,
   AdminClient: administration.adminClient,
   AdminToken: administration.adminToken,

@@ -95,6 +95,8 @@ export interface ExtensionFor<Server> {
     server: Server,
     answered?: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  /** Checks a token request before its client is authenticated. @throws OAuthError */
+  onTokenRequest?(http: HttpRequest, server: Server): void
   /** Checks a token request against the values that were stored with the authorization request. @throws OAuthError */
   onCodeRedemption?(params: Parameters, binding: CodeBinding): void
   /** Restricts a token before it is issued. Called after the grant and before a code or refresh token is consumed. */

@@ -1,6 +1,6 @@
 import { serialize } from 'hono/utils/cookie'
 import type { JWTPayload } from 'jose'
-import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
+import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
@@ -213,6 +213,26 @@ export class Sessions implements SessionCheck {
     })
   }
 
+  /** Returns the session with this cookie value, if the session is alive. The caller may be another browser. */
+  findByValue(value: string): Promise<StoredSession | undefined> {
+    return this.findByDigest(digestOf('session', value))
+  }
+
+  /** Returns the session with this digest, if the session is alive. */
+  async findByDigest(digest: Digest): Promise<StoredSession | undefined> {
+    const found = await this.#context.store.sessions.find(digest)
+    const user = found && (await this.#users.joined(found.session, found.user))
+    return user && this.#isAlive(found.session) ? found.session : undefined
+  }
+
+  /** Ends all sessions of a user, for an administrator. */
+  async endAll(user: Pick<User, 'id' | 'email'>): Promise<void> {
+    await this.#context.store.transaction(async (tx) => {
+      const count = await tx.sessions.deleteOfUser(user.id)
+      if (count > 0) await this.#ended(tx, user.id, 'administrator', count, user)
+    })
+  }
+
   /** Ends all other sessions of the user. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
@@ -224,13 +244,16 @@ export class Sessions implements SessionCheck {
   #ended(
     tx: Store,
     userId: UserId,
-    reason: 'login' | 'logout' | 'elsewhere',
+    reason: 'login' | 'logout' | 'elsewhere' | 'administrator',
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
     // Name the user of the ended session, because a login of another user may have ended it.
     const email = user?.email ?? ''
-    const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
+    const by =
+      reason === 'elsewhere' || reason === 'administrator'
+        ? undefined
+        : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
     return this.#context.audit.add(tx, 'session.ended', { ...about, ...(by && { by }) })
   }

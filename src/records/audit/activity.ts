@@ -1,6 +1,8 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
+import type { RoutineCount } from '../../model/routine-count.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuditFilter } from '../../store/contract/audit.ts'
+import type { RoutineTotal } from '../../store/contract/audit-counts.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { RecordsContext } from '../context.ts'
 import { Users } from '../users/users.ts'
@@ -35,6 +37,16 @@ export class Activity {
     return { items: items.filter(({ at }) => at >= earliest), next }
   }
 
+  /** Lists the latest events of a token, a client or a user, without routine events. */
+  async latestOf(
+    filter: Pick<AuditFilter, 'tokenId' | 'clientId' | 'userId'>,
+    limit: number,
+  ): Promise<readonly AuditRecord[]> {
+    const cursor = { after: null, limit }
+    const { store } = this.#context
+    return (await store.audit.latest({ ...filter, withoutRoutine: true }, cursor)).items
+  }
+
   /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)
@@ -52,6 +64,28 @@ export class Activity {
       yield* items
       after = next
     } while (after !== null)
+  }
+
+  /**
+   * Yields the numbers of routine events by hour, client, user and grant, the earliest hour first. Reads them in
+   * batches.
+   */
+  async *counts(search: ActivitySearch = {}): AsyncGenerator<RoutineCount, void, void> {
+    const filter = await this.#filter(search)
+    let after: string | null = null
+    do {
+      const { items, next }: Page<RoutineCount> = await this.#context.store.auditCounts.list(
+        filter,
+        { after, limit: readAtOnce },
+      )
+      yield* items
+      after = next
+    } while (after !== null)
+  }
+
+  /** Returns the greatest numbers of routine events that match a search, by client and grant. */
+  async totals(search: ActivitySearch, limit: number): Promise<readonly RoutineTotal[]> {
+    return this.#context.store.auditCounts.totals(await this.#filter(search), limit)
   }
 
   /** Finds rows of the audit log that were changed, removed or inserted without this server. */

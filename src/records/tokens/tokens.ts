@@ -6,7 +6,7 @@ import { UniqueViolation } from '../../store/contract/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { nameOfClient, ofToken } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { endAccessToken, endRotated, revokeReusedCode } from './end-tokens.ts'
+import { endAccessToken, endAuthorization, endRotated, revokeReusedCode } from './end-tokens.ts'
 import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
@@ -125,6 +125,11 @@ export class Tokens {
    */
   revokeAccess(found: FoundToken, accessToken: string): Promise<boolean> {
     return endAccessToken(found, accessToken, this.#context)
+  }
+
+  /** Revokes an authorization by its ID, with its tokens. Returns false if it was revoked before. @internal */
+  revokeAuthorization(id: number): Promise<boolean> {
+    return endAuthorization(id, this.#context)
   }
 
   /** Revokes the authorization of a refresh token that was rotated already, if it belongs to this client. */

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { OpenStore, Store } from '../store.ts'
 import { sqlAudit } from './audit.ts'
 import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
+import { sqlAuditCounts } from './audit-counts.ts'
 import { sqlAuthorizations } from './authorizations.ts'
 import { sqlClientLogins } from './client-logins.ts'
 import { sqlClients } from './clients.ts'
@@ -39,6 +40,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   sealed: sqlSealed(handle),
   audit: sqlAudit(handle),
   auditCheckpoints: sqlAuditCheckpoints(handle),
+  auditCounts: sqlAuditCounts(handle),
 })
 
 const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({

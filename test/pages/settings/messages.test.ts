@@ -84,7 +84,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'facts/website',
     'token/name',
   ],
-  es: ['admin/tokens'],
+  es: ['admin/tokens', 'frame/tokens'],
   fr: [
     'admin/clients',
     'admin/title',
@@ -105,7 +105,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],
-  pt: ['admin/tokens'],
+  pt: ['admin/tokens', 'frame/tokens'],
   zh: [],
 }
 

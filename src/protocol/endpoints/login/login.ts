@@ -19,6 +19,7 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
+import { dropsSecureCookies } from './drops-secure-cookies.ts'
 
 /** The built-in login page. */
 export const loginEndpoint: Endpoint = {
@@ -100,7 +101,15 @@ const form = async (
     request,
     server,
     'login',
-    { action, next, email, client: waiting?.client.name, done, problem },
+    {
+      action,
+      next,
+      email,
+      client: waiting?.client.name,
+      done,
+      problem,
+      dropsCookies: dropsSecureCookies(request, server.issuer),
+    },
     {
       status,
       keepCookie,

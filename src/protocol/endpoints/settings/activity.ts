@@ -13,7 +13,7 @@ export const activityPage = settingsPage({
     const { server, signedIn } = request
     await server.operations.flushAudit()
     const found = await server.activity.listByUser(signedIn.user.id, cursorOf(request, 'after'))
-    const events = listed(request, 'after', found, itemOf)
+    const events = listed(request, 'after', found, activityItem)
     const json = (): z.output<typeof activity> => ({
       events: found.items.map(ownAuditToWire),
       next: events.next,
@@ -22,7 +22,8 @@ export const activityPage = settingsPage({
   },
 })
 
-const itemOf = (event: AuditRecord) => ({
+/** Converts an event for the affected user, or for an administrator. */
+export const activityItem = (event: AuditRecord) => ({
   at: event.at,
   event: event.event,
   subject: event.subject,

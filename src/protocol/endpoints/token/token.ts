@@ -10,6 +10,7 @@ import { authenticateClient } from '../../client-authentication/authenticate-cli
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
+import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
 import { userIdFor } from '../../subject.ts'
@@ -69,10 +70,12 @@ const issuedFor = async (
   server: ServerContext,
 ): Promise<Issued> => {
   params.refuseRepeated(() => knownParameters(server))
+  if (!namesClient(request, params, server)) requestedGrant(params, server)
+  for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
   const client = await clientOf(request, params, server)
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
-    return await redeemed(client, params, request, server)
+    return await redeemed({ client, params, http: request, now: server.clock() }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
@@ -80,14 +83,30 @@ const issuedFor = async (
   }
 }
 
-const redeemed = async (
-  client: Client,
-  params: Parameters,
+const requestedGrant = (params: Parameters, server: PlugIns): Grant => {
+  params.required('grant_type')
+  const grant = grantOf(params, server)
+  if (grant) return grant
+  throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
+}
+
+// A request without a valid grant type often names no client either. The grant type is then the more helpful error.
+const namesClient = (
   http: HttpRequest,
-  server: ServerContext,
-): Promise<Issued> => {
-  const grant = grantFor(params.required('grant_type'), client, server)
-  const redemption = await grant.redeem({ client, params, http, now: server.clock() }, server)
+  params: Parameters,
+  { clientAuthentication }: PlugIns,
+): boolean =>
+  http.header('authorization') !== null ||
+  clientAuthentication.some(({ parameters }) =>
+    parameters.some((name) => params.repeated(name).length > 0),
+  )
+
+const redeemed = async (request: TokenRequest, server: ServerContext): Promise<Issued> => {
+  const { client, params, http } = request
+  const grant = requestedGrant(params, server)
+  if (!client.allowedGrantTypes.includes(grant.type))
+    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+  const redemption = await grant.redeem(request, server)
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
   const issue = { redemption, params, http, remembered }
   const issued = await issueToken(issue, server).catch((error: unknown) => {
@@ -138,15 +157,6 @@ const clientOf = async (
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
   authenticateClient(http, params, server)
-
-const grantFor = (type: string, client: Client, server: ServerContext): Grant => {
-  const grant = server.grants.find((candidate) => candidate.type === type)
-  if (!grant) throw new OAuthError('unsupported_grant_type', 'The grant type is not supported.')
-  if (!client.allowedGrantTypes.includes(type)) {
-    throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
-  }
-  return grant
-}
 
 type TokenResponse = z.output<typeof tokenResponse>
 

@@ -87,6 +87,21 @@ export const inQuery = (name: string, description: string, schema: Part = text):
   schema,
 })
 
+/** Describes the parameters that search, sort and filter a list. */
+export const arranged = (
+  orders: readonly string[],
+  filters: readonly string[],
+  more: readonly Part[] = [],
+): readonly Part[] => [
+  inQuery('q', 'A part of the name.'),
+  inQuery('sort', 'The order of the entries.', { type: 'string', enum: orders }),
+  inQuery('filter', 'Selects some of the entries.', { type: 'string', enum: filters }),
+  ...more,
+  ...['from', 'after', 'before'].map((name) =>
+    inQuery(name, 'The position of a page, from the URL in `next` or `previous`.'),
+  ),
+]
+
 /** Describes the cursor of a list. */
 export const after = (name: string): Part =>
   inQuery(name, 'The cursor of a page, from the URL in `next` of an earlier response.')

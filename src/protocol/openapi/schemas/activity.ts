@@ -44,4 +44,17 @@ export const adminEvent = z.strictObject({
   details,
 })
 
-export const events = z.strictObject({ events: z.array(adminEvent), next })
+const routineTotal = z.strictObject({
+  event,
+  grant_type: text.nullable(),
+  client_id: text,
+  count: z.int().min(1),
+})
+
+export const events = z.strictObject({
+  events: z.array(adminEvent),
+  next,
+  routine: z
+    .array(routineTotal)
+    .describe('The numbers of routine events in the last 24 hours; only on the first page.'),
+})
