@@ -39,6 +39,7 @@ export class Logouts {
     await this.#end(ended)
   }
 
+  /** Ends all attempts to reach clients. */
   stop(): void {
     this.#backChannel.stop()
   }
