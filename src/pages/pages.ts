@@ -4,6 +4,8 @@ import { shownOncePage } from './parts/shown-once.ts'
 import { activityPage } from './views/activity.ts'
 import { adminPage } from './views/admin.ts'
 import { adminActivityPage } from './views/admin-activity.ts'
+import { adminUserPage } from './views/admin-user.ts'
+import { adminUsersPage } from './views/admin-users.ts'
 import { applicationsPage } from './views/applications.ts'
 import { authorizationPage } from './views/authorization.ts'
 import { authorizedPage } from './views/authorized.ts'
@@ -58,6 +60,8 @@ export const builtInPages = {
   activity: activityPage,
   leaked: leakedPage,
   admin: adminPage,
+  adminUsers: adminUsersPage,
+  adminUser: adminUserPage,
   adminActivity: adminActivityPage,
 } as const
 

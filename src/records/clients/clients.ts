@@ -274,8 +274,10 @@ export class Clients {
     const isDeleted = await store.transaction(async (tx) => {
       if (!(await tx.clients.delete(clientId, clock()))) return false
       const { fields, owner } = before
-      const event = fields.isPersonal ? 'personal_token.deleted' : 'client.deleted'
-      await audit.add(tx, event, { ...ofClient(fields, owner), details: {} })
+      const about = ofClient(fields, owner)
+      if (fields.isPersonal)
+        await audit.add(tx, 'personal_token.deleted', { ...about, details: { ending: null } })
+      else await audit.add(tx, 'client.deleted', { ...about, details: {} })
       return true
     })
     if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })

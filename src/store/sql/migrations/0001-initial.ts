@@ -28,6 +28,11 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
+        // For searches by the beginning of an address. SQLite uses the unique index, which compares bytes.
+        if (id !== 'integer')
+          await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
+            db,
+          )
       }
 
       await db.schema
