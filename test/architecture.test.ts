@@ -94,7 +94,6 @@ const layers: readonly Layer[] = [
       'http/',
       'pages/',
       'protocol/extension-names.ts',
-      'protocol/openid/',
       'protocol/resource-server.ts',
       'protocol/session/',
       'protocol/token-queues.ts',

@@ -1,11 +1,11 @@
 import { digestOf } from '../../crypto/digest.ts'
 import type { UserId } from '../../model/user.ts'
 import type { EndedLogin } from '../../store/contract/client-logins.ts'
-import type { ServerContext } from '../server-context.ts'
+import type { Logouts, ServerContext } from '../server-context.ts'
 import { BackChannel } from './back-channel.ts'
 
-/** Ends what depends on a login: tells the clients of the session, and revokes access that is not for later use. */
-export class Logouts {
+/** Ends the logins of which the store has notes. */
+export class ClientLogouts implements Logouts {
   readonly #server: () => ServerContext
   readonly #backChannel: BackChannel
 
@@ -14,22 +14,16 @@ export class Logouts {
     this.#backChannel = new BackChannel(server)
   }
 
-  /** Ends the logins of a user whose sessions at this server do not exist any more. */
   async sessionsEnded(userId: UserId): Promise<void> {
     // The application knows when its own sessions end.
     if (this.#server().sessions.isHosted) return
     await this.#end(await this.#server().store.clientLogins.takeEnded(userId))
   }
 
-  /** Ends the logins of a deactivated or deleted user, whose tokens are invalid already. */
   async userEnded(userId: UserId): Promise<void> {
     await this.#tell(await this.#server().store.clientLogins.takeOfUser(userId))
   }
 
-  /**
-   * Ends the logins of a user whom the application logged out.
-   * @param sessionId the session of the application; undefined for all sessions of the user
-   */
   async loggedOut(userId: UserId, sessionId?: string): Promise<void> {
     const { clientLogins } = this.#server().store
     const ended =
@@ -39,7 +33,6 @@ export class Logouts {
     await this.#end(ended)
   }
 
-  /** Ends all attempts to reach clients. */
   stop(): void {
     this.#backChannel.stop()
   }
