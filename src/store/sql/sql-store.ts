@@ -42,6 +42,29 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
   auditCheckpoints: sqlAuditCheckpoints(handle),
   auditCounts: sqlAuditCounts(handle),
 })
+const parts = (handle: Handle): Omit<Store, 'transaction'> => {
+  const { recall: recallClient, ...clients } = sqlClients(handle)
+  return {
+    clients,
+    recallClient,
+    tokens: sqlTokens(handle),
+    authorizations: sqlAuthorizations(handle),
+    consents: sqlConsents(handle),
+    users: sqlUsers(handle),
+    userData: sqlUserData(handle),
+    removals: sqlRemovals(handle),
+    sweeperNotes: sqlSweeperNotes(handle),
+    expired: sqlExpired(handle),
+    sessions: sqlSessions(handle),
+    transients: sqlTransients(handle),
+    secretKeys: sqlSecretKeys(handle),
+    signingKeys: sqlSigningKeys(handle),
+    sealed: sqlSealed(handle),
+    audit: sqlAudit(handle),
+    auditCheckpoints: sqlAuditCheckpoints(handle),
+    auditCounts: sqlAuditCounts(handle),
+  }
+}
 
 const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({
   ...parts({
