@@ -14,6 +14,7 @@ import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { About } from '../records/audit/audit-trail.ts'
+import type { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { SigningKeys } from '../records/keys/signing-keys.ts'
 import type { Limits } from '../records/limits.ts'
 import type { Records } from '../records/records.ts'
@@ -137,6 +138,8 @@ export interface ServerContext
     PlugIns {
   readonly ui: Ui
   readonly shortLived: ShortLived
+  /** Why the latest requests of each client were refused. */
+  readonly refusals: ClientRefusals
   readonly operations: Operations
   readonly hostHooks: HostHooks
   /** Sends outbound HTTP requests. */

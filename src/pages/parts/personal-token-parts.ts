@@ -13,9 +13,9 @@ export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => 
   return html`<section class="card fresh" aria-labelledby="fresh">
 <h2 id="fresh">${texts.value}</h2>
 <p><strong>${texts.once}</strong></p>
-<p>${copyable('access-token', fresh.accessToken, frame)}</p>
+<p>${copyable('access-token', fresh.accessToken, frame, texts.value)}</p>
 <p>${texts.curl}</p>
-${command('curl', fresh.curl, frame)}
+${command('curl', fresh.curl, frame, 'curl')}
 </section>`
 }
 

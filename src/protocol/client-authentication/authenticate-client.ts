@@ -35,6 +35,9 @@ export const authenticateClient = async (
           ? {}
           : { 'www-authenticate': `Basic realm="${issuer}", charset="UTF-8"` },
     })
+  // Only the owner of the client reads this description. The response never says what was wrong.
+  const noteRefusal = (client: Client, description: string) =>
+    server.refusals.note(client, { error: 'invalid_client', description })
   let method: ClientAuthenticationMethod | undefined
   let credentials: ClientCredentials | undefined
   for (const candidate of clientAuthentication) {
@@ -63,10 +66,14 @@ export const authenticateClient = async (
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),
     ])
+    if (client && !isProven) noteRefusal(client, `The credentials for ${method.name} are wrong.`)
     throw refused(credentials.proof === undefined ? lacksCredential : wrongCredential)
   }
   const { tokenEndpointAuthMethod } = client
-  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) throw refused()
+  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) {
+    noteRefusal(client, `The client must use ${tokenEndpointAuthMethod}, not ${method.name}.`)
+    throw refused()
+  }
   return client
 }
 
