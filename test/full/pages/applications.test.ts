@@ -118,7 +118,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     test('a user registers a public application', async () => {
       const ada = await site.person(way)
       await ada.open(`${applications}clients/new/`)
-      await ada.press(ada.page.getByRole('radio', { name: 'Public' }))
+      await ada.press(ada.page.getByRole('radio', { name: 'Native application' }))
       await register(ada, 'Notes on the phone', 'http://localhost/cb')
       await done(ada, 'The application is registered.')
       expect(await ada.page.locator('#client-secret').count()).toBe(0)
