@@ -418,6 +418,7 @@ export const sampleViews = (
         clientId: 'c1',
         name: outside('Travel Diary'),
         website: outside('https://travel-diary.example/'),
+        description: outside('Writes a diary from your notes.'),
         owner: outside('grace@example.org'),
         isVerified: true,
       },
