@@ -1,4 +1,4 @@
-/** The script of the pages: copy buttons, and times in the reader's time zone. */
+/** The script of the pages: copy buttons, times in the reader's time zone, and the form of a response to a client. */
 export const pageScript: string = `'use strict'
 const locale = document.documentElement.dataset.locale
 
@@ -51,5 +51,6 @@ for (const status of document.querySelectorAll('[role=status]')) {
   setTimeout(() => status.replaceChildren(...content), 100)
 }
 
+document.querySelector('form[data-submit]')?.submit()
 if (navigator.clipboard) document.querySelectorAll('[data-copy]').forEach(addCopyButton)
 `

@@ -117,7 +117,7 @@ const authorize = async (
     }
     noteRefusal(known, proven.client, server)
     const state = isTooLong(proven.state) ? undefined : proven.state
-    return await errorResponse(known, { ...proven, state }, server)
+    return await errorResponse(http, known, { ...proven, state }, server)
   }
 }
 
