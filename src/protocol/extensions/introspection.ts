@@ -107,6 +107,10 @@ const subjectOf = async (
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
 
+// Look up both token types, so that the response time does not reveal the type of a token.
+const found = (token: string, { getToken }: ServerContext) =>
+  Promise.all([getToken({ accessToken: token }), getToken({ refreshToken: token })])
+
 /** Describes a token to its client and to its resource servers. For other clients, every token appears inactive. */
 export const introspection: Extension = {
   name: 'introspection',
@@ -123,14 +127,15 @@ export const introspection: Extension = {
       errors: 'json',
       advertisedAs: 'introspection_endpoint',
       async handle(request, server) {
-        const { client, token } = await readAboutToken(request, server)
+        let looked: ReturnType<typeof found> | undefined
+        const { client, token } = await readAboutToken(request, server, (given) => {
+          looked = found(given, server)
+          // The error is thrown below, unless the client is refused.
+          looked.catch(() => undefined)
+        })
         if (!client.isConfidential)
           throw new OAuthError('invalid_client', 'The client has to authenticate itself.')
-        // Look up both token types, so that the response time does not reveal the type of a token.
-        const [access, refresh] = await Promise.all([
-          server.getToken({ accessToken: token }),
-          server.getToken({ refreshToken: token }),
-        ])
+        const [access, refresh] = await (looked ?? found(token, server))
         const response =
           (access && (await describeAccessToken(access, token, client, server))) ??
           (refresh && (await describeRefreshToken(refresh, client, server)))

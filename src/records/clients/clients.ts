@@ -43,6 +43,15 @@ export class Clients {
   }
 
   /**
+   * Returns a client as this process last read it, without reading it again. The client may have changed, so the caller
+   * must pass the version to `tokens.issue`, and must look the client up before it refuses a request.
+   * @internal
+   */
+  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+    return this.#rows.recall(clientId)
+  }
+
+  /**
    * Registers a client with a generated ID and secret.
    * @param registration for a client that registers itself
    * @param most the maximum number of applications of the owner. Default: unlimited

@@ -28,7 +28,8 @@ export class Tokens {
   /**
    * Issues the tokens of a grant.
    * @param grant the name of the grant, for the audit trail
-   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already
+   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
+   * the redemption no longer has its version
    */
   async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
@@ -148,11 +149,12 @@ export class Tokens {
   }
 
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
-    const { subject } = redemption
+    const { subject, clientVersion } = redemption
     const fields = newTokenFields(this.#context, redemption, subject?.id ?? null)
     return retryOnCollision(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
-        const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
+        const row = sealedToken(this.#context, data)
+        const id = await this.#context.store.tokens.insert(row, clientVersion)
         if (id === undefined) throw new UniqueViolation()
         this.#context.bounds.issued(data.fields)
         return id

@@ -5,8 +5,11 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
-import { ReferenceNotFound } from '../../../store/contract/errors.ts'
-import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import { ClientChanged, ReferenceNotFound } from '../../../store/contract/errors.ts'
+import {
+  authenticateClient,
+  recallAuthenticated,
+} from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
 import type { TokenIssue } from '../../plug-ins/extension.ts'
@@ -72,10 +75,17 @@ const issuedFor = async (
   params.refuseRepeated(() => knownParameters(server))
   if (!namesClient(request, params, server)) requestedGrant(params, server)
   for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
-  const client = await clientOf(request, params, server)
+  const issued = await issuedByRecalled(request, params, server)
+  if (issued) return issued
+  let found: TokenRequest['found']
+  const client = await clientOf(request, params, server, () => {
+    found = grantOf(params, server)?.lookUp?.(params, server)
+    // The grant handles the error, unless the client is refused.
+    found?.catch(() => undefined)
+  })
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
-    return await redeemed({ client, params, http: request, now: server.clock() }, server)
+    return await redeemed({ client, params, http: request, now: server.clock(), found }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
@@ -101,12 +111,43 @@ const namesClient = (
     parameters.some((name) => params.repeated(name).length > 0),
   )
 
-const redeemed = async (request: TokenRequest, server: ServerContext): Promise<Issued> => {
+/**
+ * Issues a token of `client_credentials` to the client as this process last read it. The statement that inserts the
+ * token verifies that the client has not changed. Returns undefined, without any effect, if the client has to be looked
+ * up: every refusal, and every change of the client, is decided on the current row.
+ */
+const issuedByRecalled = async (
+  http: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<Issued | undefined> => {
+  // The repetition of a request would use up its DPoP proof.
+  const [grant] = params.repeated('grant_type')
+  if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
+  try {
+    const recalled = await recallAuthenticated(http, params, server)
+    if (!recalled) return undefined
+    const { client, version } = recalled
+    server.limits.check('wrongGrants', http.address, client.clientId)
+    return await redeemed({ client, params, http, now: server.clock() }, server, version)
+  } catch (error) {
+    if (error instanceof OAuthError || error instanceof ClientChanged) return undefined
+    throw error
+  }
+}
+
+const redeemed = async (
+  request: TokenRequest,
+  server: ServerContext,
+  clientVersion?: string,
+): Promise<Issued> => {
   const { client, params, http } = request
   const grant = requestedGrant(params, server)
   if (!client.allowedGrantTypes.includes(grant.type))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
-  const redemption = await grant.redeem(request, server)
+  const made = await grant.redeem(request, server)
+  const redemption =
+    clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
   const issue = { redemption, params, http, remembered }
   const issued = await issueToken(issue, server).catch((error: unknown) => {
@@ -154,9 +195,10 @@ const clientOf = async (
   http: HttpRequest,
   params: Parameters,
   server: ServerContext,
+  alongside: () => void,
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
-  authenticateClient(http, params, server)
+  authenticateClient(http, params, server, alongside)
 
 type TokenResponse = z.output<typeof tokenResponse>
 
