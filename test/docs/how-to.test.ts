@@ -9,6 +9,7 @@ import pLimit from 'p-limit'
 import { Scope, table, type User } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openidScopes } from '../../src/model/openid-scopes.ts'
 import {
   callerAt,
   type HostOptions,
@@ -375,7 +376,7 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         userinfo_endpoint: `${url}/oauth/userinfo`,
         end_session_endpoint: `${url}/oauth/logout`,
       })
-      const server = await opened(database, { openidConnect: true })
+      const server = await opened(database, { scopes: openidScopes })
       const user = await server.users.create({ email: 'ada@example.org', password: null })
       const { client } = await server.clients.create({ name: 'C', userId: user.id })
       const scopes = ['openid', 'profile']
