@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ProtectedResource } from '../../model/protected-resource.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
 import { settingsFrom } from '../../settings/settings-from-environment.ts'
 import type { SettingsInput } from '../../settings/settings-input.ts'
@@ -8,6 +9,7 @@ import { StoreUnusable } from '../../store/contract/errors.ts'
 import type { TransientsOpener } from '../../store/contract/transients.ts'
 import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
+import { resourcesFrom } from './resources-from-environment.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
 /** The default of `DATABASE_URL`. */
@@ -26,14 +28,15 @@ export interface Environment {
     readonly secretKeys: readonly string[]
     readonly store: StoreOpener
     readonly transients?: TransientsOpener
+    readonly resources?: readonly ProtectedResource[]
   }
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
 }
 
 /**
- * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS` and
- * the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
+ * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
+ * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
  * SQLite database.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
  */
@@ -55,6 +58,8 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
   const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
+  const issuer = env.BASE_URL || `http://localhost:${address?.port}`
+  const resources = await attempt(() => resourcesFrom(env, issuer))
   if (database?.isShared && !env.SECRET_KEY)
     problems.push(
       'SECRET_KEY is missing: at least 32 random bytes, the same for every node of this database.',
@@ -70,10 +75,11 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     ...address,
     options: {
       ...settings,
-      issuer: env.BASE_URL || `http://localhost:${address.port}`,
+      issuer,
       secretKeys: [current, ...previous],
       store,
       ...(transients && { transients }),
+      ...(resources?.length ? { resources } : {}),
     },
     dataFolder,
   }
