@@ -3,8 +3,12 @@ import { respond } from '../adapters/node-http.ts'
 import { type AuthorizationServerOptions, createAuthorizationServer } from '../index.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import { homeEndpoint } from '../protocol/endpoints/operations/home.ts'
-import { addressFrom, closeOnSignal, listen } from '../server/environment/environment.ts'
-import { withClients } from '../server/environment/resources-from-environment.ts'
+import {
+  addressFrom,
+  closeOnSignal,
+  listen,
+  withClients,
+} from '../server/environment/environment.ts'
 import { configurationOf } from './configuration.ts'
 import { UsageError } from './errors.ts'
 import { repeated } from './options.ts'

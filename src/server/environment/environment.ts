@@ -1,16 +1,17 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ProtectedResource } from '../../model/protected-resource.ts'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
+import { resourcesFrom } from '../../settings/resources-from-environment.ts'
 import { settingsFrom } from '../../settings/settings-from-environment.ts'
 import type { SettingsInput } from '../../settings/settings-input.ts'
 import { StoreUnusable } from '../../store/contract/errors.ts'
 import type { TransientsOpener } from '../../store/contract/transients.ts'
 import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
-import { resourcesFrom } from './resources-from-environment.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
+
+export { withClients } from '../../settings/resources-from-environment.ts'
 
 /** The default of `DATABASE_URL`. */
 export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
@@ -28,7 +29,7 @@ export interface Environment {
     readonly secretKeys: readonly string[]
     readonly store: StoreOpener
     readonly transients?: TransientsOpener
-    readonly resources?: readonly ProtectedResource[]
+    readonly resources?: ReturnType<typeof resourcesFrom>
   }
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
-import { InvalidSettings } from '../../settings/invalid-settings.ts'
-import { json, list } from '../../settings/setting-types.ts'
-import type { Variables } from './environment.ts'
+import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
+import { InvalidSettings } from './invalid-settings.ts'
+import { json, list } from './setting-types.ts'
 
 const texts = z.array(z.string().min(1))
 
@@ -25,7 +24,10 @@ const described = z
  * @param issuer the identifier of the whole application, which is always a resource
  * @throws InvalidSettings
  */
-export const resourcesFrom = (env: Variables, issuer: string): readonly ProtectedResource[] => {
+export const resourcesFrom = (
+  env: Readonly<Record<string, string | undefined>>,
+  issuer: string,
+): readonly ProtectedResource[] => {
   const resources = described.safeParse(given(env.OAUTH2SERVER_RESOURCES ?? ''))
   if (!resources.success)
     throw new InvalidSettings([
