@@ -7,7 +7,7 @@ import {
   addressFrom,
   closeOnSignal,
   listen,
-  withClients,
+  withIntrospectionClients,
 } from '../server/environment/environment.ts'
 import { configurationOf } from './configuration.ts'
 import { UsageError } from './errors.ts'
@@ -82,5 +82,5 @@ const resourcesOf = (
   { resource = [], introspectionClient = [] }: ServeOptions,
 ): readonly ProtectedResource[] => {
   const all = [...resources, ...resource.map((identifier) => ({ resource: identifier }))]
-  return withClients(all, introspectionClient, issuer)
+  return withIntrospectionClients(all, introspectionClient, issuer)
 }

@@ -24,6 +24,8 @@ export interface ResourceServerOptions {
   readonly clock: () => number
   /** Called for every accepted token. The function must not block. */
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
+  /** Called with the scopes that a guard required from a personal token. The function must not block. */
+  readonly noteScopes: (tokenId: number, scopes: readonly string[]) => void
   /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'spend' | 'countFailure'>
@@ -96,6 +98,11 @@ export class ResourceServer {
   /** Returns the error for a token that lacks a required scope. RFC 6750 §3.1. */
   insufficientScope(operation: Operation): OAuthError {
     return this.#challenge('insufficient_scope', lacksScope, operation)
+  }
+
+  /** Records the scopes that a guard required from an accepted caller, for the hint about unused scopes. */
+  noteScopes({ kind, tokenId }: Auth, scopes: readonly string[]): void {
+    if (kind === 'personal_token' && tokenId !== null) this.#options.noteScopes(tokenId, scopes)
   }
 
   /** Returns the error for a caller without the required scopes, or undefined for a caller with all of them. */

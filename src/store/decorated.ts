@@ -22,9 +22,11 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'sweeperNotes',
     'expired',
     'sessions',
+    'clientLogins',
     'transients',
     'audit',
     'auditCheckpoints',
+    'auditCounts',
     'signingKeys',
   ] as const
   const sealed = Object.entries(store.sealed).map(([kind, rows]) => [

@@ -1,4 +1,4 @@
-/** The script of the pages: copy buttons, and times in the reader's time zone. */
+/** The script of the pages: copy buttons, times in the reader's time zone, and the form of a response to a client. */
 export const pageScript: string = `'use strict'
 const locale = document.documentElement.dataset.locale
 
@@ -8,6 +8,18 @@ for (const time of document.querySelectorAll('time[data-time]')) {
   time.title = time.textContent
   time.textContent = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...detail }).format(date)
 }
+
+for (const field of document.querySelectorAll('[data-time-zone]'))
+  field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+// A filled in day takes precedence on the server, so clear a day that the user no longer chooses.
+for (const choice of document.querySelectorAll('[name=expiry]:not([value=day])'))
+  choice.addEventListener('change', () => {
+    choice.form.elements.expires.value = ''
+  })
+
+for (const form of document.querySelectorAll('form[data-seconds]'))
+  setTimeout(() => form.querySelector('button').remove(), form.dataset.seconds * 1000)
 
 const addCopyButton = (element) => {
   const { copy, copied } = element.dataset
@@ -28,5 +40,6 @@ const addCopyButton = (element) => {
   element.after(button)
 }
 
+document.querySelector('form[data-submit]')?.submit()
 if (navigator.clipboard) document.querySelectorAll('[data-copy]').forEach(addCopyButton)
 `

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
-import { resourcesFrom } from '../../settings/resources-from-environment.ts'
+import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
 import { settingsFrom } from '../../settings/settings-from-environment.ts'
 import type { SettingsInput } from '../../settings/settings-input.ts'
 import { StoreUnusable } from '../../store/contract/errors.ts'
@@ -11,13 +11,14 @@ import type { StoreOpener } from '../../store/store.ts'
 import { databaseFrom, transientsFrom } from './environment-stores.ts'
 import { newSecretKey, storedSecretKey } from './secret-key-file.ts'
 
-export { withClients } from '../../settings/resources-from-environment.ts'
-
 /** The default of `DATABASE_URL`. */
 export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
+
+/** Adds clients that may introspect the tokens of every resource: `--introspection-client` of the command line. */
+export const withIntrospectionClients: typeof withClients = withClients
 
 /** The configuration that a program reads from its environment to run the authorization server. */
 export interface Environment {

@@ -53,17 +53,21 @@ export const sweeperKinds = (
   }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
-  const { idleSince, unusedClientsBefore } = sweepTimes(settings, now)
+  const { idleSince, unusedClientsBefore, auditBefore } = sweepTimes(settings, now)
   return [
     untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
+    untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
     ...(databaseTransients
       ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]
       : []),
     auditChain.coverage(now),
     auditChain.retention(),
+    ...(auditBefore === null
+      ? []
+      : [untilNone('audit counts', (limit) => store.auditCounts.deleteBefore(auditBefore, limit))]),
     ...(unusedClientsBefore === null
       ? []
       : [

@@ -17,6 +17,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. If a trusted proxy sends them, add `unix` to `trustedProxies`.',
   },
+  'audit.late': {
+    levels: ['warn'],
+    sentence:
+      'The counts of routine events could not be written. The server tries again. `lost` is the number of events that were not counted.',
+  },
   'audit.lost': {
     levels: ['warn'],
     sentence:
@@ -86,6 +91,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     levels: ['warn'],
     sentence:
       'Within an hour, 20 logins of one user failed in this process: somebody may be guessing the password. `userId` identifies the user.',
+  },
+  'logout.not_delivered': {
+    levels: ['warn'],
+    sentence:
+      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify it. The client may keep the user logged in.',
   },
   'migration.waiting': {
     levels: ['info'],

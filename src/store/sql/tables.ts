@@ -89,6 +89,8 @@ export interface Tables {
     created_at: number
     last_used_at: number | null
     last_used_address: string | null
+    /** The scopes that guards required from a personal token. */
+    used_scopes: Generated<string>
     successor_id: number | null
     resources: string
     key_thumbprint: string | null
@@ -120,6 +122,16 @@ export interface Tables {
     expires_at: number
     last_seen_at: number
     seal: string
+  }
+  /** The sessions in which clients learned who the user is. */
+  oauth2server_client_login: {
+    authorization_id: number
+    session_id: string
+    sid: string
+    client_key: number
+    user_id: number | string
+    is_offline: Flag
+    expires_at: number
   }
   /** Deleted clients and users whose rows are not deleted yet. */
   oauth2server_removal: {
@@ -171,6 +183,17 @@ export interface Tables {
     removed_up_to: number
     previous: string
     seal: string
+  }
+  /** The numbers of routine events by the start of the hour. Each process has its own rows. */
+  oauth2server_audit_count: {
+    at: number
+    client_id: string
+    event: string
+    grant_type: string
+    /** Empty for tokens without a user. */
+    user_id: string
+    writer: number
+    count: number
   }
   oauth2server_signing_key: {
     id: string

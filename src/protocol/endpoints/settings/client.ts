@@ -40,7 +40,7 @@ export const showClient = async (
   const isEdit = refused?.params.repeated('name').length === 1
   const view = {
     action: to.client(client.clientId),
-    back: to.applications,
+    back: to.clients,
     resetAction: to.reset(client.clientId),
     clientId: client.clientId,
     name: client.name,

@@ -28,6 +28,11 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
+        // For searches by the beginning of an address. SQLite uses the unique index, which compares bytes.
+        if (id !== 'integer')
+          await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
+            db,
+          )
       }
 
       await db.schema
@@ -124,6 +129,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
+        .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
       // The index contains every column in the conditions of a count, so that a count reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
@@ -193,6 +199,20 @@ export const initial = (reference: UserReference): Migration => {
       await index(db, 'session_by_last_seen', ['last_seen_at'])
 
       await db.schema
+        .createTable('oauth2server_client_login')
+        .addColumn('authorization_id', 'bigint', (c) => c.primaryKey().notNull())
+        .addColumn('session_id', 'text', (c) => c.notNull())
+        .addColumn('sid', 'text', (c) => c.notNull())
+        .addColumn('client_key', 'bigint', (c) => c.notNull())
+        .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
+        .addColumn('is_offline', 'integer', (c) => c.notNull())
+        .addColumn('expires_at', 'bigint', (c) => c.notNull())
+        .execute()
+      await index(db, 'client_login_by_session', ['session_id'])
+      await index(db, 'client_login_by_user', ['user_id'])
+      await index(db, 'client_login_by_end', ['expires_at'])
+
+      await db.schema
         .createTable('oauth2server_removal')
         .addColumn('kind', 'text', (c) => c.notNull())
         .addColumn('key', 'bigint', (c) => c.notNull())
@@ -254,6 +274,14 @@ export const initial = (reference: UserReference): Migration => {
         .columns(['user_id', 'at', 'id'])
         .where(sql<boolean>`is_routine = 0`)
         .execute()
+      // Investigations begin with a token or an IP address. Routine events are too frequent for these indexes.
+      for (const column of ['token_id', 'address'])
+        await db.schema
+          .createIndex(`oauth2server_audit_of_${column}`)
+          .on('oauth2server_audit')
+          .columns([column, 'at', 'id'])
+          .where(sql<boolean>`is_routine = 0`)
+          .execute()
 
       await db.schema
         .createTable('oauth2server_audit_checkpoint')
@@ -270,6 +298,27 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('removed_up_to', 'bigint', (c) => c.notNull())
         .addColumn('previous', 'text', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
+        .execute()
+
+      await db.schema
+        .createTable('oauth2server_audit_count')
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('client_id', 'text', (c) => c.notNull())
+        .addColumn('event', 'text', (c) => c.notNull())
+        .addColumn('grant_type', 'text', (c) => c.notNull())
+        .addColumn('user_id', 'text', (c) => c.notNull())
+        .addColumn('writer', 'bigint', (c) => c.notNull())
+        .addColumn('count', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('oauth2server_audit_count_pk', [
+          'at',
+          'client_id',
+          'event',
+          'grant_type',
+          'user_id',
+          'writer',
+        ])
+        // SQLite then stores the rows in the index, and not twice.
+        .$call((table) => (id === 'integer' ? table.modifyEnd(sql`without rowid`) : table))
         .execute()
 
       await db.schema
@@ -292,11 +341,13 @@ export const initial = (reference: UserReference): Migration => {
       for (const table of [
         'secret_key',
         'signing_key',
+        'audit_count',
         'audit_checkpoint',
         'audit',
         'transient',
         'sweeper_note',
         'removal',
+        'client_login',
         'session',
         'consent',
         'rotated_refresh_token',
