@@ -77,6 +77,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const { authorizationId } = await aPair(store, clientId)
     return () => store.tokens.ofAuthorization(authorizationId)
   },
+  'authorizations.extend': async (store, { clientId, userId }) => {
+    const id = await anAuthorization(store, { clientId, userId })
+    return () => store.authorizations.extend(id, now)
+  },
   'tokens.rewrite': async (store, { clientId }) => {
     const { id, row } = await aPair(store, clientId)
     return () => store.tokens.rewrite(id, row)
@@ -229,6 +233,11 @@ const others: Readonly<Record<string, string>> = {
   'tokens.reseal': 'the rotation of secret keys',
   'authorizations.revokeOfClient': 'management',
   'authorizations.revokeOfUser': 'management',
+  clientLogins: 'one row for each login with OpenID Connect, found by its session or its user',
+  'tokens.personalSummaries': 'a page, which reads the tokens of one user in one statement',
+  'tokens.personalAmong': 'a page, by primary key',
+  'tokens.restore': 'a page, by primary key',
+  'tokens.noteScopes': 'written in the background',
   'consents.ofUser': 'a page',
   'consents.ofClient': 'management',
   'consents.deleteOfUser': 'management',
@@ -236,6 +245,7 @@ const others: Readonly<Record<string, string>> = {
   'sessions.deleteOfUser': 'management',
   'users.insert': 'management',
   'users.list': 'management',
+  'users.search': 'a page of administrators',
   'users.update': 'management',
   'users.setPassword': 'management',
   'users.delete': 'management',
