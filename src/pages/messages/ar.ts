@@ -41,6 +41,8 @@ export const ar: Messages = {
     pages: 'الصفحات',
     save: 'حفظ التغييرات',
     cancel: 'إلغاء',
+    error: (title) => `خطأ: ${title}`,
+    correct: 'يُرجى تصحيح ما يلي:',
     line: (line, sentence) => `السطر ${line}: ${sentence}`,
   },
   facts: {

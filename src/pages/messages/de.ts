@@ -19,6 +19,8 @@ export const de: Messages = {
     pages: 'Seiten',
     save: 'Änderungen speichern',
     cancel: 'Abbrechen',
+    error: (title: string) => `Fehler: ${title}`,
+    correct: 'Bitte korrigiere Folgendes:',
     line: (line: number, sentence: string) => `Zeile ${line}: ${sentence}`,
   },
   facts: {

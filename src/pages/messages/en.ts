@@ -19,6 +19,9 @@ export const en = {
     pages: 'Pages',
     save: 'Save changes',
     cancel: 'Cancel',
+    /** The title of a page with an error. */
+    error: (title: string) => `Error: ${title}`,
+    correct: 'Please correct the following:',
     /** Prefixes the problem of one line of a field. */
     line: (line: number, sentence: string) => `Line ${line}: ${sentence}`,
   },

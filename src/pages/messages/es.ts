@@ -19,6 +19,8 @@ export const es: Messages = {
     pages: 'Páginas',
     save: 'Guardar cambios',
     cancel: 'Cancelar',
+    error: (title: string) => `Error: ${title}`,
+    correct: 'Corrige lo siguiente:',
     line: (line: number, sentence: string) => `Línea ${line}: ${sentence}`,
   },
   facts: {

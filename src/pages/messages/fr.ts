@@ -20,6 +20,8 @@ export const fr: Messages = {
     pages: 'Pages',
     save: 'Enregistrer les modifications',
     cancel: 'Annuler',
+    error: (title: string) => `Erreur\u00a0: ${title}`,
+    correct: 'Veuillez corriger les points suivants\u00a0:',
     line: (line: number, sentence: string) => `Ligne ${line}\u00a0: ${sentence}`,
   },
   facts: {

@@ -19,6 +19,8 @@ export const it: Messages = {
     pages: 'Pagine',
     save: 'Salva le modifiche',
     cancel: 'Annulla',
+    error: (title: string) => `Errore: ${title}`,
+    correct: 'Correggi quanto segue:',
     line: (line: number, sentence: string) => `Riga ${line}: ${sentence}`,
   },
   facts: {

@@ -20,6 +20,8 @@ export const ja: Messages = {
     pages: 'ページ',
     save: '変更を保存',
     cancel: 'キャンセル',
+    error: (title) => `エラー：${title}`,
+    correct: '次の項目を修正してください。',
     line: (line, sentence) => `${line} 行目：${sentence}`,
   },
   facts: {

@@ -20,6 +20,8 @@ export const pl: Messages = {
     pages: 'Strony',
     save: 'Zapisz zmiany',
     cancel: 'Anuluj',
+    error: (title: string) => `Błąd: ${title}`,
+    correct: 'Popraw następujące pola:',
     line: (line: number, sentence: string) => `Wiersz ${line}: ${sentence}`,
   },
   facts: {

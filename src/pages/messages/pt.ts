@@ -19,6 +19,8 @@ export const pt: Messages = {
     pages: 'Páginas',
     save: 'Salvar alterações',
     cancel: 'Cancelar',
+    error: (title: string) => `Erro: ${title}`,
+    correct: 'Corrija o seguinte:',
     line: (line: number, sentence: string) => `Linha ${line}: ${sentence}`,
   },
   facts: {

@@ -20,6 +20,8 @@ export const zh: Messages = {
     pages: '分页',
     save: '保存更改',
     cancel: '取消',
+    error: (title) => `错误：${title}`,
+    correct: '请更正以下内容：',
     line: (line, sentence) => `第 ${line} 行：${sentence}`,
   },
   facts: {

@@ -3,7 +3,7 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ClientFormValues } from '../models/client.ts'
 import type { FormProblem } from './forms.ts'
-import { described, hintOf, invalid, problemOf, textField } from './forms.ts'
+import { described, hintOf, invalid, problemOf, problemsOf, textField } from './forms.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
 import { scopeChoices } from './scopes.ts'
 
@@ -77,7 +77,8 @@ ${choice(false, facts.public, texts.publicHint)}
 
 const scopeFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
   const { client: texts } = frame.texts
-  const isOpen = values.optionalScopes.length > 0 || problem?.field === 'optional_scopes'
+  const isOpen =
+    values.optionalScopes.length > 0 || problemsOf(problem, 'optional_scopes').length > 0
   const choices = {
     name: 'optional_scopes',
     legend: texts.optionalScopes,

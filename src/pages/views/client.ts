@@ -18,7 +18,7 @@ export const newClientPage: PageTemplate<NewClientView> = (view, frame) => {
     html`${back(view.back, frame)}
 <h1>${texts.newTitle}</h1>
 <p class="about">${texts.newAbout}</p>
-${formAlert(view.problem, clientLabels(frame))}
+${formAlert(view.problem, clientLabels(frame), frame)}
 <form class="card" method="post" action="${view.action}">
 ${formId(frame)}
 ${clientFields(view, frame)}
@@ -44,7 +44,7 @@ ${view.isVerified ? badge(facts.verified, 'good') : ''}
 ${view.isDisabled ? badge(facts.disabled, 'bad') : ''}
 </div>
 ${done(view.done)}
-${formAlert(view.problem, { ...clientLabels(frame), confirm_name: texts.delete, overlap: texts.reset })}
+${formAlert(view.problem, { ...clientLabels(frame), confirm_name: texts.delete, overlap: texts.reset }, frame)}
 ${view.isDisabled ? caution(texts.disabledAbout) : ''}
 ${credentials(view, frame)}
 ${tryIt(view, frame)}

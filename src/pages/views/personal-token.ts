@@ -24,7 +24,7 @@ export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, f
     html`${back(view.back, frame)}
 <h1>${texts.newTitle}</h1>
 <p class="about">${texts.newAbout}</p>
-${formAlert(view.problem, tokenLabels(frame))}
+${formAlert(view.problem, tokenLabels(frame), frame)}
 <form class="card" method="post" action="${view.action}">
 ${formId(frame)}
 ${nameField(view, frame)}
@@ -51,7 +51,7 @@ export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) 
 ${view.isExpired ? badge(words.expired, 'bad') : ''}
 </div>
 ${done(view.done)}
-${formAlert(view.problem, tokenLabels(frame))}
+${formAlert(view.problem, tokenLabels(frame), frame)}
 ${view.isExpired ? caution(texts.expiredAbout) : ''}
 ${freshValue(view, frame)}
 <div class="card">

@@ -64,6 +64,15 @@ export class Clients {
   }
 
   /**
+   * Checks the input of a new or existing client, without a write.
+   * @throws InvalidField, InvalidFields, ScopeDoesNotExists
+   * @internal
+   */
+  check(input: Partial<ClientInput>, before?: Client): void {
+    checkedFields(before ?? blank, input, this.#context)
+  }
+
+  /**
    * Stores a client that describes itself in a document, so that authorizations can refer to the client. Does not
    * change whether the client is verified or disabled. Does nothing for other clients, which are already stored.
    * @throws ReferenceNotFound if the row was tampered with

@@ -84,7 +84,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'facts/website',
     'token/name',
   ],
-  es: ['admin/tokens'],
+  es: ['admin/tokens', 'frame/error'],
   fr: [
     'admin/clients',
     'admin/title',

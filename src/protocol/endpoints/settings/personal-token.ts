@@ -1,3 +1,5 @@
+import { validName } from '../../../model/field-rules.ts'
+import { checkAll } from '../../../model/invalid-field.ts'
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
@@ -81,10 +83,13 @@ export const personalTokenPage = settingsPage({
       return { location: to.applications, notice: { done: texts.done.tokenDeleted(managed.name) } }
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
-    const name = textIn(params, 'name') ?? (asJson ? undefined : '')
+    const typedName = textIn(params, 'name') ?? (asJson ? undefined : '')
     // Retain internal scopes, which code assigned and the form does not show.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
-    const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)
+    const { name, chosen } = checkAll({
+      name: () => (typedName === undefined ? undefined : validName(typedName)),
+      chosen: () => (keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)),
+    })
     await server.personalTokens.update(managed, {
       ...(name !== undefined && { name }),
       ...(chosen && { scopes: [...chosen, ...hidden] }),
