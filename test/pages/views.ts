@@ -75,6 +75,7 @@ export const sampleViews = (
     defaultScopes: ['notes:read'],
     optionalScopes: [],
   }
+  const edit = { version: 'a-version', stored: undefined, losses: [] }
   return {
     login: {
       action: '/login',
@@ -277,6 +278,7 @@ export const sampleViews = (
       previousSecretExpires: null,
       overlaps: [0, 3600, 86_400, 604_800],
       values,
+      edit,
       scopes,
       clientSecret: null,
       tryIt: {
@@ -310,6 +312,7 @@ export const sampleViews = (
       previousExpires: null,
       overlaps: [0, 3600, 86_400],
       values: { name: outside('Backup script'), scopes: ['notes:read'] },
+      edit,
       scopes,
       fresh: null,
       done: undefined,

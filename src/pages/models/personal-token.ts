@@ -1,4 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
+import type { EditState } from '../parts/edit-form.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
 /** The values of the fields in a personal token's form: the values that the user submitted, or the stored values. */
@@ -42,6 +43,7 @@ export interface PersonalTokenView {
   readonly previousExpires: number | null
   readonly overlaps: readonly number[]
   readonly values: Omit<PersonalTokenFormValues, 'expires'>
+  readonly edit: EditState<Omit<PersonalTokenFormValues, 'expires'>>
   readonly scopes: readonly Scope[]
   /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null

@@ -2,6 +2,7 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ClientFormValues } from '../models/client.ts'
+import { type EditedField, sorted } from './edit-form.ts'
 import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf, problemsOf, textField } from './forms.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
@@ -24,6 +25,22 @@ export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<stri
   default_scopes: client.defaultScopes,
   optional_scopes: client.optionalScopes,
 })
+
+/** Lists the fields of a client's form as text, to compare two versions. */
+export const editedFields = (frame: Frame): readonly EditedField<ClientFormValues>[] => {
+  const { facts } = frame.texts
+  const texts: Readonly<Record<string, (values: ClientFormValues) => string>> = {
+    name: ({ name }) => name,
+    description: ({ description }) => description.replaceAll('\r', '').trim(),
+    website: ({ website }) => website,
+    redirect_uris: ({ redirectUris }) => redirectUris.replaceAll('\r', '').trim(),
+    is_confidential: ({ isConfidential }) => (isConfidential ? facts.confidential : facts.public),
+    default_scopes: ({ defaultScopes }) => sorted(defaultScopes),
+    optional_scopes: ({ optionalScopes }) => sorted(optionalScopes),
+  }
+  const labels = clientLabels(frame)
+  return Object.entries(texts).map(([name, text]) => ({ name, label: labels[name] ?? name, text }))
+}
 
 /** Renders the fields of a new or existing client. */
 export const clientFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {

@@ -2,6 +2,7 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { NewPersonalTokenView } from '../models/personal-token.ts'
+import { type EditedField, sorted } from './edit-form.ts'
 import type { FormProblem } from './forms.ts'
 import { textField } from './forms.ts'
 import { scopeChoices } from './scopes.ts'
@@ -20,6 +21,14 @@ export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string
   scopes: token.scopes,
   overlap: token.rotate,
 })
+
+/** Lists the fields of the form that edits a personal token as text, to compare two versions. */
+export const editedFields = ({
+  texts: { token },
+}: Frame): readonly EditedField<TokenForm['values']>[] => [
+  { name: 'name', label: token.name, text: ({ name }) => name },
+  { name: 'scopes', label: token.scopes, text: ({ scopes }) => sorted(scopes) },
+]
 
 /** Renders the field for the name of a personal token. */
 export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Html =>

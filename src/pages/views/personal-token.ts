@@ -2,11 +2,13 @@ import type { PageTemplate } from '../frame.ts'
 import { filled, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
+import { editFields, editNotice, saveButton } from '../parts/edit-form.ts'
 import { badge, facts, lastUsed } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 import {
+  editedFields,
   expiresField,
   nameField,
   scopesField,
@@ -41,7 +43,7 @@ ${scopesField(view, frame)}
 
 /** The page on which a user sees, changes and deletes a personal token. */
 export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) => {
-  const { facts: words, frame: common, token: texts } = frame.texts
+  const { facts: words, token: texts } = frame.texts
   return layout(
     frame,
     view.name,
@@ -52,6 +54,7 @@ ${view.isExpired ? badge(words.expired, 'bad') : ''}
 </div>
 ${done(view.done)}
 ${formAlert(view.problem, tokenLabels(frame), frame)}
+${editNotice(view.edit, { typed: view.values, fields: editedFields(frame), lossTexts: {} }, frame)}
 ${view.isExpired ? caution(texts.expiredAbout) : ''}
 ${freshValue(view, frame)}
 <div class="card">
@@ -64,10 +67,10 @@ ${view.previousExpires === null ? '' : caution(filled(texts.previous, time(frame
 </div>
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
-${formId(frame)}
+${editFields(view.edit, frame)}
 ${nameField(view, frame)}
 ${scopesField(view, frame)}
-<p class="actions"><button type="submit">${common.save}</button></p>
+<p class="actions">${saveButton(view.edit, frame)}</p>
 </form>
 ${rotateForm(view, frame)}
 ${deleteForm(view, frame)}`,

@@ -5,7 +5,7 @@ import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { changeClient, type Marks, markClient } from './change-client.ts'
+import { type ChangeGuard, changeClient, type Marks, markClient } from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
   blank,
@@ -161,8 +161,9 @@ export class Clients {
     clientId: string,
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
+    guard?: ChangeGuard,
   ): Promise<Client> {
-    return changeClient(this.#rows, clientId, { changes, registration })
+    return changeClient(this.#rows, clientId, { changes, registration, guard })
   }
 
   /** Updates a client that becomes confidential, and creates its first secret in the same transaction. */
@@ -170,10 +171,11 @@ export class Clients {
     clientId: string,
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
+    guard?: ChangeGuard,
   ): Promise<ClientWithSecret> {
     return retryOnCollision(async () => {
       const clientSecret = this.#rows.newSecret()
-      const change = { changes, registration, clientSecret }
+      const change = { changes, registration, clientSecret, guard }
       const client = await changeClient(this.#rows, clientId, change)
       return { client, clientSecret }
     })

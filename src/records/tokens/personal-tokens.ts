@@ -3,7 +3,7 @@ import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
-import type { ScopeRegistry } from '../../model/scope.ts'
+import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -140,22 +140,31 @@ export class PersonalTokens {
 
   /**
    * Changes the name and the scopes. The scopes also apply to a former value that is still valid.
+   * @param guard runs before the write, with the stored values; if it throws, nothing is written
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
     { token, name: before }: ManagedToken,
     changes: { readonly name?: string; readonly scopes?: readonly string[] },
+    guard?: (before: { readonly name: string; readonly scopes: readonly string[] }) => void,
   ): Promise<void> {
-    const { store, scopes: registry, audit } = this.#context
+    const { store, scopes: registry, audit, clock } = this.#context
     const name = changes.name === undefined ? undefined : validName(changes.name)
     const scopes = changes.scopes && registry.validated(changes.scopes)
     await store.transaction(async (tx) => {
       const context = { ...this.#context, store: tx }
+      if (guard) {
+        // Lock the client, as `rotate` does, so that no concurrent change is overwritten.
+        await tx.clients.find(token.clientId)
+        const current = await tx.tokens.personal(token.id, clock())
+        if (current) guard({ name: current.name, scopes: current.fields.scopes })
+      }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
       const fields = changedFields({ name: before, scopes: token.scopes }, { name, scopes })
       const about = { ...ofToken(token, name ?? before), details: { fields } }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
-      if (!scopes) return
+      const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
+      if (!scopes || isSame) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {

@@ -14,8 +14,8 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-// The schemas omit these fields, which every form has.
-const common = ['csrf_token', 'form_id']
+// The schemas omit these fields, which only the forms of pages have.
+const common = ['csrf_token', 'form_id', 'version']
 
 const namesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:input|textarea|select|button)\b[^>]*\sname="([^"]+)"/g)].map(

@@ -1,10 +1,12 @@
 import { validName } from '../../../model/field-rules.ts'
 import { checkAll } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
+import { checkEdit, editState } from './edit.ts'
 import { listIn, textIn } from './form.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
@@ -34,6 +36,7 @@ export const showPersonalToken = async (
   const { done, secret } = await takeNotice(request)
   const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
+  const stored = { name, scopes: token.getVisibleScopes() }
   const view = {
     action: to.token(token.id),
     back: to.applications,
@@ -46,13 +49,8 @@ export const showPersonalToken = async (
     lastUsedAddress: lastUse?.address ?? null,
     previousExpires: managed.previousExpires,
     overlaps,
-    values:
-      refused && isEdit
-        ? {
-            name: refused.params.repeated('name')[0] ?? '',
-            scopes: listIn(refused.params, 'scopes'),
-          }
-        : { name, scopes: token.getVisibleScopes() },
+    values: refused && isEdit ? typedToken(refused.params) : stored,
+    edit: editState(stored, refused),
     scopes: server.scopes.choices(),
     fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
     done,
@@ -64,6 +62,11 @@ export const showPersonalToken = async (
     refused,
   })
 }
+
+const typedToken = (params: Parameters) => ({
+  name: params.repeated('name')[0] ?? '',
+  scopes: listIn(params, 'scopes'),
+})
 
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
@@ -90,9 +93,13 @@ export const personalTokenPage = settingsPage({
       name: () => (typedName === undefined ? undefined : validName(typedName)),
       chosen: () => (keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)),
     })
-    await server.personalTokens.update(managed, {
+    const changes = {
       ...(name !== undefined && { name }),
       ...(chosen && { scopes: [...chosen, ...hidden] }),
+    }
+    await server.personalTokens.update(managed, changes, (before) => {
+      const stored = { name: before.name, scopes: server.scopes.visible(before.scopes) }
+      checkEdit(params, { stored, typed: typedToken(params) })
     })
     const changed = (await server.personalTokens.find(signedIn.user.id, token.id)) ?? managed
     return {
