@@ -35,6 +35,7 @@ const variants: Readonly<Record<string, BrowserContextOptions>> = {
 
 /** The file names in docs/images of the selected screenshots, by picture and variant. */
 const selected: Readonly<Record<string, string>> = {
+  'notes light': 'start-page',
   'applications light': 'applications',
   'application-new-secret light': 'application',
   'token-new-value light': 'personal-token',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { StoreKind } from '../targets.ts'
 
-/** The URL of a PostgreSQL server on which this user can create databases; empty if no server is configured. */
+/** The URL of a PostgreSQL server, with a user who may create databases. Empty if no server is configured. */
 export const server = process.env.TEST_POSTGRES_URL ?? ''
 
 /** Runs one statement in the database at the URL. */
@@ -33,7 +33,7 @@ export const postgresVersion = async (): Promise<string | undefined> => {
   }
 }
 
-/** The databases of one run: one for each server. All are removed at the end, even after a failure. */
+/** The databases of one run. Each measured library gets its own. All are removed at the end, even after a failure. */
 export class Databases {
   readonly #removals: (() => Promise<unknown>)[] = []
 

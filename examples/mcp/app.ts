@@ -10,11 +10,16 @@ import { authOf, requireApiAuth, requireOauthScopes, rest } from 'svc-oauth2serv
 import { may } from '../notes/access.ts'
 import { createApp } from '../notes/app.ts'
 import type { Notes } from '../notes/notes.ts'
+import type { Demo } from '../notes/start-page/routes.ts'
 import { mcpAddress } from './options.ts'
 import { notesTools } from './tools.ts'
 
 /** Creates the notes application with an MCP server, which must be one of the authorization server's resources. */
-export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express => {
+export const createMcpApp = (
+  server: AuthorizationServer,
+  notes: Notes,
+  demo?: () => Demo | undefined,
+): Express => {
   const resource = mcpAddress(server.issuer)
   const app = express()
   app.disable('x-powered-by')
@@ -28,7 +33,7 @@ export const createMcpApp = (server: AuthorizationServer, notes: Notes): Express
     may('read'),
     toMcp(new URL(resource), notes),
   )
-  app.use(createApp(server, notes))
+  app.use(createApp(server, notes, demo))
   return app
 }
 

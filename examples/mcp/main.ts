@@ -1,8 +1,9 @@
 import { createAuthorizationServer, emailScope } from 'svc-oauth2server'
 import { closeOnSignal, fromEnvironment, listen, startProblem } from 'svc-oauth2server/environment'
-import { greet } from '../notes/first-start.ts'
+import { demoData, greet } from '../notes/first-start.ts'
 import { openNotes } from '../notes/notes.ts'
 import { notesRead, notesWrite } from '../notes/scopes.ts'
+import type { Demo } from '../notes/start-page/routes.ts'
 import { createMcpApp } from './app.ts'
 import { mcpAddress, mcpOptions } from './options.ts'
 
@@ -15,13 +16,19 @@ try {
     scopes: [emailScope, notesRead, notesWrite],
   })
   const notes = openNotes(dataFolder)
-  const http = await listen(createMcpApp(server, notes), { port, host })
+  let demo: Demo | undefined
+  const http = await listen(
+    createMcpApp(server, notes, () => demo),
+    { port, host },
+  )
   const close = async () => {
     notes.close()
     await server.close()
   }
   closeOnSignal(http, close, { drain: server.drain })
-  await greet(server)
+  const found = await demoData(server, notes)
+  demo = found.demo
+  greet(server, found.created)
   console.log(`The MCP server: ${mcpAddress(server.issuer)}`)
 } catch (error) {
   console.error(startProblem(error) ?? error)

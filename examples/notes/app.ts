@@ -1,20 +1,30 @@
 import express, { type Express } from 'express'
-import type { AuthorizationServer, PageSession } from 'svc-oauth2server'
+import type { AuthorizationServer } from 'svc-oauth2server'
 import {
   authOf,
   mount,
   page,
+  pageOf,
   requireApiAuth,
   requireOauthScopes,
   rest,
-  signedInUser,
 } from 'svc-oauth2server/express'
 import { abilityOf, may } from './access.ts'
-import { homePage } from './home-page.ts'
-import type { Notes } from './notes.ts'
+import { type Notes, noteProblem } from './notes.ts'
+import { linksOf } from './start-page/links.ts'
+import { notFoundPage } from './start-page/not-found-page.ts'
+import { type Demo, startPageRoutes } from './start-page/routes.ts'
+import { contentSecurityPolicy } from './start-page/shell.ts'
 
-/** Creates the notes application: its home page at `/`, its REST API under `/api`, and the authorization server. */
-export const createApp = (server: AuthorizationServer, notes: Notes): Express => {
+/**
+ * Creates the notes application: its start page at `/`, its REST API under `/api`, and the authorization server.
+ * @param demo returns the demo data of `npm start`; without it, there is no sample application
+ */
+export const createApp = (
+  server: AuthorizationServer,
+  notes: Notes,
+  demo: () => Demo | undefined = () => undefined,
+): Express => {
   const host = express()
   host.disable('x-powered-by')
   host.use(mount(server))
@@ -39,13 +49,12 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     may('create'),
     (req, res) => {
       const text: unknown = req.body?.text
-      if (typeof text !== 'string' || text.trim() === '' || text.length > 2_000) {
-        res
-          .status(400)
-          .json({ status: 400, message: 'text must be a string of 1 to 2000 characters.' })
+      const problem = noteProblem(text)
+      if (problem !== undefined) {
+        res.status(400).json({ status: 400, message: problem })
         return
       }
-      res.status(201).json(notes.add({ owner: userId(req), text }))
+      res.status(201).json(notes.add({ owner: userId(req), text: String(text) }))
     },
   )
   app.delete(
@@ -77,20 +86,16 @@ export const createApp = (server: AuthorizationServer, notes: Notes): Express =>
     res.status(404).json({ status: 404, message: 'There is no page at this address.' })
   })
 
-  app.get('/', page(server), (req, res) => {
-    res
-      .type('html')
-      .set('content-security-policy', contentSecurityPolicy)
-      .send(homePage(signedInUser(req), res.locals as PageSession, server))
-  })
+  app.use(startPageRoutes(server, notes, demo))
   host.use(new URL(server.issuer).pathname, app)
+  const links = linksOf(server)
+  host.use(page(server), async (req, res) => {
+    const markup = await notFoundPage({ links, session: pageOf(req) })
+    res.status(404).type('html').set('content-security-policy', contentSecurityPolicy).send(markup)
+  })
   host.use(failures)
   return host
 }
-
-// `connect-src` lets the scripts of the page call the REST API with the embedded JWT.
-const contentSecurityPolicy =
-  "default-src 'none'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const userId = (req: express.Request): string => String(authOf(req).user?.id)
 

@@ -1,7 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { type AuthorizationServer, InvalidField } from 'svc-oauth2server'
+import type { Notes } from './notes.ts'
+import { registerSample } from './sample-application/register.ts'
+import type { Demo } from './start-page/routes.ts'
 
 const email = 'demo@example.org'
+
+/** The notes of the demo user after the first start. */
+const firstNotes = ['Return the library books', 'Call the plumber', 'Book a table for Friday']
 
 const newPassword = (): string => {
   const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
@@ -9,26 +15,28 @@ const newPassword = (): string => {
   return [word(), word(), word(), word()].join('-')
 }
 
-/**
- * Prints instructions to try the example. At the first start, also creates a demo user with a personal access token.
- */
-export const greet = async (server: AuthorizationServer): Promise<void> => {
-  const { issuer } = server
-  const demo = await demoUser(server)
-  if (demo) {
+/** The credentials of the new demo user. */
+interface Created {
+  readonly password: string
+  readonly accessToken: string
+}
+
+/** Prints instructions to try the example, with the credentials of the demo user if this start created the user. */
+export const greet = ({ issuer }: AuthorizationServer, created: Created | undefined): void => {
+  if (created) {
     console.log(`
 A demo user was made. This is shown once:
 
   e-mail                 ${email}
-  password               ${demo.password}
-  personal access token  ${demo.accessToken}
+  password               ${created.password}
+  personal access token  ${created.accessToken}
 
 Try it:
 
-  curl -H 'Authorization: Bearer ${demo.accessToken}' ${issuer}/api/notes
+  curl -H 'Authorization: Bearer ${created.accessToken}' ${issuer}/api/notes
 `)
   }
-  console.log(`Open ${issuer}/ and log in${demo ? '' : ` (the demo user's password was shown at the first start; a new one: npx svc-oauth2server users set-password --user ${email})`}.
+  console.log(`Open ${issuer}/ and log in${created ? '' : ` (the demo user's password was shown at the first start; a new one: npx svc-oauth2server users set-password --user ${email})`}.
 The authorization server's metadata: ${wellKnown(issuer)}
 Stop with Ctrl-C. Everything is kept for the next start.`)
 }
@@ -38,17 +46,30 @@ const wellKnown = (issuer: string): string => {
   return `${origin}/.well-known/oauth-authorization-server${pathname.replace(/\/$/, '')}`
 }
 
-// One transaction creates the user and the token. If two processes start concurrently, only one creates the user.
-const demoUser = async (
+/** Creates the demo data at the first start, and finds it at later starts. */
+export const demoData = async (
   server: AuthorizationServer,
-): Promise<{ password: string; accessToken: string } | undefined> => {
+  notes: Notes,
+): Promise<{ readonly created: Created | undefined; readonly demo: Demo | undefined }> => {
+  const created = await createUser(server)
+  const user = await server.users.findByEmail(email)
+  if (!user) return { created, demo: undefined }
+  if (created) for (const text of firstNotes) notes.add({ owner: String(user.id), text })
+  const sampleClientId = await registerSample(server, user.id, server.issuer)
+  return { created, demo: { email, sampleClientId } }
+}
+
+// One transaction creates the user, the token and the application. If two processes start concurrently, only one creates
+// the user.
+const createUser = async (server: AuthorizationServer): Promise<Created | undefined> => {
   if (await server.users.findByEmail(email)) return undefined
   const password = newPassword()
   try {
     return await server.transaction(async (tx) => {
-      const user = await tx.users.create({ email, password })
+      const user = await tx.users.create({ email, password, isAdmin: true })
       const scopes = ['notes:read', 'notes:write', 'user:email']
       const { accessToken } = await tx.tokens.createPersonal('Demo', user.id, { scopes })
+      await registerSample(tx, user.id, server.issuer)
       return { password, accessToken }
     })
   } catch (error) {

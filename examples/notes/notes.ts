@@ -21,8 +21,19 @@ export interface Notes {
   close(): void
 }
 
-/** Opens the data of the application, which is in a separate database. */
-export const openNotes = (folder: string | undefined): Notes => {
+const maxLength = 2_000
+
+/** Returns the problem of the text of a new note; undefined if the text is valid. */
+export const noteProblem = (text: unknown): string | undefined =>
+  typeof text === 'string' && text.trim() !== '' && text.length <= maxLength
+    ? undefined
+    : `text must be a string of 1 to ${maxLength} characters.`
+
+/**
+ * Opens the data of the application, which is in a separate database.
+ * @param clock returns milliseconds since the epoch
+ */
+export const openNotes = (folder: string | undefined, clock: () => number = Date.now): Notes => {
   const db = new DatabaseSync(folder === undefined ? ':memory:' : join(folder, 'notes.sqlite'), {
     timeout: 2_000,
   })
@@ -45,7 +56,8 @@ export const openNotes = (folder: string | undefined): Notes => {
     of: (owner) => select.all(owner) as unknown as Note[],
     find: (id) =>
       Number.isSafeInteger(id) ? (find.get(id) as unknown as StoredNote | undefined) : undefined,
-    add: ({ owner, text }) => insert.get(owner, text, new Date().toISOString()) as unknown as Note,
+    add: ({ owner, text }) =>
+      insert.get(owner, text, new Date(clock()).toISOString()) as unknown as Note,
     delete: (id) => void remove.run(id),
     close: () => db.close(),
   }

@@ -104,6 +104,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
     asking: everything,
     larger: { ...diary, scope: 'notes:read notes:write user:email account:delete' },
     unchecked,
+    leaked: onTheWay,
     search: 'grace',
   }
 }

@@ -10,6 +10,9 @@ export interface Picture {
   readonly open: (page: Page) => Promise<void>
 }
 
+const safari =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15'
+
 const settings = '/account/settings/applications/'
 
 /** Lists every page in each of its states. */
@@ -37,6 +40,7 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
 
   const client = `${settings}clients/${sample.clientId}/`
   const token = `${settings}tokens/${sample.tokenId}/`
+  const leaked = '/account/settings/leaked/'
   const admin = '/admin/applications/'
   const { clientId, scope } = sample.asking
   const asks = (scopes: string, { clientId, redirectUri }: Registered = sample.asking): string =>
@@ -53,6 +57,19 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     const { user_code } = (await response.json()) as { readonly user_code: string }
     return user_code
   }
+  /** Runs the sample application until it shows its token. */
+  const runSample = async (page: Page): Promise<void> => {
+    await at('/sample/start')(page)
+    await page.locator('button[name="confirm"][value="yes"]').click()
+    await page.locator('.steps').waitFor()
+  }
+  /** Opens the start page with the answers to a session, a personal token and the sample application. */
+  const threeCalls = async (page: Page): Promise<void> => {
+    await runSample(page)
+    await at('/')(page)
+    await page.locator('form[action="/personal-token"] button').click()
+    await page.locator('[data-call] .answer').waitFor()
+  }
   const wrongUris = 'https://photo-print.example/callback\nhttp://photo-print.example/callback'
 
   return [
@@ -62,10 +79,23 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       as: 'nobody',
       open: submit('/login', '/login', { email: 'ada@example.org', password: 'x' }, '[role=alert]'),
     },
+    {
+      name: 'login-safari',
+      as: 'nobody',
+      open: async (page) => {
+        await page.setExtraHTTPHeaders({ 'user-agent': safari })
+        await at('/login')(page)
+        await page.setExtraHTTPHeaders({})
+      },
+    },
     { name: 'login-before-consent', as: 'nobody', open: at(asks(scope)) },
     { name: 'start-page', as: 'viewer', open: at('/start') },
     { name: 'start-page-of-nobody', as: 'nobody', open: at('/start') },
-    { name: 'host-page', as: 'viewer', open: at('/') },
+    { name: 'notes', as: 'viewer', open: threeCalls },
+    { name: 'notes-of-nobody', as: 'nobody', open: at('/') },
+    { name: 'notes-not-found', as: 'viewer', open: at('/no/such/page') },
+    { name: 'sample-application', as: 'viewer', open: runSample },
+    { name: 'sample-application-refused', as: 'viewer', open: at('/sample/callback?state=x') },
     { name: 'consent', as: 'viewer', open: at(asks(scope)) },
     {
       name: 'consent-to-more',
@@ -172,12 +202,40 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     },
     { name: 'activity', as: 'viewer', open: at('/account/settings/activity/') },
     { name: 'activity-empty', as: 'newcomer', open: at('/account/settings/activity/?after=0.0') },
+    { name: 'leaked', as: 'newcomer', open: at(leaked) },
+    {
+      name: 'leaked-unknown',
+      as: 'newcomer',
+      open: submit(leaked, leaked, { credential: 'x'.repeat(43) }, '.wrong'),
+    },
+    {
+      name: 'leaked-token',
+      as: 'viewer',
+      open: async (page) => {
+        await submit(leaked, leaked, { credential: sample.leaked }, '#credential-0')(page)
+        await page.locator('summary').first().click()
+      },
+    },
+    {
+      name: 'leaked-secret',
+      as: 'viewer',
+      open: submit(leaked, leaked, { credential: sample.asking.clientSecret }, '#credential-0'),
+    },
     { name: 'administration-activity', as: 'viewer', open: at('/admin/activity/') },
     {
       name: 'administration-activity-search',
       as: 'viewer',
       open: at(`/admin/activity/?${new URLSearchParams({ event: 'user.deleted', user: 'x' })}`),
     },
+    {
+      name: 'administration-search-for-a-secret',
+      as: 'viewer',
+      open: at(`${admin}?token=${'x'.repeat(60)}`),
+    },
+    { name: 'users', as: 'viewer', open: at('/admin/users/') },
+    { name: 'users-search', as: 'viewer', open: at('/admin/users/?user=nobody') },
+    { name: 'user', as: 'viewer', open: at(`/admin/users/${sample.newcomer.id}/`) },
+    { name: 'user-own', as: 'viewer', open: at(`/admin/users/${sample.viewer.id}/`) },
     { name: 'administration', as: 'viewer', open: at(admin) },
     {
       name: 'administration-search',

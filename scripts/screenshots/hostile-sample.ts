@@ -59,6 +59,7 @@ export const fillWithHostility: FillSample = async (server, clock) => {
     expiresIn: 60,
   })
   const token = await server.tokens.createPersonal(wide, viewer.id, { scopes })
+  const { accessToken: leaked } = await server.tokens.createPersonal(wide, viewer.id, { scopes })
   const actor = { user: viewer, address: device.address }
   await server.administration.actOnClient(own.clientId, 'verify', actor)
   clock.daysAgo(0)
@@ -72,6 +73,7 @@ export const fillWithHostility: FillSample = async (server, clock) => {
     asking: { ...asking, scope: scopes.join(' ') },
     larger: { ...own, scope: [...scopes, 'account:delete'].join(' ') },
     unchecked: await uncheckedClients(server, { name: wide, address, document: address }),
+    leaked,
     search: wide,
   }
 }

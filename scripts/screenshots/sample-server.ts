@@ -8,6 +8,7 @@ import { type AuthorizationServer, createAuthorizationServer } from 'svc-oauth2s
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
+import { registerSample } from '../../examples/notes/sample-application/register.ts'
 import { type FillSample, type Sample, sampleClock, sampleOptions } from './sample.ts'
 
 /** The notes example with the embedded authorization server and a sample in its database. */
@@ -34,11 +35,20 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
     random: newDeterministicRandom(),
     log: () => undefined,
   })
-  const notes = openNotes(undefined)
-  http.on('request', createApp(server, notes))
+  const notes = openNotes(undefined, clock.now)
+  const sample = await fill(server, clock)
+  const { viewer } = sample
+  for (const text of ['Return the library books', 'Call the plumber', 'Book a table for Friday'])
+    notes.add({ owner: String(viewer.id), text })
+  const sampleClientId = await registerSample(server, viewer.id, server.issuer)
+  const demo = { email: viewer.email, sampleClientId }
+  http.on(
+    'request',
+    createApp(server, notes, () => demo),
+  )
   return {
     server,
-    sample: await fill(server, clock),
+    sample,
     [Symbol.asyncDispose]: async () => {
       http.close()
       http.closeAllConnections()

@@ -81,6 +81,8 @@ export interface Sample {
   readonly larger: Registered & { readonly scope: string }
   /** Unverified applications: one that registered itself, and one with a metadata document. */
   readonly unchecked: Readonly<Record<'registered' | 'described', string>>
+  /** The value of a valid token of the viewer. */
+  readonly leaked: string
   /** The text that an administrator searches for. */
   readonly search: string
 }

@@ -109,10 +109,16 @@ export const oauthScopes = (scopes: readonly string[], { any = false } = {}): Gu
       if (refusal) return refusal
       const { kind, scopes: held } = auth
       const passes = kind !== 'anonymous' && (held === null || suffice(held))
-      return passes ? undefined : server.challenge(result, named())
+      if (!passes) return server.challenge(result, named())
+      // With `any`, the application may use each of the listed scopes that the token holds.
+      if (held) server.resourceServer.noteScopes(auth, any ? shared(scopes, held) : scopes)
+      return undefined
     },
   }
 }
+
+const shared = (scopes: readonly string[], held: readonly string[]): readonly string[] =>
+  scopes.filter((scope) => held.includes(scope))
 
 /**
  * Returns the caller that the REST extension authenticated.

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { AuthorizationServer } from '../index.ts'
 import { auditEvents, isBuiltInEventName } from '../model/audit-event.ts'
 import { auditToWire } from '../model/audit-wire.ts'
+import { routineCountToWire } from '../model/routine-count.ts'
 import { CommandError, shown, UsageError } from './errors.ts'
 import { noSuchUser } from './find-user.ts'
 import { single } from './options.ts'
@@ -38,6 +39,20 @@ Example:
     )
     .helpCommand(false)
     .action(printAudit)
+  audit
+    .command('counts')
+    .description(
+      'Prints the numbers of routine events by hour, client, user and grant, one JSON object per line, the earliest hour first. Routine events are refreshed tokens, exchanged tokens, and tokens that clients request for themselves.',
+    )
+    .addHelpText(
+      'after',
+      `
+The options of audit also select counts. --since and --until select hours.
+
+Example:
+  $ svc-oauth2server audit counts --since 2026-11-01`,
+    )
+    .action(printCounts)
   audit
     .command('verify')
     .description(
@@ -84,9 +99,22 @@ const verifyAudit = async (
   })
 }
 
-const printAudit = async (
+const printAudit = (options: AuditOptions, command: Command): Promise<void> =>
+  found(options, command, async (search, { activity }) => {
+    for await (const event of activity.all(search)) print(auditToWire(event))
+  })
+
+const printCounts = (_options: object, command: Command): Promise<void> =>
+  found(command.optsWithGlobals<AuditOptions>(), command, async (search, { activity }) => {
+    for await (const count of activity.counts(search)) print(routineCountToWire(count))
+  })
+
+type Search = Parameters<AuthorizationServer['activity']['search']>[0]
+
+const found = async (
   { event, user, client, ...times }: AuditOptions,
   command: Command,
+  show: (search: Search, server: AuthorizationServer) => Promise<void>,
 ): Promise<void> => {
   if (event !== undefined && !isBuiltInEventName(event) && !event.includes('/')) {
     const known = Object.keys(auditEvents).join(', ')
@@ -95,8 +123,7 @@ const printAudit = async (
   const [since, until] = [timeIn(times.since), timeIn(times.until)]
   await withServer(command, async (server) => {
     if (user !== undefined) await checkUser(user, server)
-    const search = { event, user, clientId: client, since, until }
-    for await (const found of server.activity.all(search)) print(auditToWire(found))
+    await show({ event, user, clientId: client, since, until }, server)
   })
 }
 

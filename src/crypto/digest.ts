@@ -15,6 +15,7 @@ export type SecretKind =
   | 'session'
   | 'settings_notice'
   | 'settings_form'
+  | 'ended_tokens'
   | 'pushed_request'
   | 'device_code'
   | 'user_code'
@@ -23,6 +24,7 @@ export type SecretKind =
   | 'dpop_proof'
   | 'registration_token'
   | 'leaked_credential'
+  | 'looked_up'
   | 'user_link'
   | OwnKind
 

@@ -7,14 +7,14 @@ export interface Addresses {
 
 /**
  * Returns the paths that the server handles. For a path with a parameter, the server handles everything below the
- * directory that contains the parameter. For a path that ends in a slash, except the start page `root`, the server
- * handles the path with and without the slash and everything below it.
+ * directory that contains the parameter. For a path that ends in a slash, the server handles the path with and without
+ * the slash and everything below it. Below the `roots`, the application may have pages of its own.
  */
 export const addressesOf = (
   paths: readonly string[],
-  { root, prefix }: { readonly root: string; readonly prefix: string },
+  { roots, prefix }: { readonly roots: readonly string[]; readonly prefix: string },
 ): Addresses => {
-  const claimed = [prefix, ...paths.flatMap((path) => folderOf(path, root) ?? [])]
+  const claimed = [prefix, ...paths.flatMap((path) => folderOf(path, roots) ?? [])]
   const folders = [...new Set(claimed)].filter(
     (folder) => !claimed.some((other) => other !== folder && folder.startsWith(other)),
   )
@@ -27,10 +27,10 @@ export const addressesOf = (
   }
 }
 
-const folderOf = (path: string, root: string): string | undefined => {
+const folderOf = (path: string, roots: readonly string[]): string | undefined => {
   const parameter = path.indexOf(':')
   if (parameter >= 0) return path.slice(0, path.lastIndexOf('/', parameter) + 1)
-  return path.endsWith('/') && path !== root ? path : undefined
+  return path.endsWith('/') && !roots.includes(path) ? path : undefined
 }
 
 /** Returns the path. If the path ends in a slash, also returns it without the slash. */

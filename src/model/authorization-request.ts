@@ -16,5 +16,8 @@ export interface AuthorizationRequest {
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** `consent` shows the consent page again, `login` requires a new login, `none` shows no page. */
-export type Prompt = 'none' | 'login' | 'consent'
+/**
+ * `consent` shows the consent page again, `login` requires a new login, `select_account` lets the user log in with
+ * another account, `none` shows no page.
+ */
+export type Prompt = 'none' | 'login' | 'consent' | 'select_account'

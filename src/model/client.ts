@@ -175,7 +175,11 @@ export class Client {
 
   /** Compares a client secret in constant time; `now` is in milliseconds since the epoch. */
   checkSecret(secret: string, now: number): boolean {
-    const digest = digestOf('client_secret', secret)
+    return this.hasSecretDigest(digestOf('client_secret', secret), now)
+  }
+
+  /** Compares the digest of a client secret in constant time. @internal */
+  hasSecretDigest(digest: Digest, now: number): boolean {
     const isCurrent = constantTimeEqual(digest, this.clientSecret)
     const { previousClientSecret: previous, previousClientSecretExpires: expires } = this
     if (previous === null || expires === null || expires <= now) return isCurrent

@@ -21,6 +21,8 @@ export type FieldProblem =
   | 'expiresInPast'
   | 'expiresTooLate'
   | 'expiresMissing'
+  | 'expiredForGood'
+  | 'undoTooLate'
   | 'confirmName'
   | 'notRotatable'
   | 'changedMeanwhile'
@@ -28,6 +30,13 @@ export type FieldProblem =
   | 'passwordWrong'
   | 'passwordTooShort'
   | 'passwordTooLong'
+  | 'looksLikeSecret'
+  | 'ownAccount'
+  | 'usersElsewhere'
+  | 'credentialMissing'
+  | 'credentialsTooMany'
+  | 'credentialUnknown'
+  | 'credentialNotYours'
   | 'other'
 
 /** The problem of an invalid field, for the message in the language of the reader. */

@@ -22,14 +22,21 @@ export interface FrameLinks {
   readonly stylesheet: string
   readonly script: string
   readonly home: string
+  /** The overview of a user's tokens and applications. */
   readonly applications: string
+  readonly tokens: string
+  readonly clients: string
+  readonly authorized: string
   /** The sessions page; null if the application has its own login, and therefore its own sessions. */
   readonly sessions: string | null
   /** The page on which users change their passwords; null if the application manages the passwords. */
   readonly password: string | null
   /** The activity page of the user's account. */
   readonly activity: string
+  /** The page on which a user looks up and ends leaked secrets. */
+  readonly leaked: string
   readonly admin: string
+  readonly adminUsers: string
   readonly adminActivity: string
   readonly login: string
   /** The page on which a user who forgot the password requests a link; null without the option `sendUserLink`. */

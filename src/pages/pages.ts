@@ -4,20 +4,27 @@ import { shownOncePage } from './parts/shown-once.ts'
 import { activityPage } from './views/activity.ts'
 import { adminPage } from './views/admin.ts'
 import { adminActivityPage } from './views/admin-activity.ts'
+import { adminUserPage } from './views/admin-user.ts'
+import { adminUsersPage } from './views/admin-users.ts'
 import { applicationsPage } from './views/applications.ts'
 import { authorizationPage } from './views/authorization.ts'
+import { authorizedPage } from './views/authorized.ts'
 import { clientPage, newClientPage } from './views/client.ts'
+import { clientsPage } from './views/clients.ts'
 import { consentPage } from './views/consent.ts'
 import { deviceDonePage, devicePage } from './views/device.ts'
 import { deviceConsentPage } from './views/device-consent.ts'
+import { endSelectedPage } from './views/end-selected.ts'
 import { errorPage } from './views/error.ts'
 import { homePage } from './views/home.ts'
+import { leakedPage } from './views/leaked.ts'
 import { loginPage } from './views/login.ts'
 import { openLinkPage } from './views/open-link.ts'
 import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
 import { requestLinkPage } from './views/request-link.ts'
 import { sessionsPage } from './views/sessions.ts'
+import { personalTokensPage } from './views/tokens.ts'
 
 /** The built-in pages by name. An application may replace each of them. */
 export const builtInPages = {
@@ -32,6 +39,10 @@ export const builtInPages = {
   problem: problemPage,
   home: homePage,
   applications: applicationsPage,
+  personalTokens: personalTokensPage,
+  clients: clientsPage,
+  authorized: authorizedPage,
+  endSelected: endSelectedPage,
   newClient: newClientPage,
   client: clientPage,
   newPersonalToken: newPersonalTokenPage,
@@ -41,7 +52,10 @@ export const builtInPages = {
   password: passwordPage,
   shownOnce: shownOncePage,
   activity: activityPage,
+  leaked: leakedPage,
   admin: adminPage,
+  adminUsers: adminUsersPage,
+  adminUser: adminUserPage,
   adminActivity: adminActivityPage,
 } as const
 

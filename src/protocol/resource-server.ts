@@ -24,6 +24,8 @@ export interface ResourceServerOptions {
   readonly clock: () => number
   /** Called for every accepted token. The function must not block. */
   readonly noteUse: (found: FoundToken, now: number, address: string) => void
+  /** Called with the scopes that a guard required from a personal token. The function must not block. */
+  readonly noteScopes: (tokenId: number, scopes: readonly string[]) => void
   /** Called with the outcome of every token look-up. */
   readonly noteLookup: (outcome: LookupOutcome) => void
   readonly limits: Pick<Limits, 'check' | 'spend' | 'countFailure'>
@@ -46,6 +48,10 @@ export interface ResourceServerOptions {
 }
 
 const lacksScope = 'The token lacks a scope that is needed.'
+const notValid = 'The access token is not valid.'
+// The holder of a valid token may know the reason, and needs the resource to request another token.
+const issuedForAnother = (resource: string): string =>
+  `The access token was not issued for this resource. Request a token with resource=${resource}`
 
 // Two headers were joined by a comma; the second may have the scheme.
 const servedScheme = /(?:^|,) *(?:bearer|dpop)(?: |$)/i
@@ -94,6 +100,11 @@ export class ResourceServer {
     return this.#challenge('insufficient_scope', lacksScope, operation)
   }
 
+  /** Records the scopes that a guard required from an accepted caller, for the hint about unused scopes. */
+  noteScopes({ kind, tokenId }: Auth, scopes: readonly string[]): void {
+    if (kind === 'personal_token' && tokenId !== null) this.#options.noteScopes(tokenId, scopes)
+  }
+
   /** Returns the error for a caller without the required scopes, or undefined for a caller with all of them. */
   challenge(
     { auth, resource, isDpop = false }: Pick<AuthResult, 'auth' | 'resource' | 'isDpop'>,
@@ -109,7 +120,7 @@ export class ResourceServer {
 
   /** Returns the error for a token that is not valid for this request. The error does not reveal the reason. */
   invalidToken(operation: Operation = {}): OAuthError {
-    return this.#challenge('invalid_token', 'The access token is not valid.', operation)
+    return this.#challenge('invalid_token', notValid, operation)
   }
 
   /**
@@ -176,7 +187,11 @@ export class ResourceServer {
     const now = clock()
     if (isExpired(found.token.expires, now)) throw this.#refusedToken('expired', presented)
     if (!isActive(found)) throw this.#refusedToken('inactive', presented)
-    if (!this.#isForHere(presented, found)) throw this.#refusedToken('misplaced', presented)
+    if (!this.#hasRightScheme(presented, found)) throw this.#refusedToken('misplaced', presented)
+    if (!this.#isForHere(presented, found)) {
+      const { resource = this.#options.realm } = credentials
+      throw this.#refusedToken('misplaced', presented, issuedForAnother(resource))
+    }
     const checking = check(presented, found)
     if (checking) await checking
     const headers = this.#options.tokenQuota > 0 ? await this.#spend(found) : undefined
@@ -213,12 +228,17 @@ export class ResourceServer {
     }
   }
 
-  // A bound token requires the DPoP scheme, and a restricted token is valid only for its resources.
-  #isForHere({ scheme, credentials }: PresentedToken, { token }: FoundToken): boolean {
-    const { acceptsDpop, requiresDpop, realm } = this.#options
+  // A bound token requires the DPoP scheme.
+  #hasRightScheme({ scheme }: PresentedToken, { token }: FoundToken): boolean {
+    const { acceptsDpop, requiresDpop } = this.#options
     const isBound = token.keyThumbprint !== null
     if ((scheme === 'dpop') !== isBound || (isBound && !acceptsDpop)) return false
-    if (requiresDpop && !isBound && !token.isPersonal) return false
+    return isBound || !requiresDpop || token.isPersonal
+  }
+
+  // A restricted token is valid only for its resources.
+  #isForHere({ credentials }: PresentedToken, { token }: FoundToken): boolean {
+    const { realm } = this.#options
     const { resource = realm, requireAudience = false } = credentials
     return (requireAudience ? isIssuedFor : isFor)(token, resource, realm)
   }
@@ -250,9 +270,13 @@ export class ResourceServer {
     throw refusal
   }
 
-  #refusedToken(outcome: LookupOutcome, { scheme, credentials }: PresentedToken): OAuthError {
+  #refusedToken(
+    outcome: LookupOutcome,
+    { scheme, credentials }: PresentedToken,
+    description = notValid,
+  ): OAuthError {
     this.#options.noteLookup(outcome)
-    const refused = this.invalidToken(credentials)
+    const refused = this.#challenge('invalid_token', description, credentials)
     // Send the challenge in the scheme of the request (RFC 9449 §7.2) if this server supports the scheme.
     return scheme === 'dpop' && this.#options.acceptsDpop
       ? this.dpopRefusal('invalid_token', refused.message, credentials)

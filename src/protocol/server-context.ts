@@ -9,6 +9,7 @@ import type { LogSink } from '../model/log.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { RegisterClient } from '../model/register-client.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
+import type { FindClaims } from '../model/standard-claims.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
@@ -105,6 +106,8 @@ export interface HostHooks {
   readonly registerClient: RegisterClient | undefined
   /** Receives each credential that a secret scanner found. */
   readonly onLeaked: OnLeaked | undefined
+  /** Returns claims about a user, for clients with OpenID Connect. */
+  readonly claims: FindClaims | undefined
   /** Sends a link to a built-in user. */
   readonly sendUserLink: SendUserLink | undefined
 }

@@ -1,5 +1,6 @@
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
+import type { Credential } from '../model/credential.ts'
 import type { User } from '../model/user.ts'
 import type { TransientValues } from '../records/transient-values.ts'
 
@@ -17,13 +18,25 @@ export interface PendingAuthorization {
 /** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */
 export interface Notice {
   readonly done?: string
+  /** The problem that the page explains. */
+  readonly problem?: 'looksLikeSecret'
+  /** The list that shows the confirmation, on a page with several lists. */
+  readonly list?: 'clients' | 'tokens'
   /** A new client secret or token, which is displayed once and not stored elsewhere. */
   readonly secret?: string
+  /** The ID with which the user can undo the action for a few seconds. */
+  readonly undo?: string
 }
 
 /** The URL to which a settings form redirected; null while the form is being processed. */
 export interface Outcome {
   readonly location: string | null
+}
+
+/** The credentials in a text that a user pasted, without their values, bound to the session of the user. */
+export interface LookedUp {
+  readonly sessionId: string
+  readonly credentials: readonly Credential[]
 }
 
 /** The short-lived values of the built-in endpoints. */
@@ -32,6 +45,8 @@ export interface ShortLived {
   readonly pending: TransientValues<PendingAuthorization>
   /** By session and URL. */
   readonly notices: TransientValues<Notice>
+  /** The credentials that a user looked up, by a random name. */
+  readonly lookedUp: TransientValues<LookedUp>
   /** By session and content. */
   readonly forms: TransientValues<Outcome>
 }

@@ -1,12 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InvalidField } from '../model/invalid-field.ts'
 import type { User, UserId } from '../model/user.ts'
+import type { ClientWithOwner } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { TokenWithNames } from '../store/contract/tokens.ts'
-import { byUser } from './audit/audit-trail.ts'
+import { byUser, ofUser } from './audit/audit-trail.ts'
+import { AuthorizedApplications } from './authorized-applications.ts'
 import type { ListedClient } from './clients/client-input.ts'
 import { Clients } from './clients/clients.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
+
+/** The maximum number of rows that one transaction or query reads. */
+const endedAtOnce = 100
 
 /** The acting administrator and the origin of the request. */
 export interface Actor {
@@ -73,6 +79,34 @@ export class Administration {
       if (!token) throw new InvalidField('token_id', 'There is no such token.')
       await tokens.revoke(token, 'token.deleted')
     })
+  }
+
+  /**
+   * Revokes the personal tokens of a user, the access of all applications to the account, and the tokens that the user's
+   * applications requested on their own behalf.
+   */
+  async endTokensOfUser(user: Pick<User, 'id' | 'email'>): Promise<void> {
+    const { store, clock, audit } = this.#context
+    await new AuthorizedApplications(this.#context).revokeAll(user.id)
+    let count = 0
+    let part: number
+    do {
+      part = await store.transaction((tx) =>
+        tx.clients.deletePersonalOf(user.id, clock(), endedAtOnce),
+      )
+      count += part
+      await nextTurn()
+    } while (part === endedAtOnce)
+    for (let after: string | null = null; ; ) {
+      const page: Page<ClientWithOwner> = await store.clients.ofOwner(user.id, {
+        after,
+        limit: endedAtOnce,
+      })
+      for (const { fields } of page.items) await store.clients.endOwnTokens(fields.clientId)
+      after = page.next
+      if (after === null) break
+    }
+    await audit.add(store, 'user.tokens_ended', { ...ofUser(user), details: { count } })
   }
 
   #inNameOf({ user, address }: Actor, tx: RecordsContext): RecordsContext {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
+import type { ClientSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { AuthorizedTokenRow, TokenUse } from '../store/contract/tokens.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
@@ -52,8 +53,30 @@ export class AuthorizedApplications {
 
   /** Lists the applications that a user authorized, the newest application first. */
   async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedApplication>> {
-    const { store, keys, clock } = this.#context
     const { items, next } = await new Clients(this.#context).authorizedBy(userId, cursor)
+    return { items: await this.#withDevices(userId, items), next }
+  }
+
+  /** Lists the summaries of the same applications, of which a page shows a part. */
+  summariesOf(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+    return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
+  }
+
+  /** Returns the applications with these IDs that the user authorized, in the order of the IDs. */
+  async among(
+    userId: UserId,
+    clientIds: readonly string[],
+  ): Promise<readonly AuthorizedApplication[]> {
+    const clients = await new Clients(this.#context).among(clientIds)
+    const listed = await this.#withDevices(userId, clients)
+    return listed.filter(({ grantedAt, devices }) => grantedAt !== null || devices.length > 0)
+  }
+
+  async #withDevices(
+    userId: UserId,
+    items: readonly Client[],
+  ): Promise<readonly AuthorizedApplication[]> {
+    const { store, keys, clock } = this.#context
     const ids = items.map(({ clientId }) => clientId)
     const [consents, rows] = await Promise.all([
       store.consents.ofUser(userId, ids),
@@ -85,7 +108,7 @@ export class AuthorizedApplications {
     // A row of a former user with this ID may have added an application to the list.
     const isOwn = ({ grantedAt, devices }: AuthorizedApplication) =>
       earliest <= 0 || grantedAt !== null || devices.length > 0
-    return { items: listed.filter(isOwn), next }
+    return listed.filter(isOwn)
   }
 
   /** Returns the authorization of a token of the user; undefined for an unknown token or a token of another user. */

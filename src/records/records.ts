@@ -5,6 +5,7 @@ import { AuthorizedApplications } from './authorized-applications.ts'
 import { Clients } from './clients/clients.ts'
 import { Consents } from './consents.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
+import { EndedTokens } from './tokens/ended-tokens.ts'
 import { PersonalTokens } from './tokens/personal-tokens.ts'
 import { Tokens } from './tokens/tokens.ts'
 import { Users } from './users/users.ts'
@@ -14,6 +15,7 @@ export interface Records {
   readonly clients: Clients
   readonly tokens: Tokens
   readonly personalTokens: PersonalTokens
+  readonly endedTokens: EndedTokens
   readonly authorizedApplications: AuthorizedApplications
   readonly administration: Administration
   readonly activity: Activity
@@ -33,6 +35,7 @@ export const records = (context: RecordsContext): Records => ({
   clients: new Clients(context),
   tokens: new Tokens(context),
   personalTokens: new PersonalTokens(context),
+  endedTokens: new EndedTokens(context),
   authorizedApplications: new AuthorizedApplications(context),
   administration: new Administration(context),
   activity: new Activity(context),

@@ -68,6 +68,18 @@ export class TransientValues<T> {
     return transients.increment(`${this.#key(name)}:failures`, expiresAt, clock())
   }
 
+  /** Returns whether there is a value whose name has this digest. */
+  async hasDigest(digest: Digest): Promise<boolean> {
+    const key = `${this.#kind}:${digest}`
+    const { transients, clock } = this.#context
+    return this.#opened(key, await transients.get(key, clock())) !== undefined
+  }
+
+  /** Removes the value whose name has this digest. */
+  deleteDigest(digest: Digest): Promise<void> {
+    return this.#context.transients.delete(`${this.#kind}:${digest}`)
+  }
+
   /** Removes the value, if it exists. */
   delete(name: string): Promise<void> {
     return this.#context.transients.delete(this.#key(name))

@@ -23,6 +23,7 @@ export const buildResourceServer = (
   )
   return new ResourceServer({
     noteUse: (found, now, address) => uses.note(found, now, address),
+    noteScopes: (tokenId, scopes) => uses.noteScopes(tokenId, scopes),
     noteLookup: telemetry.tokenLookup,
     getToken: (by) => traces.step('oauth2server.token_lookup', () => provider.getToken(by)),
     userProxy: (user) => new UserProxy(user, records.users),

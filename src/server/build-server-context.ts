@@ -7,15 +7,23 @@ import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
-import type { Notice, Outcome, PendingAuthorization, ShortLived } from '../protocol/short-lived.ts'
+import type {
+  LookedUp,
+  Notice,
+  Outcome,
+  PendingAuthorization,
+  ShortLived,
+} from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
+import type { Records } from '../records/records.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
 import { buildResourceServer } from './build-resource-server.ts'
 import type { ObservedStore } from './observe-store.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
@@ -23,7 +31,7 @@ import type { SelectedPlugIns } from './select-plug-ins.ts'
 /** Builds the context that grants, endpoints and extensions receive. */
 export const buildServerContext = (
   prepared: Prepared,
-  { databaseTransients, queue }: ObservedStore,
+  { databaseTransients, queue, counts }: ObservedStore,
   built: BuiltRecords,
   plugIns: SelectedPlugIns,
   { health }: Readiness,
@@ -40,6 +48,7 @@ export const buildServerContext = (
     ...records,
     ...provider,
     getClient: clientFinder(extensions, provider, () => server),
+    recallClient: mayRecall(options) ? (clientId) => recalled(records, clientId) : () => undefined,
     issuer,
     basePath,
     settings,
@@ -69,13 +78,15 @@ export const buildServerContext = (
     operations: {
       isReady: async () => (await health()).isReady,
       health,
-      flushAudit: () => queue.flushBriefly(),
+      flushAudit: async () =>
+        void (await Promise.all([queue.flushBriefly(), counts.flushBriefly()])),
       flushTokenUses: () => uses.flushBriefly(),
       countGrant: prepared.telemetry.grant,
     },
     hostHooks: {
       registerClient: options.registerClient,
       onLeaked: options.onLeaked,
+      claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
@@ -101,8 +112,31 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   codes: new TransientValues<AuthorizationCode>('authorization_code', context),
   pending: new TransientValues<PendingAuthorization>('authorization_request', context),
   notices: new TransientValues<Notice>('settings_notice', context),
+  lookedUp: new TransientValues<LookedUp>('looked_up', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
+
+/** Returns whether the application replaces no step of a token request, so that the steps may be repeated. */
+const mayRecall = ({
+  getClient,
+  saveToken,
+  extensions = [],
+}: AuthorizationServerOptions): boolean =>
+  !getClient &&
+  !saveToken &&
+  extensions.every(
+    ({ findClient, onTokenIssue, onTokenResponse }) =>
+      !findClient && !onTokenIssue && !onTokenResponse,
+  )
+
+const recalled = (
+  { clients }: Records,
+  clientId: string,
+): ReturnType<ServerContext['recallClient']> => {
+  const found = clients.recall(clientId)
+  const isOwn = found && !found.client.isPersonal && found.client.origin !== 'metadata_document'
+  return isOwn ? found : undefined
+}
 
 /** Returns a function that looks up a client in the extensions first, then with the provider operation. */
 const clientFinder = (

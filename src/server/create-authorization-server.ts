@@ -53,6 +53,7 @@ export const createAuthorizationServer = async (
       await built.uses.flush()
       observed.failedLogins.flush()
       await observed.queue.close()
+      await observed.counts.close()
       await sweeper.coverAuditLog()
       await external?.close()
       hidePool?.()

@@ -24,7 +24,7 @@ export interface HostTransactions {
 
 export const hostTransactions = (
   { database }: Pick<OpenedStore, 'database'>,
-  { observe, hooks, isStored }: Pick<ObservedStore, 'observe' | 'hooks' | 'isStored'>,
+  { observe, listener, isStored }: Pick<ObservedStore, 'observe' | 'listener' | 'isStored'>,
   { context }: Pick<BuiltRecords, 'context'>,
 ): HostTransactions => {
   const closing = new AbortController()
@@ -37,7 +37,7 @@ export const hostTransactions = (
     if (!(await isCommitted(outcome, closing.signal))) return
     // Without the proof, the application has rolled back to an earlier savepoint of its own.
     if ((await database.transients.take(proof, context.clock())) === undefined) return
-    for (const event of events) hooks.notify(event)
+    for (const event of events) listener.notify(event)
     for (const removal of removals) await context.removed(removal)
   }
 
@@ -62,14 +62,18 @@ export const hostTransactions = (
           return transaction.result
         },
       }
-      const listener = { isListening: true, notify: (event: AuditEvent) => void events.push(event) }
+      const collector = {
+        isListening: true,
+        notify: (event: AuditEvent) => void events.push(event),
+      }
       const own: RecordsContext = {
         ...context,
-        store: notifying(inHost, listener, isStored),
+        store: notifying(inHost, collector, isStored),
         removed: async (removal) => void removals.push(removal),
       }
       const result = await withinTransaction(own, (tx) => work(records(tx)))
-      const isNeeded = (hooks.isListening && events.length > 0) || removals.length > 0
+      const isHeard = (event: AuditEvent) => listener.isListening || isStored?.(event) === false
+      const isNeeded = events.some(isHeard) || removals.length > 0
       // Nothing waits for this promise: the application commits after `run` has returned.
       if (begun && isNeeded) afterCommit(begun, events, removals).catch(() => undefined)
       return result

@@ -1,13 +1,16 @@
+import { randomNumber, systemRandom } from '../crypto/random.ts'
 import { currentOrigin } from '../http/request-scope.ts'
 import type { AuditEvent } from '../model/audit-event.ts'
+import { isCounted } from '../model/routine-count.ts'
 import { ownEvents } from '../protocol/extension-names.ts'
+import { AuditCounts } from '../records/audit/audit-counts.ts'
 import { AuditHooks } from '../records/audit/audit-hooks.ts'
 import { AuditQueue } from '../records/audit/audit-queue.ts'
 import { AuditTrail, sealedEvent } from '../records/audit/audit-trail.ts'
 import { FailedLogins } from '../records/users/failed-logins.ts'
 import type { Transients } from '../store/contract/transients.ts'
 import { decorated } from '../store/decorated.ts'
-import { notifying } from '../store/notify-after-commit.ts'
+import { type Listener, notifying } from '../store/notify-after-commit.ts'
 import type { Store } from '../store/store.ts'
 import { memoryTransients } from '../store/transients/memory-transients.ts'
 import type { OpenedStore } from './open-store.ts'
@@ -19,12 +22,15 @@ export interface ObservedStore {
   readonly store: Store
   /** Wraps the operations of a store like those of `store`, but notifies no hooks. */
   readonly observe: <S extends Store>(store: S) => S
-  /** Selects the events that are stored; undefined if all are. */
+  /** Calls the hooks, and counts routine events. */
+  readonly listener: Listener
+  /** Selects the events that are stored as rows; undefined if all are. */
   readonly isStored: ((event: AuditEvent) => boolean) | undefined
   /** The short-lived values in the database; undefined if `store` already stores them there. */
   readonly databaseTransients: Transients | undefined
   readonly hooks: AuditHooks
   readonly queue: AuditQueue
+  readonly counts: AuditCounts
   readonly failedLogins: FailedLogins
   readonly audit: AuditTrail
 }
@@ -45,8 +51,19 @@ export const observeStore = (
     names ? ownEvents(names) : [],
   )
   const hooks = new AuditHooks(log, declared)
-  const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !event.isRoutine
-  const store = notifying(observed, hooks, isStored)
+  // Two processes must not share a writer, even if a test injects the same random source into both.
+  const counts = new AuditCounts(observed, log, () => randomNumber(systemRandom))
+  const isStored = settings.auditRoutine ? undefined : (event: AuditEvent) => !isCounted(event)
+  const listener: Listener = {
+    get isListening() {
+      return hooks.isListening
+    },
+    notify(event) {
+      if (!settings.auditRoutine) counts.add(event)
+      hooks.notify(event)
+    },
+  }
+  const store = notifying(observed, listener, isStored)
   const queue = new AuditQueue(observed, log)
   const failedLogins = new FailedLogins((event) => {
     queue.add(sealedEvent(keys, event))
@@ -56,12 +73,23 @@ export const observeStore = (
     root: store,
     keys,
     queue,
-    hooks,
+    listener,
     failedLogins,
     keepsRoutine: settings.auditRoutine,
     clock: serverClock.now,
     origin: currentOrigin,
   })
   const databaseTransients = transients && decorated(database, aroundStore).transients
-  return { store, observe, isStored, databaseTransients, hooks, queue, failedLogins, audit }
+  return {
+    store,
+    observe,
+    listener,
+    isStored,
+    databaseTransients,
+    hooks,
+    queue,
+    counts,
+    failedLogins,
+    audit,
+  }
 }

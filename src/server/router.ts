@@ -197,7 +197,10 @@ export const createRouter = (server: ServerContext, observers: Observers): Route
 
   const addresses = addressesOf(
     routes.map(({ path }) => path),
-    { root: `${basePath}/`, prefix: `${basePath}${settings.oauthPrefix}/` },
+    {
+      roots: [`${basePath}/`, `${basePath}${settings.settingsPrefix}/`],
+      prefix: `${basePath}${settings.oauthPrefix}/`,
+    },
   )
   return {
     handles: addresses.handles,

@@ -46,13 +46,12 @@ const fapi2 = {
     isMet: (seconds) => seconds <= 60,
     needs: 'at most 60',
   },
-  // A client must be able to retry a refresh after a lost response, because refresh tokens rotate (§5.3.2.1, note 1).
-  refreshTokenLeeway: {
-    otherwise: 60,
-    isMet: (seconds) => seconds > 0,
-    needs: 'at least 1',
-  },
   signingAlgorithm: {
+    otherwise: 'ES256',
+    isMet: (name) => name !== 'RS256',
+    needs: 'ES256 or EdDSA',
+  },
+  idTokenSigningAlgorithm: {
     otherwise: 'ES256',
     isMet: (name) => name !== 'RS256',
     needs: 'ES256 or EdDSA',

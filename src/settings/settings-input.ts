@@ -65,6 +65,14 @@ export interface SettingsInput {
    */
   readonly tokenPersonalMaxExpiresIn?: SettingValues['tokenPersonalMaxExpiresIn']
   /**
+   * The lifetime of a personal access token for which a user chooses no other lifetime, in
+   * seconds; 0: unlimited.
+   *
+   * Default: `7776000`. The variable `OAUTH2SERVER_TOKEN_PERSONAL_DEFAULT_EXPIRES_IN` accepts an
+   * integer from 0 to 315360000.
+   */
+  readonly tokenPersonalDefaultExpiresIn?: SettingValues['tokenPersonalDefaultExpiresIn']
+  /**
    * The header that contains the JWT of a session.
    *
    * Default: `"Authorization"`. The variable `OAUTH2SERVER_JWT_AUTH_HEADER` accepts a header
@@ -250,6 +258,20 @@ export interface SettingsInput {
    * RS256, EdDSA.
    */
   readonly signingAlgorithm?: SettingValues['signingAlgorithm']
+  /**
+   * Whether clients can learn who the user is (OpenID Connect): registers the scope `openid` and
+   * issues ID tokens.
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_OPENID_CONNECT` accepts true or false.
+   */
+  readonly openidConnect?: SettingValues['openidConnect']
+  /**
+   * The algorithm that signs ID tokens, unless a client registers another one.
+   *
+   * Default: `"RS256"`. The variable `OAUTH2SERVER_ID_TOKEN_SIGNING_ALGORITHM` accepts one of
+   * RS256, ES256, EdDSA.
+   */
+  readonly idTokenSigningAlgorithm?: SettingValues['idTokenSigningAlgorithm']
   /**
    * Seconds after which the server signs with a new key. The server publishes the former key
    * until all tokens that this key signed have expired.
@@ -534,10 +556,11 @@ export interface SettingsInput {
    */
   readonly auditExpiresIn?: SettingValues['auditExpiresIn']
   /**
-   * Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens
-   * that clients request for themselves. Hooks always receive these events.
+   * Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens,
+   * and tokens that clients request for themselves. By default, it counts these events. Hooks
+   * always receive them.
    *
-   * Default: `true`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
+   * Default: `false`. The variable `OAUTH2SERVER_AUDIT_ROUTINE` accepts true or false.
    */
   readonly auditRoutine?: SettingValues['auditRoutine']
   /**

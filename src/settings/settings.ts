@@ -86,6 +86,12 @@ export const settings = {
     0,
     'The maximum lifetime of a personal access token that a user creates, in seconds; 0: unlimited.',
   ),
+  tokenPersonalDefaultExpiresIn: integer(
+    0,
+    315_360_000,
+    7_776_000,
+    'The lifetime of a personal access token for which a user chooses no other lifetime, in seconds; 0: unlimited.',
+  ),
   jwtAuthHeader: {
     schema: z.string().regex(headerName).default('Authorization'),
     fromText: verbatim,
@@ -227,6 +233,15 @@ export const settings = {
     ['ES256', 'RS256', 'EdDSA'],
     'ES256',
     'The algorithm that signs access tokens in the format jwt.',
+  ),
+  openidConnect: flag(
+    false,
+    'Whether clients can learn who the user is (OpenID Connect): registers the scope `openid` and issues ID tokens.',
+  ),
+  idTokenSigningAlgorithm: choice(
+    ['RS256', 'ES256', 'EdDSA'],
+    'RS256',
+    'The algorithm that signs ID tokens, unless a client registers another one.',
   ),
   signingKeyExpiresIn: integer(
     3_600,
@@ -428,8 +443,8 @@ export const settings = {
     'Seconds after which an entry of the audit log is removed; 0: never.',
   ),
   auditRoutine: flag(
-    true,
-    'Whether the audit log records routine events: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. Hooks always receive these events.',
+    false,
+    'Whether the audit log has a row for each routine event: refreshed tokens, exchanged tokens, and tokens that clients request for themselves. By default, it counts these events. Hooks always receive them.',
   ),
   logLevel: choice(
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -25,6 +25,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'transients',
     'audit',
     'auditCheckpoints',
+    'auditCounts',
     'signingKeys',
   ] as const
   const sealed = Object.entries(store.sealed).map(([kind, rows]) => [

@@ -1,7 +1,8 @@
 import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
+import type { AuditCountStore } from './contract/audit-counts.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
-import type { ClientStore } from './contract/clients.ts'
+import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
 import type { SealedStore } from './contract/sealed.ts'
 import type { SessionStore } from './contract/sessions.ts'
@@ -33,6 +34,12 @@ export interface Store {
   readonly sealed: SealedStore
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore
+  readonly auditCounts: AuditCountStore
+  /**
+   * Returns a client as this process last read it. The client may have changed, so the caller may use it only for
+   * `tokens.insert` with its version. Missing if the store cannot compare versions.
+   */
+  readonly recallClient?: ((clientId: string) => RecalledClient | undefined) | undefined
   /** Runs work in a transaction. If a transaction is open, runs it in a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }

@@ -32,6 +32,7 @@ import {
 const unsealed: Readonly<Record<string, string>> = {
   oauth2server_audit: '`audit verify` detects changes: test/records/audit-chain.test.ts',
   oauth2server_audit_checkpoint: '`audit verify` detects changes: test/records/audit-chain.test.ts',
+  oauth2server_audit_count: 'counts routine events, and decides nothing',
   oauth2server_sweeper_note: 'cannot cause the deletion of an existing user',
   oauth2server_removal: 'lists rows to delete, which a database writer can delete directly',
   oauth2server_secret_key: 'an unknown key ID prevents the start of the server',
@@ -104,6 +105,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
     ends_at: ofSweep,
     last_used_at: ofList,
     last_used_address: ofList,
+    used_scopes: 'only suggests scopes that the user could remove',
   }
   const free = (reason: string, ...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, reason]))

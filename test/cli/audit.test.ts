@@ -87,6 +87,46 @@ test('audit reads a long log in batches, and prints every event', async () => {
   expect(new Set(eventsIn(stdout).map(({ id }) => id)).size).toBe(1_237)
 })
 
+test('audit counts prints the numbers of routine events that match the options [T1707]', async () => {
+  await using place = await withHistory()
+  const hour = Date.UTC(2026, 10, 1, 7)
+  const row = {
+    event: 'token.issued',
+    grantType: 'client_credentials',
+    clientId: 'c',
+    userId: null,
+  }
+  await place.server.store.auditCounts.put([
+    { ...row, at: hour, writer: 1, count: 2 },
+    { ...row, at: hour, writer: 2, count: 3 },
+    { ...row, at: hour + 3_600_000, writer: 1, count: 4, userId: 'u', grantType: '' },
+  ])
+  const counts = async (...options: string[]) =>
+    eventsIn((await place.run('audit', 'counts', ...options)).stdout)
+  expect(await counts()).toEqual([
+    {
+      hour: '2026-11-01T07:00:00.000Z',
+      event: 'token.issued',
+      grant_type: 'client_credentials',
+      client_id: 'c',
+      user_id: null,
+      count: 5,
+    },
+    {
+      hour: '2026-11-01T08:00:00.000Z',
+      event: 'token.issued',
+      grant_type: null,
+      client_id: 'c',
+      user_id: 'u',
+      count: 4,
+    },
+  ])
+  expect(await counts('--since', '2026-11-01T08:00:00Z')).toMatchObject([{ count: 4 }])
+  expect(await counts('--user', 'u')).toMatchObject([{ count: 4 }])
+  expect(await counts('--client', 'other')).toEqual([])
+  expect(await counts('--event', 'token.refreshed')).toEqual([])
+})
+
 test('records the changes of a command with the command line as actor', async () => {
   await using place = await withHistory()
   await place.run('users', 'deactivate', '--user', email)

@@ -82,6 +82,8 @@ export const guardsContract = (
     const insufficient =
       'error="insufficient_scope", error_description="The token lacks a scope that is needed.", '
     const invalid = 'error="invalid_token", error_description="The access token is not valid.", '
+    const misplaced = (resource: string) =>
+      `error="invalid_token", error_description="The access token was not issued for this resource. Request a token with resource=${resource}", `
 
     describe('the challenge', () => {
       test('contains every required scope if the request has no credential', async () => {
@@ -158,7 +160,7 @@ export const guardsContract = (
         for (const resources of [[part], ['http://localhost', part]])
           expect(await challenge('/own/steps', await token(scopes, resources))).toEqual([200, null])
         const scope = app.restLooksAhead ? both : ''
-        const refused = [401, bearer(invalid, scope, metadataOfPart)]
+        const refused = [401, bearer(misplaced(part), scope, metadataOfPart)]
         for (const resources of [[], ['http://localhost'], [other]])
           expect(await challenge('/own/steps', await token(scopes, resources))).toEqual(refused)
         const { headers } = await actAs(server, { scopes })
@@ -174,13 +176,13 @@ export const guardsContract = (
         ])
       })
 
-      test('rejects a token for another resource at the part, and a token for the part at other routes', async () => {
+      test('rejects a token for another resource at the part, and a token for the part at other routes, and names the resource to request [T1417]', async () => {
         const [, there] = await challenge('/part/steps', await token([], [other]))
-        expect(there).toContain(invalid)
+        expect(there).toContain(misplaced(part))
         expect(there).toContain(`resource_metadata="${metadataOfPart}"`)
         const [status, elsewhere] = await challenge('/steps', await token([], [part]))
         expect(status).toBe(401)
-        expect(elsewhere).toContain(invalid)
+        expect(elsewhere).toContain(misplaced('http://localhost'))
         expect(elsewhere).toContain(`resource_metadata="${metadataOfAll}"`)
       })
     })

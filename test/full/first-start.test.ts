@@ -55,7 +55,11 @@ describe('the first start', () => {
 
     await using asPrinted = new Program('sh', ['-c', curl], { limit: 60_000 })
     expect(await asPrinted.exited).toEqual({ code: 0, signal: null })
-    expect(JSON.parse(asPrinted.stdout)).toEqual([])
+    expect(JSON.parse(asPrinted.stdout)).toEqual([
+      { id: 1, text: 'Return the library books', created_at: expect.any(String) },
+      { id: 2, text: 'Call the plumber', created_at: expect.any(String) },
+      { id: 3, text: 'Book a table for Friday', created_at: expect.any(String) },
+    ])
     const status = `${curl.trim()} -s -o /dev/null -w '%{http_code}'`
     await using withStatus = new Program('sh', ['-c', status], { limit: 60_000 })
     await withStatus.exited
@@ -131,9 +135,33 @@ describe('a later start', () => {
     // The later start creates no other user, token or password.
     expect(second.program.stdout).not.toMatch(/[A-Za-z0-9]{40}|^ *password/m)
     const notes = await fetch(`${second.url}/api/notes`, { headers: { authorization } })
-    expect(await notes.json()).toEqual([expect.objectContaining({ text: 'kept' })])
+    expect(await notes.json()).toContainEqual(expect.objectContaining({ text: 'kept' }))
     const login = { issuer: second.url, user: { email } as never, password }
     expect((await new UserAgent().logIn(login)).status).toBe(303)
+  })
+
+  test('preserves the administrator, the notes and the sample application, and adds none [T1804]', async () => {
+    await using folder = await temporaryFolder()
+    const sampleOf = async (url: string): Promise<string | null> => {
+      const response = await fetch(`${url}/sample/start`, { redirect: 'manual' })
+      return new URL(response.headers.get('location') ?? '').searchParams.get('client_id')
+    }
+    const first = await startNotes({ data: folder.path })
+    const sample = await sampleOf(first.url)
+    await first.program.stop()
+    // The second start uses another port. A public client with a loopback redirect URI may do so (RFC 8252 §7.3).
+    await using second = await startNotes({ data: folder.path })
+    expect(await sampleOf(second.url)).toBe(sample)
+    using database = new DatabaseSync(join(folder.path, 'oauth2server.sqlite'))
+    const only = (query: string) => database.prepare(query).all()
+    expect(only('select email, is_admin from oauth2server_user')).toEqual([
+      { email: 'demo@example.org', is_admin: 1 },
+    ])
+    expect(only('select name from oauth2server_client where is_personal = 0')).toEqual([
+      { name: 'Sample application' },
+    ])
+    using notes = new DatabaseSync(join(folder.path, 'notes.sqlite'))
+    expect(notes.prepare('select count(*) as n from note').get()).toEqual({ n: 3 })
   })
 
   test('succeeds with a warning if a newer version changed the database', async () => {

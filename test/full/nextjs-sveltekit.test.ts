@@ -22,16 +22,16 @@ import { redirectUri } from '../support/redirect-uris.ts'
 import { logIn } from '../support/session.ts'
 import { authorizeUrl, newPkce, tokenRequest, UserAgent } from '../support/user-agent.ts'
 
-// Each application consists of the files of its how-to page, and of the files that every application of the framework
-// has.
+// Each application consists of the files of its how-to page, of the files that every application of the framework has,
+// and of one page for these tests.
 
 interface Application {
   readonly page: string
   readonly packages: readonly string[]
   readonly others: Readonly<Record<string, string>>
-  /** The commands that check and build the application, with the script of each command in `node_modules`. */
+  /** The commands that check and build the application: a script in `node_modules`, then its arguments. */
   readonly build: readonly (readonly string[])[]
-  /** The command that starts the built application . */
+  /** The command that starts the built application. */
   readonly start: readonly string[]
 }
 
@@ -157,7 +157,7 @@ describe.skipIf(withoutRegistry).each(applications)(
       expect(notes).toEqual([200, [{ text: `A note of user ${account.user.id}` }]])
     })
 
-    test('shows the user on a page, whose JWT permits requests of the page', async () => {
+    test('shows the logged-in user on a page, and accepts API requests with the JWT of the page', async () => {
       const { url, database } = program
       const account = await accountIn(database)
       expect(await (await fetch(url)).text()).toContain('href="/login"')
@@ -179,7 +179,7 @@ describe.skipIf(withoutRegistry).each(applications)(
       expect(await (await agent.fetch(url)).text()).toContain('href="/login"')
     })
 
-    test('serves every path of the server, and no other path', async () => {
+    test('passes the paths of the server to the server, and keeps all other paths', async () => {
       const { url, database } = program
       const server = await opened(database)
       await server.close()

@@ -3,9 +3,9 @@
  *
  *     npm run test:fuzz -- [--requests N] [--seconds S] [--seed X] [--store sqlite|postgres] [--set '{"…": …}'] [--only NUMBER]
  *
- * Exits with status 1 if a request got a 5xx response or no response, if an error was logged or not caught, or if
- * memory still grows in the second half. `--seed X --only NUMBER` repeats a failing request. Ctrl-C stops the run early
- * and prints its report.
+ * The report lists violations: for instance an unexpected 5xx response, a request without a response, an error in the
+ * log, or memory that still grows in the second half. Exits with status 1 if there is a violation.
+ * `--seed X --only NUMBER` repeats a failing request. Ctrl-C stops the run early and prints its report.
  */
 import { parseArgs } from 'node:util'
 import { print } from './report.ts'

@@ -63,6 +63,7 @@ describe('a profile sets the settings that the application does not give', () =>
     expect(changedBy('fapi2')).toEqual({
       ...oauth21,
       securityProfile: 'fapi2',
+      idTokenSigningAlgorithm: 'ES256',
       pushedAuthorizationRequests: 'required',
       dpop: 'required',
       clientAuthentication: ['private_key_jwt'],
@@ -73,7 +74,6 @@ describe('a profile sets the settings that the application does not give', () =>
     const given = {
       allowedGrantTypes: ['authorization_code'],
       authorizationCodeExpiresIn: 30,
-      refreshTokenLeeway: 10,
       signingAlgorithm: 'EdDSA',
       requireDpopNonce: true,
     } as const
@@ -116,7 +116,6 @@ describe('rejects a contradicting setting at start-up', () => {
     ['fapi2', { dpop: 'off' }, 'dpop'],
     ['fapi2', { clientAuthentication: ['private_key_jwt', 'none'] }, 'clientAuthentication'],
     ['fapi2', { authorizationCodeExpiresIn: 61 }, 'authorizationCodeExpiresIn'],
-    ['fapi2', { refreshTokenLeeway: 0 }, 'refreshTokenLeeway'],
     ['fapi2', { signingAlgorithm: 'RS256' }, 'signingAlgorithm'],
   ])('%s rejects %j [T414]', (securityProfile, given, name) => {
     const [problem = '', ...more] = problemsOf({ securityProfile, ...given })
@@ -324,8 +323,25 @@ describe('fapi2', () => {
       [{ ...machine, client_id: secret.clientId, client_secret: secret.clientSecret }, {}],
       [{ ...machine, client_id: open.clientId }, {}],
     ] as const) {
-      const { status, body } = await postForm(`${app.issuer}/oauth/token`, given, headers as never)
+      const dpop = await proofBy(key, { app: at() })
+      const { status, body } = await postForm(`${app.issuer}/oauth/token`, given, {
+        ...(headers as Record<string, string>),
+        dpop,
+      })
       expect([status, body.error]).toEqual([401, 'invalid_client'])
+    }
+  })
+
+  test('§5.3.2.1 asks for a DPoP proof before it authenticates the client [T1418]', async () => {
+    const machine = { grant_type: 'client_credentials' }
+    for (const given of [
+      machine,
+      { ...machine, client_id: client.clientId },
+      { ...machine, ...(await assertion()) },
+      { ...machine, ...(await assertion({ exp: 1 })) },
+    ]) {
+      const { status, body } = await postForm(`${app.issuer}/oauth/token`, given)
+      expect([status, body.error]).toEqual([400, 'invalid_dpop_proof'])
     }
   })
 
@@ -385,13 +401,42 @@ describe('fapi2', () => {
     expect(refusal(await redeemed(value))).toBe('400 invalid_grant')
   })
 
-  test('§5.3.2.1 note 1: returns the new refresh token again to a client that lost it [T502]', async () => {
+  test('§5.3.2.1 does not rotate refresh tokens, and issues a new access token each time [T502]', async () => {
     const { body } = await redeemed(await code())
-    const again = () => ask({ grant_type: 'refresh_token', refresh_token: body.refresh_token })
-    const first = await again()
-    const second = await again()
-    expect([first.status, second.status]).toEqual([200, 200])
-    expect(second.body.refresh_token).toBe(first.body.refresh_token)
+    const { refresh_token } = body
+    const again = (by?: DpopKey) => ask({ grant_type: 'refresh_token', refresh_token }, by)
+    const seen = new Set([body.access_token])
+    for (let times = 0; times < 3; times += 1) {
+      const answer = await again()
+      expect([answer.status, answer.body.refresh_token]).toEqual([200, refresh_token])
+      seen.add(answer.body.access_token)
+    }
+    expect(seen.size).toBe(4)
+    const rows = await app.query('select * from oauth2server_rotated_refresh_token')
+    expect(rows).toEqual([])
+  })
+
+  test('§5.3.2.1 RFC 9449 §5 binds the new access token to the key of the refresh request [T1419]', async () => {
+    const { body } = await redeemed(await code())
+    const { refresh_token } = body
+    const other = await newKey()
+    const answer = await ask({ grant_type: 'refresh_token', refresh_token }, other)
+    expect([answer.status, answer.body.refresh_token]).toEqual([200, refresh_token])
+    const used = async (by: DpopKey) =>
+      (await withKey(by, answer.body.access_token, { app: at() })).status
+    expect([await used(other), await used(key)]).toEqual([200, 401])
+  })
+
+  test('§5.3.2.1 issues a token to each of several concurrent refreshes, and none after a revocation [T1420]', async () => {
+    const { body } = await redeemed(await code())
+    const { refresh_token } = body
+    const again = () => ask({ grant_type: 'refresh_token', refresh_token })
+    const answers = await Promise.all([again(), again(), again(), again()])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const revocation = { token: refresh_token, ...(await assertion()) }
+    const revoked = await postForm(`${app.issuer}/oauth/revoke`, revocation)
+    expect(revoked.status).toBe(200)
+    expect(refusal(await again())).toBe('400 invalid_grant')
   })
 
   test.each([

@@ -95,19 +95,19 @@ describe('an error in a form', () => {
     expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
   })
 
-  test('the field for the expiry date is required if tokens must expire', async () => {
+  test('the field for the expiry date shows the last day if tokens must expire', async () => {
     const view = views.newPersonalToken
-    expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toMatch(
-      /required|max=/,
-    )
+    expect(control(await renderPage('newPersonalToken', view), 'expires')).not.toContain('max=')
     const lastDay = '2027-10-18'
-    const sentence = expiresMissing(lastDay)
+    const sentence = expiresMissing('18 Oct 2027')
     const html = await renderPage('newPersonalToken', {
       ...view,
-      lastDay,
+      choices: { ...view.choices, mayNeverExpire: false, lastDay },
       problem: { sentence, fields: [{ name: 'expires', sentence }] },
     })
-    expect(control(html, 'expires')).toMatch(/min="2026-10-18" max="2027-10-18" required/)
+    expect(control(html, 'expires')).toMatch(/min="2026-10-18" max="2027-10-18"/)
+    expect(html).not.toContain('value="never"')
+    expect(html).toMatch(/value="day" checked/)
     expect(html).toContain('Choose a day, 18 Oct 2027 at the latest.')
   })
 })
@@ -128,15 +128,18 @@ describe('texts for the reader of a page', () => {
       const html = await renderPage('sessions', views.sessions, around)
       return all(/<nav[\s\S]*?<\/nav>/.exec(html)?.[0] ?? '', /<a ([^>]*)>/g)
     }
-    const applications = 'href="/account/settings/applications/"'
+    const lists = ['tokens', 'clients', 'authorized'].map(
+      (list) => `href="/account/settings/applications/${list}/"`,
+    )
     const sessions = 'href="/account/settings/sessions/" aria-current="page"'
     const activity = 'href="/account/settings/activity/"'
+    const leaked = 'href="/account/settings/leaked/"'
     const user = { email: 'ada@example.org', isAdmin: false }
     const admin = 'href="/admin/applications/"'
-    expect(await links({})).toEqual([applications, sessions, activity, admin])
-    expect(await links({ user })).toEqual([applications, sessions, activity])
+    expect(await links({})).toEqual([...lists, sessions, activity, leaked, admin])
+    expect(await links({ user })).toEqual([...lists, sessions, activity, leaked])
     const without = { ...frame.links, sessions: null }
-    expect(await links({ user, links: without })).toEqual([applications, activity])
+    expect(await links({ user, links: without })).toEqual([...lists, activity, leaked])
     expect(await links({ user: null })).toEqual([])
   })
 

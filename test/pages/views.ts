@@ -2,6 +2,7 @@ import { Scope } from '../../src/model/scope.ts'
 import type { Frame } from '../../src/pages/frame.ts'
 import { en } from '../../src/pages/messages/en.ts'
 import type { Listed } from '../../src/pages/models/applications.ts'
+import type { ArrangedList } from '../../src/pages/models/list.ts'
 import { builtInPages, type PageName, type ViewOf } from '../../src/pages/pages.ts'
 
 const now = Date.UTC(2026, 9, 17, 12)
@@ -17,10 +18,15 @@ export const frame: Frame = {
     script: '/oauth/pages.js',
     home: '/',
     applications: '/account/settings/applications/',
+    tokens: '/account/settings/applications/tokens/',
+    clients: '/account/settings/applications/clients/',
+    authorized: '/account/settings/applications/authorized/',
     sessions: '/account/settings/sessions/',
     password: '/account/settings/password/',
     activity: '/account/settings/activity/',
+    leaked: '/account/settings/leaked/',
     admin: '/admin/applications/',
+    adminUsers: '/admin/users/',
     adminActivity: '/admin/activity/',
     login: '/login',
     forgotPassword: '/login/forgot-password',
@@ -52,6 +58,26 @@ const listed = <T>(items: readonly T[], more: Partial<Listed<T>> = {}): Listed<T
   ...more,
 })
 
+const exports = {
+  csv: '/admin/activity/export/?format=csv',
+  jsonLines: '/admin/activity/export/?format=jsonl',
+  max: 50_000,
+}
+const arranged = <T>(items: readonly T[], q: string): ArrangedList<T> => ({
+  items,
+  action: '/account/settings/applications/tokens/',
+  chosen: { q, sort: 'name', filter: 'never_used', scope: 'notes:read' },
+  orders: ['newest', 'name'],
+  filters: ['never_used', 'expiring'],
+  scopes: ['notes:read', 'notes:write'],
+  found: 120,
+  searched: 1_000,
+  hasMore: true,
+  previous: '/account/settings/applications/tokens/?before=x#list',
+  next: '/account/settings/applications/tokens/?after=x#list',
+  back: '?q=x',
+})
+
 /** Returns a view of every page. `outside` receives and may replace each text that another person can set. */
 export const sampleViews = (
   outside: (text: string) => string = (text) => text,
@@ -66,6 +92,14 @@ export const sampleViews = (
     lastUsedAt: now - 2 * hour,
     lastUsedAddress: '203.0.113.7',
   }
+  const user = {
+    href: '/admin/users/7/',
+    id: '7',
+    name: outside('ada@example.org'),
+    isActive: false,
+    isAdmin: true,
+    isVerified: false,
+  }
   const values = {
     name: outside('Photo Print'),
     description: outside('Prints your notes on paper.\nFrom anywhere.'),
@@ -76,6 +110,101 @@ export const sampleViews = (
     optionalScopes: [],
   }
   const edit = { version: 'a-version', stored: undefined, losses: [] }
+  const choices = {
+    presets: [7, 30, 90].map((days) => ({ days, at: now + days * day })),
+    mayNeverExpire: true,
+    firstDay: '2026-10-18',
+    lastDay: null,
+  }
+  const outcome = {
+    done: outside('The token was deleted.'),
+    undo: { id: 'an-id', action: `${settings}tokens/undo/` },
+    problem: undefined,
+  }
+  const applications: ViewOf<'applications'> = {
+    newClient: `${settings}clients/new/`,
+    newToken: `${settings}tokens/new/`,
+    ...outcome,
+    clients: listed([
+      {
+        href: `${settings}clients/5f0c/`,
+        clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
+        name: outside('Photo Print'),
+        isConfidential: true,
+        isVerified: true,
+        isDisabled: false,
+        createdAt: now - 400 * day,
+        users: 1204,
+      },
+      {
+        href: `${settings}clients/77aa/`,
+        clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
+        name: outside('Notes on the phone'),
+        isConfidential: false,
+        isVerified: false,
+        isDisabled: true,
+        createdAt: now - 3 * day,
+        users: 1,
+      },
+    ]),
+    personalTokens: listed(
+      [
+        {
+          id: 1,
+          href: `${settings}tokens/1/`,
+          name: outside('Backup script'),
+          lastFour: 'x7Qz',
+          scopes: ['notes:read', 'notes:write'],
+          createdAt: now - 90 * day,
+          expires: null,
+          isExpired: false,
+          lastUsedAt: now - 5 * hour,
+          lastUsedAddress: '2001:db8::17',
+        },
+        {
+          id: 2,
+          href: `${settings}tokens/2/`,
+          name: outside('Workshop'),
+          lastFour: 'Ab12',
+          scopes: [],
+          createdAt: now - 300 * day,
+          expires: now - 200 * day,
+          isExpired: true,
+          lastUsedAt: null,
+          lastUsedAddress: null,
+        },
+      ],
+      { next: `${settings}?tokens=2#tokens`, first: settings },
+    ),
+    authorized: listed([
+      {
+        clientId: 'c1',
+        name: outside('Travel Diary'),
+        website: outside('https://travel-diary.example/'),
+        owner: outside('grace@example.org'),
+        isVerified: true,
+        scopes: ['notes:read', 'user:email'],
+        grantedAt: now - 40 * day,
+        lastUsedAt: now - 2 * hour,
+        devices: [device, { ...device, browser: null, lastUsedAt: null, lastUsedAddress: null }],
+        moreDevices: 3,
+        revokeAction: `${settings}authorized/c1/revoke/`,
+      },
+      {
+        clientId: 'c2',
+        name: outside('Photo Print'),
+        website: '',
+        owner: null,
+        isVerified: false,
+        scopes: [],
+        grantedAt: null,
+        lastUsedAt: null,
+        devices: [],
+        moreDevices: 0,
+        revokeAction: `${settings}authorized/c2/revoke/`,
+      },
+    ]),
+  }
   return {
     login: {
       action: '/login',
@@ -84,6 +213,7 @@ export const sampleViews = (
       client: outside('Photo Print'),
       done: undefined,
       problem: undefined,
+      dropsCookies: true,
     },
     requestLink: {
       purpose: 'reset_password',
@@ -167,87 +297,31 @@ export const sampleViews = (
       secret: outside('the secret'),
       next: `${settings}clients/new/`,
     },
-    applications: {
-      newClient: `${settings}clients/new/`,
+    applications,
+    personalTokens: {
+      ...outcome,
+      tokens: arranged(applications.personalTokens.items, outside('Backup')),
       newToken: `${settings}tokens/new/`,
+      deleteSelected: `${settings}tokens/selected/`,
+    },
+    clients: {
+      ...outcome,
+      clients: arranged(applications.clients.items, outside('Photo')),
+      newClient: `${settings}clients/new/`,
+    },
+    authorized: {
+      ...outcome,
+      authorized: arranged(applications.authorized.items, outside('Travel')),
+      revokeSelected: `${settings}authorized/selected/`,
       revokeAllAction: `${settings}authorized/revoke/`,
-      done: undefined,
+    },
+    endSelected: {
+      kind: 'tokens',
+      action: `${settings}tokens/selected/`,
+      cancel: `${settings}tokens/`,
+      back: '?q=x',
+      entries: [{ id: '1', name: outside('Backup script'), detail: '…x7Qz' }],
       problem: undefined,
-      clients: listed([
-        {
-          href: `${settings}clients/5f0c/`,
-          clientId: 'UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN',
-          name: outside('Photo Print'),
-          isConfidential: true,
-          isVerified: true,
-          isDisabled: false,
-          createdAt: now - 400 * day,
-          users: 1204,
-        },
-        {
-          href: `${settings}clients/77aa/`,
-          clientId: 'b0TjhS4mZ2xqCwE8yK1uRgN6fVdLpA9oXsIiHe3W',
-          name: outside('Notes on the phone'),
-          isConfidential: false,
-          isVerified: false,
-          isDisabled: true,
-          createdAt: now - 3 * day,
-          users: 1,
-        },
-      ]),
-      personalTokens: listed(
-        [
-          {
-            href: `${settings}tokens/1/`,
-            name: outside('Backup script'),
-            scopes: ['notes:read', 'notes:write'],
-            createdAt: now - 90 * day,
-            expires: null,
-            isExpired: false,
-            lastUsedAt: now - 5 * hour,
-            lastUsedAddress: '2001:db8::17',
-          },
-          {
-            href: `${settings}tokens/2/`,
-            name: outside('Workshop'),
-            scopes: [],
-            createdAt: now - 300 * day,
-            expires: now - 200 * day,
-            isExpired: true,
-            lastUsedAt: null,
-            lastUsedAddress: null,
-          },
-        ],
-        { next: `${settings}?tokens=2#tokens`, first: settings },
-      ),
-      authorized: listed([
-        {
-          clientId: 'c1',
-          name: outside('Travel Diary'),
-          website: outside('https://travel-diary.example/'),
-          owner: outside('grace@example.org'),
-          isVerified: true,
-          scopes: ['notes:read', 'user:email'],
-          grantedAt: now - 40 * day,
-          lastUsedAt: now - 2 * hour,
-          devices: [device, { ...device, browser: null, lastUsedAt: null, lastUsedAddress: null }],
-          moreDevices: 3,
-          revokeAction: `${settings}authorized/c1/revoke/`,
-        },
-        {
-          clientId: 'c2',
-          name: outside('Photo Print'),
-          website: '',
-          owner: null,
-          isVerified: false,
-          scopes: [],
-          grantedAt: null,
-          lastUsedAt: null,
-          devices: [],
-          moreDevices: 0,
-          revokeAction: `${settings}authorized/c2/revoke/`,
-        },
-      ]),
     },
     newClient: {
       action: `${settings}clients/new/`,
@@ -293,10 +367,10 @@ export const sampleViews = (
     newPersonalToken: {
       action: `${settings}tokens/new/`,
       back: settings,
-      values: { name: outside(''), scopes: ['notes:read'], expires: '' },
+      values: { name: outside(''), scopes: ['notes:read'], expiry: '30', expires: '' },
       scopes,
-      firstDay: '2026-10-18',
-      lastDay: null,
+      choices,
+      isPrefilled: true,
       problem: undefined,
     },
     personalToken: {
@@ -304,14 +378,22 @@ export const sampleViews = (
       back: settings,
       rotateAction: `${settings}tokens/1/rotate/`,
       name: outside('Backup script'),
+      lastFour: 'x7Qz',
       createdAt: now - 90 * day,
-      expires: null,
+      expires: now + 3 * day,
       isExpired: false,
       lastUsedAt: now - 5 * hour,
       lastUsedAddress: '2001:db8::17',
-      previousExpires: null,
+      previousExpires: now + day,
       overlaps: [0, 3600, 86_400],
-      values: { name: outside('Backup script'), scopes: ['notes:read'] },
+      usedScopes: ['notes:read'],
+      choices,
+      values: {
+        name: outside('Backup script'),
+        scopes: ['notes:read', 'notes:write'],
+        expiry: 'keep',
+        expires: '',
+      },
       edit,
       scopes,
       fresh: null,
@@ -364,6 +446,8 @@ export const sampleViews = (
     },
     admin: {
       action: '/admin/applications/',
+      actAction: '/admin/applications/?token=backup',
+      actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
       clients: listed(
         [
@@ -426,12 +510,18 @@ export const sampleViews = (
       problem: undefined,
     },
     activity: {
+      action: '/account/settings/activity/',
+      search: { since: '2026-10-01', until: '', token: '7' },
+      exports,
       events: listed(
         [
           {
             at: now - hour,
             event: 'token.issued',
             subject: outside('Free Money'),
+            tokenId: 7,
+            ending: outside('x7Qa'),
+            changes: [{ field: 'name', before: '', after: outside('Free Money') }],
             isByAnother: false,
             address: '2001:db8::17',
             browser: outside('Firefox, Linux'),
@@ -440,6 +530,9 @@ export const sampleViews = (
             at: now - day,
             event: 'something.else',
             subject: '',
+            tokenId: null,
+            ending: null,
+            changes: [],
             isByAnother: true,
             address: null,
             browser: null,
@@ -448,9 +541,111 @@ export const sampleViews = (
         { next: '/account/settings/activity/?after=2' },
       ),
     },
+    leaked: {
+      action: '/account/settings/leaked/',
+      found: 'a-reference',
+      isAdmin: true,
+      credentials: [
+        {
+          kind: 'access_token',
+          ending: 'x7Qa',
+          name: outside('Free Money'),
+          isValid: true,
+          user: outside('ada@example.org'),
+          isOwn: false,
+          application: { name: outside('Free Money'), isDisabled: true },
+          isOwner: false,
+          scopes: ['notes:read'],
+          isBound: true,
+          createdAt: now - day,
+          expires: now + hour,
+          lastUsedAt: now - hour,
+          lastUsedAddress: '2001:db8::17',
+          acts: ['end', 'end_application', 'end_user', 'disable', 'log_out'],
+          events: [
+            {
+              at: now - hour,
+              event: 'token.issued',
+              subject: outside('Free Money'),
+              tokenId: 7,
+              ending: null,
+              changes: [],
+              isByAnother: false,
+              address: '2001:db8::17',
+              browser: outside('Firefox, Linux'),
+            },
+          ],
+        },
+      ],
+      done: undefined,
+      problem: undefined,
+    },
+    adminUsers: {
+      action: '/admin/users/',
+      search: outside('ada'),
+      isSearchable: true,
+      users: listed([user]),
+      problem: undefined,
+    },
+    adminUser: {
+      action: '/admin/users/7/',
+      user,
+      isOwn: false,
+      canSetActive: true,
+      sessions: listed([
+        {
+          browser: outside('Firefox, Linux'),
+          address: '192.0.2.7',
+          createdAt: now - day,
+          lastSeenAt: now,
+        },
+      ]),
+      tokens: listed([
+        {
+          id: 7,
+          name: outside('Backup'),
+          scopes: ['notes:read'],
+          createdAt: now - day,
+          expires: null,
+          lastUsedAt: null,
+          lastUsedAddress: null,
+        },
+      ]),
+      clients: listed([
+        {
+          href: '/admin/applications/?client=c9',
+          clientId: 'c9',
+          name: outside('Photo Print'),
+          isDisabled: true,
+          createdAt: now - day,
+        },
+      ]),
+      authorized: listed([
+        {
+          href: '/admin/applications/?client=c8',
+          clientId: 'c8',
+          name: outside('Free Money'),
+          isDisabled: false,
+          createdAt: null,
+        },
+      ]),
+      activity: '/admin/activity/?user=7',
+      done: undefined,
+      problem: undefined,
+    },
     adminActivity: {
       action: '/admin/activity/',
-      search: { event: 'token.issued', user: outside('ada@example.org'), client: outside('c9') },
+      search: {
+        event: 'token.issued',
+        user: outside('ada@example.org'),
+        client: outside('c9'),
+        token: '7',
+        address: outside('192.0.2.7'),
+        since: '2026-10-01',
+        until: '2026-10-17',
+      },
+      exports,
+      problem: undefined,
       names: ['token.issued', 'client.disabled'],
       events: listed([
         {
@@ -462,6 +657,8 @@ export const sampleViews = (
           user: outside('grace@example.org'),
           clientId: 'c9',
           tokenId: null,
+          ending: null,
+          changes: [{ field: 'name', before: outside('Free'), after: outside('Free Money') }],
           address: '192.0.2.7',
           browser: outside('Firefox, Linux'),
           requestId: 'r-1',
@@ -475,11 +672,18 @@ export const sampleViews = (
           user: null,
           clientId: null,
           tokenId: 7,
+          ending: 'x7Qa',
+          changes: [],
           address: '',
           browser: null,
           requestId: null,
         },
       ]),
+      routine: [
+        { event: 'token.issued', grantType: 'client_credentials', clientId: 'c9', count: 12_345 },
+        { event: 'token.refreshed', grantType: 'refresh_token', clientId: outside('c8'), count: 1 },
+        { event: 'token.issued', grantType: '', clientId: 'c7', count: 2 },
+      ],
     },
   }
 }

@@ -164,6 +164,7 @@ describe('a Bearer header (RFC 6750 §2.1)', () => {
       jwtAuthHeaderType: 'Bearer',
       clock: () => 0,
       noteUse: () => undefined,
+      noteScopes: () => undefined,
       noteLookup: () => undefined,
       acceptQueryAccessToken: true,
       realm: 'https://issuer.example',

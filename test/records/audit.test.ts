@@ -41,6 +41,7 @@ beforeAll(async () => {
     allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
     allowedResponseTypes: ['code', 'token'],
     refreshTokenLeeway: 0,
+    auditRoutine: true,
     async aroundStore({ name }, run) {
       const result = await run()
       if (name === failing) throw new StoreUnavailable(name)
@@ -56,6 +57,13 @@ const read = async (event: string, from = app): Promise<Row[]> =>
   (await from.query('select * from oauth2server_audit order by id')).filter(
     (row) => row.event === event,
   )
+
+const countsOf = async (from: TestServer) =>
+  (
+    await from.query(
+      'select event, grant_type, client_id, user_id, count from oauth2server_audit_count order by at, event, grant_type, count',
+    )
+  ).map((row) => Object.values(row))
 
 /** Waits for an event that is written shortly after the response. */
 const recorded = (event: string, about: Row): Promise<Row> =>
@@ -239,7 +247,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const { access_token } = await tokensOf(client)
     const token_id = await tokenIdOf(access_token)
     await admin.post(at.admin, { token_id: `${token_id}`, act: 'delete' })
-    return { about: { ...ofAdmin(), user_id: somebody.user.id, token_id, subject: 'Größe' } }
+    return {
+      about: { ...ofAdmin(), user_id: somebody.user.id, token_id, subject: 'Größe' },
+      details: { ending: access_token.slice(-4) },
+    }
   },
   async 'refresh_token.reused'() {
     const { client, somebody } = await clientOf()
@@ -271,7 +282,11 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const token_id = /tokens\/(\d+)\//.exec(location ?? '')?.[1]
     return {
       about: { ...own(somebody), token_id, subject: 'Backup' },
-      details: { scopes: ['notes:read'], expires: null },
+      details: {
+        scopes: ['notes:read'],
+        expires: app.now() + 7_776_000_000,
+        ending: expect.stringMatching(/^\w{4}$/),
+      },
     }
   },
   async 'personal_token.edited'() {
@@ -280,7 +295,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.post(at.token(id), { name: 'Desktop', scopes: 'notes:read' })
     return {
       about: { ...own(somebody), token_id: id, subject: 'Desktop' },
-      details: { fields: ['name', 'scopes'] },
+      details: {
+        fields: ['name', 'scopes'],
+        changes: { name: ['Laptop', 'Desktop'], scopes: ['', 'notes:read'] },
+      },
     }
   },
   async 'personal_token.rotated'() {
@@ -289,14 +307,26 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.post(at.rotate(id), { overlap: '3600' })
     return {
       about: { ...own(somebody), token_id: id, subject: 'Laptop' },
-      details: { overlap: 3600 },
+      details: { overlap: 3600, ending: expect.stringMatching(/^\w{4}$/) },
     }
   },
   async 'personal_token.deleted'() {
     const somebody = await person()
-    const { id } = await personalToken(somebody)
+    const { id, accessToken } = await personalToken(somebody)
     await somebody.post(at.token(id), { delete: 'yes' })
-    return { about: { ...own(somebody), token_id: id, subject: 'Laptop' } }
+    return {
+      about: { ...own(somebody), token_id: id, subject: 'Laptop' },
+      details: { ending: accessToken.slice(-4) },
+    }
+  },
+  async 'personal_token.restored'() {
+    const somebody = await person()
+    const { id } = await personalToken(somebody)
+    const sent = await somebody.post(at.token(id), { delete: 'yes', back: '' })
+    await somebody.send((await somebody.follow(sent)).form(at.undo))
+    const found = await app.server.personalTokens.find(somebody.user.id, id)
+    const client_id = found?.token.clientId
+    return { about: { ...own(somebody), client_id, token_id: id, subject: 'Laptop' } }
   },
   async 'client.created'() {
     const somebody = await person()
@@ -314,7 +344,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.fill(at.client(clientId), { name: 'Renamed', website: 'https://x.example' })
     return {
       about: { ...mine, client_id: clientId, subject: 'Renamed' },
-      details: { fields: ['name', 'website'] },
+      details: {
+        fields: ['name', 'website'],
+        changes: { name: ['Größe', 'Renamed'], website: ['', 'https://x.example'] },
+      },
     }
   },
   async 'client.deleted'() {
@@ -337,6 +370,17 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
       isElsewhere: true,
     }
   },
+  async 'client.tokens_ended'() {
+    const { client, somebody } = await clientOf()
+    const { clientSecret } = await app.server.clients.resetClientSecret(client.clientId)
+    secret(clientSecret)
+    const { location } = await admin.post(at.leaked, { credential: clientSecret })
+    const found = location?.split('found=')[1] ?? ''
+    await admin.post(at.leaked, { found, act: 'end_application' })
+    return {
+      about: { ...ofAdmin(), user_id: somebody.user.id, client_id: client.clientId },
+    }
+  },
   async 'client.id_reset'() {
     const { client, somebody } = await clientOf()
     const { clientId } = await app.server.clients.resetClientId(client.clientId)
@@ -353,6 +397,13 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
   'user.created': () => aboutUser(async () => undefined),
   'user.deactivated': () => aboutUser((id) => app.server.users.setActive(id, false)),
   'user.activated': () => aboutUser((id) => app.server.users.setActive(id, true)),
+  async 'user.tokens_ended'() {
+    const { user } = await person()
+    await app.server.tokens.createPersonal('Laptop', user.id)
+    await app.server.administration.endTokensOfUser(user)
+    const about = { ...byServer, user_id: user.id, user_email: user.email }
+    return { about, isElsewhere: true, details: { count: 1 } }
+  },
   'user.admin_granted': () => aboutUser((id) => app.server.users.setAdmin(id, true)),
   'user.admin_withdrawn': () => aboutUser((id) => app.server.users.setAdmin(id, false)),
   'user.email_verified': () => aboutUser((id) => app.server.users.verifyEmail(id)),
@@ -700,7 +751,7 @@ describe('routine events of clients', () => {
   }
 
   test('cause no statement during the request, and are written before the server closes', async () => {
-    const { server, asked } = await counted()
+    const { server, asked } = await counted({ auditRoutine: true })
     const client = await TestClient.register(server, new UserAgent())
     await client.token({ grant_type: 'client_credentials' })
     asked.length = 0
@@ -716,8 +767,8 @@ describe('routine events of clients', () => {
     await server.close().catch(() => undefined)
   })
 
-  test('are not stored if auditRoutine is false, but hooks still receive them', async () => {
-    const { server } = await counted({ auditRoutine: false })
+  test('have no rows by default, but hooks still receive them [T1700]', async () => {
+    const { server } = await counted()
     const heard: string[] = []
     server.server.on('*', ({ event }) => heard.push(event))
     const client = await TestClient.register(server, new UserAgent())
@@ -730,12 +781,102 @@ describe('routine events of clients', () => {
     await vi.waitFor(() => expect(heard.slice(2)).toEqual(['token.issued', 'token.issued']))
     await server.server.close()
     expect(await read('token.issued', server)).toEqual([])
+    // Two of the tokens were issued inside transactions.
+    expect(await countsOf(server)).toEqual([
+      ['token.issued', '', client.clientId, '', 2],
+      ['token.issued', 'client_credentials', client.clientId, String(found.userId), 1],
+    ])
     await server.close().catch(() => undefined)
+  })
+
+  test('are counted by hour, client, user and grant, by several processes [T1701]', async () => {
+    const server = await startServer()
+    const beside = await startServer({ beside: server })
+    const client = await TestClient.register(server, new UserAgent())
+    const { refresh_token } = await client.tokens()
+    const refreshed = await client.refresh(refresh_token)
+    await client.refresh(refreshed.body.refresh_token)
+    await client.token({ grant_type: 'client_credentials' })
+    await beside.server.close()
+    server.advance(3_600)
+    await client.token({ grant_type: 'client_credentials' })
+    await client.token({ grant_type: 'client_credentials' })
+    await server.server.close()
+    const { clientId } = client
+    const userId = String((await server.query('select id from oauth2server_user'))[0]?.id)
+    expect(await countsOf(server)).toEqual([
+      ['token.issued', 'client_credentials', clientId, userId, 1],
+      ['token.refreshed', 'refresh_token', clientId, userId, 2],
+      ['token.issued', 'client_credentials', clientId, userId, 2],
+    ])
+    await beside.close().catch(() => undefined)
+    await server.close().catch(() => undefined)
+  })
+
+  test('of a transaction that is rolled back are not counted [T1702]', async () => {
+    const server = await startServer()
+    const client = await TestClient.register(server, new UserAgent())
+    const found = (await server.server.clients.find(client.clientId)) as Client
+    const issuing = { type: 'client', client: found, subject: null, scopes: [] } as const
+    await expect(
+      server.server.transaction(async (tx) => {
+        await tx.tokens.issue(issuing)
+        throw new Error('rolled back')
+      }),
+    ).rejects.toThrow('rolled back')
+    await server.server.close()
+    expect(await countsOf(server)).toEqual([])
+    await server.close().catch(() => undefined)
+  })
+
+  test('are counted once, even if the store was unavailable or the response was lost [T1703]', async () => {
+    let isAway = true
+    const server = await startServer({
+      async aroundStore({ name }, run) {
+        const result = await run()
+        if (isAway && name === 'auditCounts.put') throw new StoreUnavailable(name)
+        return result
+      },
+    })
+    const client = await TestClient.register(server, new UserAgent())
+    await client.token({ grant_type: 'client_credentials' })
+    await vi.waitFor(
+      () => expect(server.log).toContainEqual(expect.objectContaining({ event: 'audit.late' })),
+      15_000,
+    )
+    await client.token({ grant_type: 'client_credentials' })
+    isAway = false
+    await server.server.close()
+    expect((await countsOf(server)).map((row) => row.at(-1))).toEqual([2])
+    await server.close().catch(() => undefined)
+  })
+
+  test('of internal personal tokens keep their rows [T1704]', async () => {
+    const server = await startServer()
+    const { id } = await server.server.users.create({ email: 'x@example.org', password: null })
+    await server.server.tokens.createPersonal('Hidden', id, { isInternal: true })
+    expect(await read('personal_token.created', server)).toHaveLength(1)
+    await server.close()
+  })
+
+  test('expire with the audit log [T1705]', async () => {
+    const server = await startServer({ auditExpiresIn: 7_200, sweepInterval: 0 })
+    const put = (at: number) =>
+      server.server.store.auditCounts.put([
+        { at, event: 'token.issued', grantType: '', clientId: 'c', userId: 1, writer: 1, count: 1 },
+      ])
+    const hour = 3_600_000
+    const now = server.now()
+    for (const hours of [4, 3, 1]) await put(now - (now % hour) - hours * hour)
+    await server.server.sweep()
+    expect(await countsOf(server)).toHaveLength(1)
+    await server.close()
   })
 
   test('are lost while the store is unavailable, and the log contains their number', async () => {
     let isAway = false
     await using server = await startServer({
+      auditRoutine: true,
       async aroundStore({ name }, run) {
         if (isAway && name === 'audit.addMany') throw new StoreUnavailable(name)
         return run()

@@ -296,9 +296,36 @@ describe('decision §5.2 client authentication', () => {
       post(basic(base64('nobody:wrong')), machine),
       post({}, { ...machine, client_id: conf.clientId, client_secret: 'wrong' }),
       post({}, { ...machine, client_id: 'nobody', client_secret: 'wrong' }),
-      post({}, { ...machine, client_id: 'nobody' }),
     ])
     expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+  })
+
+  test('§5.2 says what a request without credentials lacks, and not whether the client exists [T1415]', async () => {
+    const said = async (headers: Record<string, string>, body: Given) => {
+      const answer = await post(headers, body)
+      return [refusal(answer), answer.body.error_description]
+    }
+    expect(await said({}, machine)).toEqual([
+      '401 invalid_client',
+      'The request names no client. Send client_id, and the credential of the client if it has one.',
+    ])
+    const lacks = [
+      '401 invalid_client',
+      'The client is unknown, or must authenticate: the request contains no credential that this server accepts.',
+    ]
+    expect(await said({}, { ...machine, client_id: conf.clientId })).toEqual(lacks)
+    expect(await said({}, { ...machine, client_id: 'nobody' })).toEqual(lacks)
+    const wrong = ['401 invalid_client', 'The client is unknown, or could not be authenticated.']
+    expect(await said(basic(base64(`${conf.clientId}:wrong`)), machine)).toEqual(wrong)
+    expect(await said({}, { ...machine, client_id: 'nobody', client_secret: 'x' })).toEqual(wrong)
+  })
+
+  test('§5.2 reports a missing or unknown grant type first if the request names no client [T1416]', async () => {
+    const said = async (body: Given) => refusal(await post({}, body))
+    expect(await said({})).toBe('400 invalid_request')
+    expect(await said({ grant_type: 'urn:x' })).toBe('400 unsupported_grant_type')
+    expect(await said({ grant_type: 'urn:x', client_id: 'nobody' })).toBe('401 invalid_client')
+    expect(await said({ grant_type: 'urn:x', client_assertion: 'x' })).toBe('400 invalid_request')
   })
 
   test.each<[string, () => Given]>([
@@ -323,15 +350,15 @@ describe('decision §5.2 client authentication', () => {
 
   test('RFC 6749 §2.3.1 does not read or log credentials in the URL [T011]', async () => {
     const credentials = { client_id: conf.clientId, client_secret: conf.clientSecret }
-    for (const [query, body] of [
-      [credentials, machine],
-      [{ ...credentials, ...machine }, {}],
+    for (const [query, body, status] of [
+      [credentials, machine, 401],
+      [{ ...credentials, ...machine }, {}, 400],
     ] as const) {
       const response = await fetch(`${app.issuer}/oauth/token?${new URLSearchParams(query)}`, {
         method: 'POST',
         body: new URLSearchParams(body as never),
       })
-      expect(response.status).toBe(401)
+      expect(response.status).toBe(status)
       expect(await response.text()).not.toContain('access_token')
     }
     expect(JSON.stringify(app.log)).not.toContain(conf.clientSecret)
@@ -1083,13 +1110,13 @@ describe('methods, content types and limits of the token endpoint', () => {
     }
   })
 
-  test('returns 401 for a body of random bytes', async () => {
+  test('returns 400 for a body of random bytes', async () => {
     const response = await fetch(`${app.issuer}/oauth/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: randomBytes(10_000),
     })
-    expect(response.status).toBe(401)
+    expect(response.status).toBe(400)
   })
 
   test.each([

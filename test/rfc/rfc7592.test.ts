@@ -237,13 +237,31 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     expect((await client.redeem(await client.code())).status).toBe(200)
   })
 
-  test('§2.2 ignores members that only the server assigns [T228]', async () => {
+  test('§2.2 refuses members of the response that must not be sent, and changes nothing [T1414]', async () => {
+    const information = await registered(app)
+    const before = await rowOf(information.client_id)
+    for (const name of [
+      'registration_access_token',
+      'registration_client_uri',
+      'client_id_issued_at',
+      'client_secret_expires_at',
+    ]) {
+      for (const value of [information[name], 'chosen', 0, '']) {
+        const response = await put(information, { [name]: value })
+        expect(refusal(response)).toBe('400 invalid_client_metadata')
+        expect(response.body.error_description).toContain(`${name} must not be sent`)
+      }
+    }
+    const { client_secret: _, ...whole } = information
+    expect(refusal(await manage('PUT', information, whole))).toBe('400 invalid_client_metadata')
+    expect(await rowOf(information.client_id)).toEqual(before)
+    const { status } = await put(information, { client_id_issued_at: null })
+    expect(status).toBe(200)
+  })
+
+  test('§2.2 ignores unknown members, even the names of stored fields [T228]', async () => {
     const information = await registered(app)
     const { body } = await put(information, {
-      registration_access_token: 'chosen',
-      registration_client_uri: 'https://evil.example/',
-      client_id_issued_at: 1,
-      client_secret_expires_at: 1,
       is_verified: true,
       user_id: app.user.id,
       origin: 'owner',

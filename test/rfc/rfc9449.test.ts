@@ -685,6 +685,28 @@ describe('RFC 9449 §5, §10 bound codes and refresh tokens', () => {
     expect((await withKey(key, first.body.access_token, { app })).status).toBe(200)
   })
 
+  test('§5 binds an access token to the other key of a confidential client that repeats a refresh within the leeway [T1421]', async () => {
+    const { refresh_token } = await boundTokens(conf)
+    const first = await refresh(conf, refresh_token, { dpop: key })
+    const again = await refresh(conf, refresh_token, { dpop: other })
+    expect([first.status, again.status]).toEqual([200, 200])
+    expect(again.body.refresh_token).toBe(first.body.refresh_token)
+    expect(again.body.access_token).not.toBe(first.body.access_token)
+    expect(again.body).toMatchObject({ token_type: 'DPoP', scope: first.body.scope })
+    const used = async (by: DpopKey, token: string) => (await withKey(by, token, { app })).status
+    expect(await used(key, first.body.access_token)).toBe(200)
+    expect(await used(other, again.body.access_token)).toBe(200)
+    expect(await used(key, again.body.access_token)).toBe(401)
+    const given = { grant_type: 'refresh_token', refresh_token, scope: 'user:email' }
+    expect(refusal(await askToken(conf, given, { dpop: other }))).toBe('400 invalid_grant')
+    expect(refusal(await refresh(conf, refresh_token))).toBe('400 invalid_grant')
+    const same = await refresh(conf, refresh_token, { dpop: key })
+    expect(same.body.access_token).toBe(first.body.access_token)
+    // The token of the other key ends with the authorization.
+    await app.server.authorizedApplications.revoke(app.user.id, conf.clientId)
+    expect(await used(other, again.body.access_token)).toBe(401)
+  })
+
   test('§5 rejects a bound refresh token while DPoP is disabled', async () => {
     await using off = await startServer({ beside: app, issuer: app.issuer, dpop: 'off' })
     const { refresh_token } = await boundTokens(pub, key, asPublic)

@@ -31,6 +31,8 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.findByEmail(row.email)
   await store.list(null, 2)
   await store.list(row.id, 2)
+  await store.search('user', null, 2)
+  await store.search('user', row.id, 2)
   await store.update(row)
   await store.setPassword(id, 'hash')
   await store.delete(id, 1)
@@ -51,11 +53,15 @@ const clients = async (store: Store): Promise<void> => {
     await store.clients.search('', part)
     await store.clients.search('text', part)
     await store.clients.authorizedBy(userId, now, part)
+    await store.clients.summariesOfOwner(userId, part)
+    await store.clients.summariesAuthorizedBy(userId, now, part)
   }
+  await store.clients.among([clientId, 'other'])
   await store.clients.countOfOwner(userId, 10)
   await store.clients.countUnused(10)
   await store.clients.deleteUnused(now, 10)
   await store.clients.endOwnTokens(clientId)
+  await store.clients.deletePersonalOf(userId, now, 10)
   await store.clients.delete(clientId, 1)
 }
 
@@ -76,8 +82,10 @@ const tokens = async (store: Store): Promise<void> => {
   await of.ofClient(clientId)
   for (const part of [first, later]) {
     await of.personalOf(userId, now, part)
+    await of.personalSummaries(userId, part)
     for (const given of ['', '1', clientId, 'a@example.org']) await of.search(given, part)
   }
+  await of.personalAmong(userId, now, [id, id + 1])
   await of.personal(id, now)
   await of.countPersonalOf(userId, 10)
   await of.personalNamed(userId, 'name')
@@ -86,6 +94,7 @@ const tokens = async (store: Store): Promise<void> => {
   await of.authorized(id, now)
   await of.rewrite(id, next)
   await of.touch(new Map([[id, { at: 1, address: '::1' }]]))
+  await of.noteScopes(new Map([[id, ['notes:read']]]))
   await of.deletePrevious(id)
   await of.deleteChildren(id)
   await of.deleteExpired(1, 10)
@@ -95,6 +104,7 @@ const tokens = async (store: Store): Promise<void> => {
       await of.deleteOldestOwn({ clientKey: 1, userId: owner }, { keep, limit: 10 })
   await of.deleteOldestChildren(id, { keep: 0, limit: 10 })
   await of.delete(id)
+  await of.restore(id, next)
   await of.insert(tokenRow({ clientId }))
 }
 
@@ -198,6 +208,8 @@ const others = async ({
     { userId: 1 },
     { userId: 1, withoutRoutine: true },
     { clientId: 'c' },
+    { tokenId: 1, withoutRoutine: true },
+    { address: '192.0.2.1', withoutRoutine: true },
     { event: 'login.failed', userId: 1, clientId: 'c', since: 0, until: 9 },
   ]
   for (const filter of filters) {
@@ -232,6 +244,11 @@ const others = async ({
     await rows.reseal(found.map((before) => ({ before, sealed: before.sealed })))
   }
   await store.auditCheckpoints.deleteBelow(2, 10)
+  const count = { at: 0, event: 'e', grantType: '', clientId: 'c', userId: 1, count: 1 }
+  await store.auditCounts.put([{ ...count, writer: 1 }])
+  await store.auditCounts.list({ userId: 1 }, { after: null, limit: 1 })
+  await store.auditCounts.totals({ clientId: 'c', since: 0 }, 1)
+  await store.auditCounts.deleteBefore(1, 10)
 }
 
 /** Runs every operation of a store at least once, with each form that its statements can take. */

@@ -29,6 +29,8 @@ export const listsContract = (
     const clientId = ({ fields }: { readonly fields: { readonly clientId: string } }) =>
       fields.clientId
     const id = ({ fields }: { readonly fields: { readonly id: number } }) => fields.id
+    const summaryOf = ({ clientId }: { readonly clientId: string }) => clientId
+    const summaryId = (summary: { readonly id: number }) => summary.id
     const latestFirst = (made: readonly (readonly [at: number, id: string])[]) =>
       made.toSorted(([at, a], [other, b]) => other - at || (a < b ? 1 : -1)).map(([, name]) => name)
 
@@ -53,6 +55,17 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.clients.ofOwner(userId, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
+      },
+      'clients.summariesOfOwner': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt) => {
+          await aClient(store, { userId: another, createdAt })
+          await aClient(store, { userId, createdAt, isPersonal: true })
+          return [createdAt, await aClient(store, { userId, createdAt })] as const
+        })
+        const read = (cursor: Cursor) => other.clients.summariesOfOwner(userId, cursor)
+        return { read, nameOf: summaryOf, expected: latestFirst(made) }
       },
       'clients.search': async () => {
         const { store, other } = open()
@@ -83,6 +96,24 @@ export const listsContract = (
         const read = (cursor: Cursor) => other.clients.authorizedBy(userId, 10, cursor)
         return { read, nameOf: clientId, expected: latestFirst(made) }
       },
+      'clients.summariesAuthorizedBy': async () => {
+        const { store, other } = open()
+        const [userId, another] = [await aUser(store), await aUser(store)]
+        const made = await inTurn(times, async (createdAt, index) => {
+          const authorized = await aClient(store, { createdAt })
+          await store.consents.put(
+            consentRow({ userId: another, clientId: await aClient(store, { createdAt }) }),
+          )
+          // The user authorizes clients by a consent, by an authorization, or by both. Each client is listed once.
+          if (index % 3 !== 0)
+            await store.consents.put(consentRow({ userId, clientId: authorized }))
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          if (index % 3 !== 1) await anAuthorization(store, { userId, clientId: authorized })
+          return [createdAt, authorized] as const
+        })
+        const read = (cursor: Cursor) => other.clients.summariesAuthorizedBy(userId, 10, cursor)
+        return { read, nameOf: summaryOf, expected: latestFirst(made) }
+      },
       'tokens.personalOf': async () => {
         const { store, other } = open()
         const userId = await aUser(store)
@@ -96,6 +127,20 @@ export const listsContract = (
         })
         const read = (cursor: Cursor) => other.tokens.personalOf(userId, 10, cursor)
         return { read, nameOf: id, expected: made.toReversed() }
+      },
+      'tokens.personalSummaries': async () => {
+        const { store, other } = open()
+        const userId = await aUser(store)
+        const made = await inTurn(times, async (createdAt) => {
+          const one = await personalToken(store, userId, { createdAt })
+          await personalToken(store, userId, { createdAt, isInternal: true })
+          await personalToken(store, await aUser(store), { createdAt })
+          await store.tokens.insert(tokenRow({ ...one.fields, isPersonal: false }))
+          await former(store, one, { createdAt })
+          return one.id
+        })
+        const read = (cursor: Cursor) => other.tokens.personalSummaries(userId, cursor)
+        return { read, nameOf: summaryId, expected: made.toReversed() }
       },
       'tokens.search': async () => {
         const { store, other } = open()
@@ -407,6 +452,35 @@ export const listsContract = (
         expect(items).toEqual([kept(two), kept({ ...one, at: 10 }), kept(one)])
         expect(next).toBeNull()
         expect((await other.audit.earliest({ clientId }, whole)).items).toEqual(items.toReversed())
+      })
+
+      test('auditCounts lists sums over all processes in pages, and replaces totals [T1708]', async () => {
+        const { store, other } = open()
+        const [clientId, event] = [text(), 'token.issued']
+        const row = (at: number, userId: string | null, writer: number, count: number) => {
+          return { at, event, grantType: 'g', clientId, userId, writer, count }
+        }
+        const second = Array.from({ length: 7 }, (_, user) => row(20, `u${user}`, 1, user + 1))
+        await store.auditCounts.put([row(10, null, 1, 5), row(10, null, 2, 7), ...second])
+        await store.auditCounts.put([row(10, null, 1, 6)])
+        const all = await allPages((cursor) => other.auditCounts.list({ clientId }, cursor), 3)
+        const sum = (at: number, userId: string | null, count: number) => {
+          return { at, event, grantType: 'g', clientId, userId, count }
+        }
+        expect(all).toEqual([
+          sum(10, null, 13),
+          ...second.map(({ userId, count }) => sum(20, userId, count)),
+        ])
+        const total = { event, grantType: 'g', clientId }
+        const totals = (filter: object) => other.auditCounts.totals({ clientId, ...filter }, 5)
+        expect(await totals({})).toEqual([{ ...total, count: 41 }])
+        expect(await totals({ since: 20, userId: 'u3' })).toEqual([{ ...total, count: 4 }])
+        expect(await store.auditCounts.deleteBefore(20, 1)).toBe(1)
+        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(1)
+        expect(await store.auditCounts.deleteBefore(20, 5)).toBe(0)
+        expect(await other.auditCounts.list({ clientId, until: 20 }, whole)).toMatchObject({
+          items: [],
+        })
       })
 
       test('addMany() writes all events or none', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { UserId } from '../../src/model/user.ts'
+import { UniqueViolation } from '../../src/store/contract/errors.ts'
 import type { NewToken } from '../../src/store/contract/tokens.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
@@ -62,6 +64,52 @@ export const managementContract = (
       const aFormer = (store: Store, { id, row }: { id: number; row: NewToken }, expires: number) =>
         store.tokens.insert(tokenRow({ ...row.fields, expires }, { successorId: id }))
 
+      test('are found by their IDs only for their user, and never if they are internal', async () => {
+        const { store, other } = open()
+        const one = await aPersonal(store)
+        const stranger = await aPersonal(store)
+        const ids = [one.id, stranger.id, 999_999]
+        const found = async (userId: UserId) =>
+          (await other.tokens.personalAmong(userId, 0, ids)).map(({ fields }) => fields.id)
+        expect(await found(one.userId)).toEqual([one.id])
+        expect(await other.tokens.personalAmong(one.userId, 0, [])).toEqual([])
+        const internal = await aPersonal(store, { isInternal: true })
+        expect(await other.tokens.personalAmong(internal.userId, 0, [internal.id])).toEqual([])
+      })
+
+      test('are restored under their former ID, unless the ID is taken [T1203]', async () => {
+        const { store, other } = open()
+        const { id, row } = await aPersonal(store)
+        await expect(store.tokens.restore(id, tokenRow(row.fields))).rejects.toThrow(
+          UniqueViolation,
+        )
+        await store.tokens.delete(id)
+        await store.tokens.restore(id, row)
+        expect((await other.tokens.find(id))?.accessDigest).toBe(row.accessDigest)
+      })
+
+      test('collect the scopes that guards required, on all nodes [T1204]', async () => {
+        const { store, other } = open()
+        const { id } = await aPersonal(store)
+        const note = (on: Store, scopes: readonly string[]) =>
+          on.transaction((tx) =>
+            tx.tokens.noteScopes(
+              new Map([
+                [id, scopes],
+                [999_999, ['x']],
+              ]),
+            ),
+          )
+        expect(await note(store, ['notes:write'])).toEqual([id])
+        expect(await note(other, ['notes:read', 'notes:write'])).toEqual([id])
+        await note(store, ['user:email'])
+        expect((await other.tokens.personal(id, 0))?.usedScopes).toEqual([
+          'notes:read',
+          'notes:write',
+          'user:email',
+        ])
+      })
+
       test('are found with their name and the expiry of their previous value', async () => {
         const { store, other } = open()
         const one = await aPersonal(store, { isInternal: true })
@@ -70,6 +118,7 @@ export const managementContract = (
           ...one.row,
           fields: { id: one.id, ...one.row.fields },
           name: 'Laptop',
+          usedScopes: [],
           lastUse: null,
           successorId: null,
           previousExpires: null,

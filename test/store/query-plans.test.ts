@@ -29,6 +29,8 @@ const allowed: Readonly<Record<string, string>> = {
   'auditCheckpoints.latest': 'reads the primary key up to the limit',
   'audit.latest': 'reads the index of the time up to the limit if no filter is set',
   'audit.earliest': 'reads the index of the time up to the limit if no filter is set',
+  'auditCounts.list':
+    'reads the primary key up to the limit; only the command line and the application call it',
   'userData.idsInUse': 'reads an index up to the limit; the sweeper reads one batch in each run',
   secretKeys: 'reads a few rows at start-up',
   'sealed.tokens': 'reads the primary key in batches while secret keys are rotated',
@@ -149,7 +151,9 @@ describe('query plans: SQLite', () => {
       return plan.length === 1 ? /audit_(?:by|of)_\w+/.exec(plan[0] ?? '')?.[0] : plan.join(', ')
     })
     expect([...new Set(used)].toSorted()).toEqual(
-      ['by_client', 'by_event', 'by_time', 'by_user', 'of_person'].map((name) => `audit_${name}`),
+      ['by_client', 'by_event', 'by_time', 'by_user', 'of_address', 'of_person', 'of_token_id'].map(
+        (name) => `audit_${name}`,
+      ),
     )
   })
 

@@ -56,7 +56,7 @@ const ticking = async <T>(
 }
 
 describe('opening', () => {
-  test('creates the folder, the database and its journal files so that only the owner can read them', async () => {
+  test('creates a database and journal files that only the owner can read, and the folder for them', async () => {
     await using store = await open()
     await aClient(store)
     for (const file of [store.path, `${store.path}-wal`, `${store.path}-shm`])
@@ -105,7 +105,7 @@ describe('opening', () => {
     expect(String(failure)).not.toContain('\n')
   })
 
-  test('rejects a folder that cannot be created, with a message of one line', async () => {
+  test('rejects a folder that cannot be created, with a message that contains the path', async () => {
     const file = join(folder, text())
     await writeFile(file, '')
     const failure = await sqlite(join(file, 'test.sqlite'))
@@ -115,7 +115,7 @@ describe('opening', () => {
     expect(String(failure)).toContain(file)
   })
 
-  test('creates one schema if two processes start for the first time concurrently', async () => {
+  test('creates one schema if three stores open a new file concurrently', async () => {
     const path = newPath()
     const stores = await Promise.all([
       sqlite(path).open(),
@@ -144,13 +144,13 @@ describe('migrations', () => {
     await store.close()
   })
 
-  test('rejects an unknown name, including the properties of every object', async () => {
+  test('rejects an unknown migration, even if its name is a property of every JavaScript object', async () => {
     await using store = await open()
     for (const to of ['nope', 'toString', '__proto__'])
       await expect(store.migrate({ to })).rejects.toThrow(StoreUnusable)
   })
 
-  test('rejects a database of a newer version with the name of that version, and does not change the database', async () => {
+  test('rejects a database of a newer version, names that version in the error, and does not change the database', async () => {
     const store = await open()
     await store.close()
     execute(store.path, "insert into oauth2server_migration values ('9999-future', '2030-01-01')")
@@ -309,7 +309,7 @@ describe('faults', () => {
     await store.close()
   })
 
-  test('reports the error for which SQLite rolled a transaction back, not that no transaction is active', async () => {
+  test('reports the error that made SQLite roll back by itself, instead of the error that no transaction is active', async () => {
     const db = new Kysely<Tables>({
       dialect: new SqliteDialect(new SqliteDatabase(new DatabaseSync(':memory:'))),
     })
@@ -323,7 +323,7 @@ describe('faults', () => {
   })
 })
 
-test('P-5 three threads on one file redeem each code once, take each value once and return each count once', async () => {
+test('three threads on one file together redeem each code once, take each value once, and get each number of a shared counter once', async () => {
   await using store = await open()
   const clientId = await aClient(store)
   const codes = Array.from({ length: 30 }, () => text())

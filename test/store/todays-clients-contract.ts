@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { UserId } from '../../src/model/user.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   aClient,
   anAuthorization,
   aPair,
+  aUser,
   digest,
   runConcurrently,
   signingKeyRow,
@@ -71,6 +73,31 @@ export const todaysClientsContract = (
       const ids = [own, child, pair, narrowed, personal, others]
       const there = await Promise.all(ids.map((id) => store.tokens.find(id)))
       expect(there.map((row) => row !== undefined)).toEqual([false, false, true, true, true, true])
+    })
+
+    test('deletePersonalOf() ends at most the given number of personal tokens of one user [T1321]', async () => {
+      const { store, other } = open()
+      const [userId, another] = [await aUser(store), await aUser(store)]
+      const personalOf = async (owner: UserId) => {
+        const clientId = await aClient(store, { userId: owner, isPersonal: true })
+        return (
+          (await store.tokens.insert(tokenRow({ clientId, userId: owner, isPersonal: true }))) ?? 0
+        )
+      }
+      const mine = [await personalOf(userId), await personalOf(userId), await personalOf(userId)]
+      const theirs = await personalOf(another)
+      const clientId = await aClient(store, { userId })
+      const live = async () => {
+        const rows = await Promise.all(mine.map((id) => store.tokens.find(id)))
+        return rows.filter((row) => row !== undefined).length
+      }
+      expect(await other.clients.deletePersonalOf(userId, 1, 2)).toBe(2)
+      expect(await live()).toBe(1)
+      expect(await other.clients.deletePersonalOf(userId, 1, 2)).toBe(1)
+      expect(await other.clients.deletePersonalOf(userId, 1, 2)).toBe(0)
+      expect(await live()).toBe(0)
+      expect(await store.tokens.find(theirs)).toBeDefined()
+      expect(await store.clients.find(clientId)).toBeDefined()
     })
 
     describe('children of a token', () => {

@@ -163,7 +163,7 @@ for (const [name, create, isMissing] of databases) {
       expect(withoutId(row)).toEqual(expected)
       const kept = Object.keys(row).filter((column) => row[column] === former[column])
       expect(kept.sort()).toEqual(
-        [...keptColumns, 'id', 'last_used_address', 'last_used_at'].sort(),
+        [...keptColumns, 'id', 'last_used_address', 'last_used_at', 'used_scopes'].sort(),
       )
     })
 

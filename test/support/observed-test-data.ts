@@ -145,8 +145,8 @@ const times = async <T>(count: number, make: () => Promise<T>): Promise<readonly
 }
 
 /**
- * Creates test data. The steps run one after the other, so that a server with the same random seed always creates the
- * same data.
+ * Creates test data. The steps run one after the other, so that a server with the same random seed creates the same
+ * identifiers and tokens in each run. Signatures and keys differ.
  */
 export const createTestData = async (
   server: AuthorizationServer,

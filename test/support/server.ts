@@ -11,6 +11,7 @@ import {
 } from 'svc-oauth2server'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
+import type { Demo } from '../../examples/notes/start-page/routes.ts'
 import { KeyRing } from '../../src/crypto/sealed.ts'
 import type { UserInput } from '../../src/records/users/users.ts'
 import type { OpenStore } from '../../src/store/store.ts'
@@ -58,6 +59,8 @@ export type TestOptions = Partial<AuthorizationServerOptions> & {
   readonly basePath?: string
   /** A server whose database, clock and user the new server shares, as a second node. */
   readonly beside?: TestServer
+  /** Returns the demo data of the notes application. */
+  readonly demo?: () => Demo | undefined
 }
 
 /** Options that cause no start-up warnings, for a test that reads the whole log. */
@@ -94,12 +97,13 @@ export interface Front {
 export const startServer = async ({
   basePath = '',
   beside,
+  demo,
   ...options
 }: TestOptions = {}): Promise<TestServer> => {
   const place = beside?.place ?? (await (isOnNodes ? sharedPlace() : sqlitePlace()))
   const front = await (isOnNodes && !beside && canBeSent(options)
     ? threeNodes(secretKey)
-    : thisProcess())
+    : thisProcess(demo))
   const issuer = `http://localhost:${front.port}${basePath}`
   const { store, opened } = keptOpen(options.store ?? place.options.store)
   const log: LogEntry[] = []
@@ -183,14 +187,14 @@ const keptOpen = (opener: StoreOpener) => {
   return { store, opened }
 }
 
-const thisProcess = async (): Promise<Front> => {
+const thisProcess = async (demo: TestOptions['demo']): Promise<Front> => {
   const http = createServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const notes = openNotes(undefined)
   return {
     port: (http.address() as AddressInfo).port,
     async open(server) {
-      http.on('request', createApp(server, notes))
+      http.on('request', createApp(server, notes, demo))
     },
     log: () => [],
     async close() {

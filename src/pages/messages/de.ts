@@ -8,13 +8,18 @@ export const de: Messages = {
     skip: 'Zum Inhalt springen',
     navigation: 'Konto',
     applications: 'Anwendungen',
+    tokens: 'Token',
+    clients: 'Meine Anwendungen',
+    authorized: 'Zugelassene Anwendungen',
     sessions: 'Sitzungen',
     activity: 'Aktivität',
+    leaked: 'Geheimnis bekannt',
     admin: 'Verwaltung',
     logout: 'Abmelden',
     copy: 'Kopieren',
     copied: 'Kopiert',
     next: 'Nächste Seite',
+    previous: 'Vorherige Seite',
     first: 'Erste Seite',
     pages: 'Seiten',
     save: 'Änderungen speichern',
@@ -45,6 +50,8 @@ export const de: Messages = {
     moreThan: (count) => `mehr als ${count}`,
     expires: 'Läuft ab',
     never: 'Nie',
+    expiresSoon: (time: string) => `Läuft ${time} ab`,
+    endsWith: (end: string) => `endet mit ${end}`,
     lastUsed: 'Zuletzt verwendet',
     neverUsed: 'Noch nicht verwendet',
     from: (address: string) => `von ${address}`,
@@ -74,6 +81,8 @@ export const de: Messages = {
     stale:
       'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
     foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',
+    dropsCookies:
+      'Safari kann sich an einer Adresse, die mit http:// beginnt, nicht anmelden. Verwende einen anderen Browser wie Firefox oder Chrome, oder öffne diese Seite über https.',
   },
   home: {
     title: 'Startseite',
@@ -161,6 +170,10 @@ export const de: Messages = {
       invite:
         'Erstelle eines, um die API aus einem Skript, von der Kommandozeile oder aus einem anderen Programm zu nutzen.',
       create: 'Token erstellen',
+      delete: 'Löschen',
+      deleteNamed: (name: string) => `${name} löschen`,
+      deleteSelected: 'Ausgewählte Token löschen',
+      deleteSome: count({ one: '# Token löschen?', other: '# Token löschen?' }),
     },
     authorized: {
       title: 'Von mir zugelassene Anwendungen',
@@ -173,10 +186,55 @@ export const de: Messages = {
       moreDevices: count({ one: 'und # weiteres Gerät', other: 'und # weitere Geräte' }),
       revoke: 'Widerrufen',
       revokeNamed: (name: string) => `Zugriff von ${name} widerrufen`,
+      revokeSelected: 'Zugriff der ausgewählten Anwendungen widerrufen',
+      revokeSome: count({
+        one: 'Zugriff von # Anwendung widerrufen?',
+        other: 'Zugriff von # Anwendungen widerrufen?',
+      }),
+      revokeSomeAbout:
+        'Diese Anwendungen verlieren den Zugriff auf dein Konto, auf allen Geräten, und müssen dich erneut fragen. Das lässt sich nicht rückgängig machen.',
       revokeAll: 'Zugriff aller Anwendungen widerrufen',
       revokeAllAbout:
         'Keine Anwendung kann danach noch in deinem Namen handeln, auf keinem Gerät. Deine eigenen persönlichen Token bleiben bestehen.',
     },
+  },
+  list: {
+    search: 'Suchen',
+    searchHint: 'Ein Teil des Namens',
+    order: 'Reihenfolge',
+    orders: {
+      newest: 'Neueste zuerst',
+      oldest: 'Älteste zuerst',
+      name: 'Nach Namen',
+      expires: 'Bald ablaufende zuerst',
+      used: 'Zuletzt verwendete zuerst',
+      unused: 'Am längsten unbenutzte zuerst',
+    },
+    filter: 'Anzeigen',
+    filters: {
+      never_used: 'Nie verwendet',
+      expiring: 'Läuft in einer Woche ab',
+      expired: 'Abgelaufen',
+      no_expiry: 'Ohne Ablaufdatum',
+      confidential: 'Vertraulich',
+      public: 'Öffentlich',
+      verified: 'Verifiziert',
+      disabled: 'Deaktiviert',
+    },
+    everything: 'Alles',
+    scope: 'Berechtigung',
+    anyScope: 'Jede Berechtigung',
+    apply: 'Anwenden',
+    clear: 'Alles anzeigen',
+    entries: count({ one: '# Eintrag', other: '# Einträge' }),
+    found: (found: string, all: string) => `${found} von ${all}`,
+    partial:
+      'Diese Liste ist lang. Darum werden jeweils 1.000 Einträge durchsucht und sortiert. Die nächste Seite fährt mit den übrigen Einträgen fort.',
+    nothing: 'Nichts gefunden.',
+    showAll: 'Alle ansehen',
+    select: (name: string) => `${name} auswählen`,
+    selectedNone: 'Wähle mindestens einen Eintrag der Liste aus.',
+    undo: 'Rückgängig machen',
   },
   client: {
     newTitle: 'Anwendung registrieren',
@@ -247,8 +305,16 @@ export const de: Messages = {
     name: 'Name',
     nameHint: 'Wofür es ist, damit du es später wiedererkennst.',
     expires: 'Ablaufdatum',
-    expiresHint: 'Optional. Ohne Datum ist das Token gültig, bis du es löschst.',
-    expiresLast: (day: string) => `Wähle ein Datum, spätestens den ${day}.`,
+    expiresHint: 'Ein Token, das bald abläuft, richtet weniger Schaden an, wenn es gestohlen wird.',
+    onDay: 'An einem Tag',
+    onDayHint: 'Das Token ist bis zum Ende dieses Tages gültig.',
+    onDayLast: (day: string) =>
+      `Das Token ist bis zum Ende dieses Tages gültig, spätestens ${day}.`,
+    until: (day: string) => `bis ${day}`,
+    unchanged: 'Wie bisher',
+    neverHint: 'Das Token ist gültig, bis du es löschst.',
+    prefilled:
+      'Ein Link hat dieses Formular ausgefüllt. Erstelle das Token nur, wenn du der Quelle des Links vertraust.',
     scopes: 'Berechtigungen',
     scopesHint:
       'Was ein Programm mit diesem Token in deinem Namen tun darf. Du kannst das später ändern.',
@@ -259,6 +325,12 @@ export const de: Messages = {
     expiredAbout:
       'Dieses Token ist abgelaufen und wird abgewiesen. Lösche es oder erstelle ein neues.',
     previous: (time: string) => `Der vorherige Wert ist noch gültig bis ${time}.`,
+    endFormer: 'Den vorherigen Wert jetzt beenden',
+    usesOnly: (used: string, total: number) =>
+      `Verwendete Berechtigungen: nur ${used} von ${total}`,
+    usesOnlyAbout:
+      'Unbenutzte Berechtigungen nützen nur jemandem, der das Token stiehlt. Du kannst sie jederzeit wieder hinzufügen.',
+    reduce: 'Nur die verwendeten Berechtigungen behalten',
     settings: 'Einstellungen',
     rotate: 'Neuer Wert',
     rotateAbout:
@@ -268,7 +340,9 @@ export const de: Messages = {
     rotateSubmit: 'Neuen Wert erstellen',
     delete: 'Dieses Token löschen',
     deleteAbout:
-      'Programme, die es verwenden, werden ab dann abgewiesen. Das kann nicht rückgängig gemacht werden.',
+      'Programme, die dieses Token verwenden, verlieren sofort den Zugriff. Du kannst das zehn Sekunden lang rückgängig machen.',
+    deleteSomeAbout:
+      'Programme, die diese Token verwenden, verlieren sofort den Zugriff. Du kannst das zehn Sekunden lang rückgängig machen.',
     deleteSubmit: 'Token löschen',
   },
   overlap: { none: 'Keine Zeit: sofort ungültig' },
@@ -345,6 +419,12 @@ export const de: Messages = {
     from: 'Von',
     browser: 'Browser oder Programm',
     somebodyElse: 'Jemand anderes, zum Beispiel die Administration',
+    since: 'Von Tag',
+    until: 'Bis Tag',
+    changes: 'Änderungen',
+    download: 'Herunterladen',
+    atMost: (count: string) => `Höchstens ${count} Ereignisse, die neuesten zuerst.`,
+    emptyValue: 'leer',
   },
   events: {
     'login.succeeded': 'Angemeldet',
@@ -363,6 +443,7 @@ export const de: Messages = {
     'personal_token.edited': 'Persönliches Token geändert',
     'personal_token.rotated': 'Persönlichem Token einen neuen Wert gegeben',
     'personal_token.deleted': 'Persönliches Token gelöscht',
+    'personal_token.restored': 'Persönliches Token wiederhergestellt',
     'client.created': 'Anwendung registriert',
     'client.edited': 'Anwendung geändert',
     'client.deleted': 'Anwendung gelöscht',
@@ -376,6 +457,8 @@ export const de: Messages = {
     'user.created': 'Benutzer angelegt',
     'user.activated': 'Benutzer aktiviert',
     'user.deactivated': 'Benutzer deaktiviert',
+    'user.tokens_ended': 'Alle Tokens eines Benutzers beendet',
+    'client.tokens_ended': 'Alle Tokens einer Anwendung beendet',
     'user.admin_granted': 'Benutzer zum Administrator gemacht',
     'user.admin_withdrawn': 'Benutzer ist kein Administrator mehr',
     'user.password_changed': 'Passwort geändert',
@@ -405,6 +488,11 @@ export const de: Messages = {
     allEvents: 'Alle Ereignisse',
     userHint: 'E-Mail-Adresse oder ID',
     noEvents: 'Es wurde kein Ereignis gefunden.',
+    routine: 'Routineereignisse der letzten 24 Stunden',
+    routineAbout:
+      'Tokens, die Anwendungen für sich selbst angefordert, getauscht oder erneuert haben. Sie werden gezählt statt aufgelistet.',
+    routineCount: 'Anzahl',
+    grantType: 'Grant-Typ',
     token: 'Nummer des Tokens',
     request: 'Anfrage-ID',
     actors: {
@@ -429,6 +517,117 @@ export const de: Messages = {
     deleteAbout:
       'Die Anwendung und alle ihre Token sind sofort weg. Das kann nicht rückgängig gemacht werden.',
     confirmName: (name: string) => `Gib zur Bestätigung den Namen ein: ${name}`,
+  },
+  users: {
+    title: 'Benutzer',
+    search: 'Benutzer suchen',
+    hint: 'Anfang der E-Mail-Adresse oder ID',
+    exactHint: 'Vollständige E-Mail-Adresse oder ID',
+    notSearchable: 'Deine Anwendung verwaltet ihre Benutzer und bietet hier keine Suche an.',
+    none: 'Es wurde kein Benutzer gefunden.',
+    inactive: 'Deaktiviert',
+    administrator: 'Administrator',
+    unverified: 'E-Mail-Adresse nicht bestätigt',
+    id: 'Nummer (ID)',
+    sessions: 'Sitzungen',
+    noSessions: 'Nirgends angemeldet.',
+    hostSessions: 'Deine Anwendung verwaltet die Anmeldungen: Melde den Benutzer dort ab.',
+    tokens: 'Persönliche Tokens',
+    noTokens: 'Keine persönlichen Tokens.',
+    clients: 'Registrierte Anwendungen',
+    noClients: 'Keine registrierten Anwendungen.',
+    authorized: 'Erlaubte Anwendungen',
+    noAuthorized: 'Keine erlaubten Anwendungen.',
+    allActivity: 'Alle Aktivitäten dieses Benutzers',
+    deactivate: {
+      label: 'Den Benutzer deaktivieren',
+      about:
+        'Der Benutzer kann sich nicht mehr anmelden, und alle seine Tokens und Anwendungen werden abgewiesen, bis er wieder aktiviert wird.',
+    },
+    activate: {
+      label: 'Den Benutzer aktivieren',
+      about:
+        'Der Benutzer kann sich wieder anmelden, und seine Tokens und Anwendungen funktionieren wieder.',
+    },
+  },
+  leaked: {
+    title: 'Ein Geheimnis ist bekannt geworden',
+    about:
+      'Füge ein Token, ein Client-Secret oder einen Code ein, den andere gesehen haben können. Du siehst, was es ist, und entscheidest, was damit geschieht.',
+    aboutAdmin:
+      'Füge ein Token, ein Client-Secret oder einen Code eines beliebigen Benutzers oder einer Anwendung ein, den andere gesehen haben können. Du siehst, was es ist, und entscheidest, was damit geschieht.',
+    paste: 'Das bekannt gewordene Geheimnis',
+    pasteHint:
+      'Auch ein Header, ein ganzer curl-Befehl oder eine Zeile eines Protokolls ist möglich. Der Text wird weder gespeichert noch wieder angezeigt.',
+    lookUp: 'Nachschlagen',
+    again: 'Ein anderes Geheimnis nachschlagen',
+    stale: 'Die Seite war zu lange offen. Füge das Geheimnis noch einmal ein.',
+    tooMany:
+      'Es wurden zu viele unbekannte Geheimnisse eingefügt. Versuche es in einer Minute noch einmal.',
+    kinds: {
+      personal_token: 'Persönliches Token',
+      access_token: 'Zugriffstoken von',
+      refresh_token: 'Aktualisierungstoken von',
+      client_secret: 'Client-Secret von',
+      authorization_code: 'Autorisierungscode für',
+      session: 'Sitzung eines Browsers',
+    },
+    ending: 'Endet mit',
+    valid: 'Funktioniert noch',
+    ended: 'Funktioniert nicht mehr',
+    application: 'Anwendung',
+    bound: 'An einen Schlüssel gebunden',
+    boundAbout: 'Ja: Ohne den Schlüssel der Anwendung ist es nutzlos.',
+    history: 'Was geschehen ist',
+    acts: {
+      end: {
+        label: 'Dieses Geheimnis beenden',
+        about:
+          'Es funktioniert sofort nicht mehr, und Programme, die es verwenden, verlieren den Zugriff. Das kann nicht rückgängig gemacht werden.',
+      },
+      endSecret: {
+        label: 'Dieses Client-Secret beenden',
+        about:
+          'Die Anwendung kann sich erst wieder anmelden, wenn ihr Besitzer ein neues Geheimnis erzeugt hat.',
+      },
+      endSession: {
+        label: 'Diesen Browser abmelden',
+        about: 'Der Browser mit dieser Sitzung wird abgemeldet.',
+      },
+      endApplication: {
+        label: 'Alle Tokens der Anwendung beenden',
+        about:
+          'Die Anwendung verliert den Zugriff auf alle Konten und muss jeden Benutzer neu fragen. Ihr Geheimnis bleibt gültig.',
+      },
+      revokeApplication: {
+        label: 'Der Anwendung den Zugriff entziehen',
+        about:
+          'Die Anwendung verliert auf allen Geräten den Zugriff auf dein Konto und muss dich neu fragen.',
+      },
+      endUser: {
+        label: 'Alle Tokens des Benutzers beenden',
+        about:
+          'Alle persönlichen Tokens des Benutzers funktionieren nicht mehr, und alle Anwendungen verlieren den Zugriff auf das Konto. Das kann nicht rückgängig gemacht werden.',
+      },
+      endMine: {
+        label: 'Alle meine Tokens beenden',
+        about:
+          'Alle deine persönlichen Tokens funktionieren nicht mehr, und alle Anwendungen verlieren den Zugriff auf dein Konto. Das kann nicht rückgängig gemacht werden.',
+      },
+      disable: {
+        label: 'Die Anwendung sperren',
+        about:
+          'Die Anwendung und alle ihre Tokens werden abgewiesen, bis ein Administrator sie wieder freigibt.',
+      },
+      logOut: {
+        label: 'Den Benutzer überall abmelden',
+        about: 'Alle Browser des Benutzers werden abgemeldet.',
+      },
+      logOutElsewhere: {
+        label: 'Überall sonst abmelden',
+        about: 'Alle deine Browser außer diesem werden abgemeldet.',
+      },
+    },
   },
   error: {
     title: 'Das hat nicht geklappt',
@@ -500,6 +699,16 @@ export const de: Messages = {
       'Dieser Link ist nicht mehr gültig oder wurde schon verwendet. Fordere einen neuen Link an.',
   },
   problems: {
+    usersElsewhere: 'Deine Anwendung verwaltet ihre Benutzer: Deaktiviere diesen Benutzer dort.',
+    looksLikeSecret:
+      'Das sieht wie ein Geheimnis aus. Eine Suche würde es in Adressen und Protokolle schreiben.',
+    ownAccount: 'Das ist dein eigenes Konto: Nur ein anderer Administrator kann es deaktivieren.',
+    credentialMissing: 'In diesem Text steht kein Geheimnis. Füge den ganzen Wert ein.',
+    credentialsTooMany: 'Der Text ist zu lang. Füge nur die Zeile mit dem Geheimnis ein.',
+    credentialUnknown:
+      'Dieser Server kennt kein Geheimnis in diesem Text, oder es funktioniert nicht mehr.',
+    credentialNotYours:
+      'In diesem Text steht keines deiner Geheimnisse, oder es funktioniert nicht mehr.',
     notRotatable:
       'Dieses Token hat eine Berechtigung, die nur der Dienst selbst vergibt. Es kann hier deshalb keinen neuen Wert bekommen.',
     changedMeanwhile:
@@ -531,6 +740,9 @@ export const de: Messages = {
     tooManyRedirectUris: (limit: number) => `Höchstens ${limit} Weiterleitungs-URIs sind möglich.`,
     scopeUnknown: (scope: string) =>
       `Die Berechtigung ${scope} gibt es nicht, oder sie kann nicht gewählt werden.`,
+    undoTooLate: 'Das lässt sich nicht mehr rückgängig machen: Die zehn Sekunden sind vorbei.',
+    expiredForGood:
+      'Das Token ist abgelaufen, darum lässt sich sein Ablaufdatum nicht ändern. Erstelle einen neuen Wert.',
     expiresInvalid: 'Gib ein Datum ein, zum Beispiel 2030-01-31.',
     expiresInPast: 'Wähle ein Datum in der Zukunft.',
     expiresTooLate: (day: string) => `Wähle spätestens den ${day}.`,
@@ -545,6 +757,13 @@ export const de: Messages = {
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} wurde deaktiviert.`,
+    userActivated: (name: string) => `${name} wurde aktiviert.`,
+    credentialEnded: 'Das Geheimnis funktioniert nicht mehr.',
+    applicationTokensEnded: (name: string) => `Alle Tokens von „${name}“ wurden beendet.`,
+    ownTokensEnded: 'Alle deine Tokens wurden beendet.',
+    userTokensEnded: (name: string) => `Alle Tokens von ${name} wurden beendet.`,
+    loggedOut: (name: string) => `${name} wurde überall abgemeldet.`,
     deviceRevoked: (name) => `${name} wurde auf diesem Gerät abgemeldet.`,
     clientCreated: 'Die Anwendung ist registriert.',
     clientSaved: 'Die Änderungen wurden gespeichert.',
@@ -554,6 +773,17 @@ export const de: Messages = {
     tokenSaved: 'Die Änderungen wurden gespeichert.',
     tokenRotated: 'Das Token hat einen neuen Wert.',
     tokenDeleted: (name: string) => `Das Token „${name}“ wurde gelöscht.`,
+    tokensDeleted: count({ one: '# Token wurde gelöscht.', other: '# Token wurden gelöscht.' }),
+    tokensRestored: count({
+      one: '# Token ist wieder gültig.',
+      other: '# Token sind wieder gültig.',
+    }),
+    formerEnded: 'Der vorherige Wert ist nicht mehr gültig.',
+    tokenReduced: 'Das Token hat nur noch die Berechtigungen, die es verwendet hat.',
+    revokedSome: count({
+      one: '# Anwendung kann nicht mehr in deinem Namen handeln.',
+      other: '# Anwendungen können nicht mehr in deinem Namen handeln.',
+    }),
     revoked: (name: string) => `„${name}“ kann nicht mehr in deinem Namen handeln.`,
     revokedAll: 'Keine Anwendung kann mehr in deinem Namen handeln.',
     sessionEnded: 'Der gewählte Browser wurde abgemeldet.',

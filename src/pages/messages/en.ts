@@ -8,13 +8,18 @@ export const en = {
     skip: 'Skip to the content',
     navigation: 'Account',
     applications: 'Applications',
+    tokens: 'Tokens',
+    clients: 'My applications',
+    authorized: 'Allowed applications',
     sessions: 'Sessions',
     activity: 'Activity',
+    leaked: 'Leaked secret',
     admin: 'Administration',
     logout: 'Log out',
     copy: 'Copy',
     copied: 'Copied',
     next: 'Next page',
+    previous: 'Previous page',
     first: 'First page',
     pages: 'Pages',
     save: 'Save changes',
@@ -49,6 +54,10 @@ export const en = {
     moreThan: (count: string) => `more than ${count}`,
     expires: 'Expires',
     never: 'Never',
+    /** `time` is relative, such as "in 5 days". */
+    expiresSoon: (time: string) => `Expires ${time}`,
+    /** The last characters of a token, by which users recognize the token. */
+    endsWith: (end: string) => `ends with ${end}`,
     lastUsed: 'Last used',
     neverUsed: 'Not used yet',
     /** `address` is an IP address. */
@@ -77,6 +86,8 @@ export const en = {
     tooMany: 'Too many wrong passwords were entered. Try again in ten minutes.',
     stale: 'This page was open for too long, or cookies are blocked. Please try again.',
     foreign: 'This form was sent from another site. Please log in here.',
+    dropsCookies:
+      'Safari cannot log in at an address that begins with http://. Use another browser, such as Firefox or Chrome, or open this site over https.',
   },
   home: {
     title: 'Start page',
@@ -162,6 +173,10 @@ export const en = {
       invite:
         'Create a token to use the API from a script, from the command line or from another program.',
       create: 'Create a token',
+      delete: 'Delete',
+      deleteNamed: (name: string) => `Delete ${name}`,
+      deleteSelected: 'Delete selected tokens',
+      deleteSome: count({ one: 'Delete # token?', other: 'Delete # tokens?' }),
     },
     authorized: {
       title: 'Applications that I allowed',
@@ -175,10 +190,54 @@ export const en = {
       revoke: 'Revoke',
       /** The label of a button for screen readers. */
       revokeNamed: (name: string) => `Revoke ${name}`,
+      revokeSelected: 'Revoke selected applications',
+      revokeSome: count({ one: 'Revoke # application?', other: 'Revoke # applications?' }),
+      revokeSomeAbout:
+        'These applications lose access to your account, on all devices, and have to ask you again. This cannot be undone.',
       revokeAll: 'Revoke all applications',
       revokeAllAbout:
         'All applications lose access to your account, on all devices. Your personal tokens remain valid.',
     },
+  },
+  /** The search, the order and the filters of a list, and actions on several of its entries. */
+  list: {
+    search: 'Search',
+    searchHint: 'A part of the name',
+    order: 'Order',
+    orders: {
+      newest: 'Newest first',
+      oldest: 'Oldest first',
+      name: 'By name',
+      expires: 'Expiring first',
+      used: 'Recently used first',
+      unused: 'Longest unused first',
+    },
+    filter: 'Show',
+    filters: {
+      never_used: 'Never used',
+      expiring: 'Expiring within a week',
+      expired: 'Expired',
+      no_expiry: 'Without expiry',
+      confidential: 'Confidential',
+      public: 'Public',
+      verified: 'Verified',
+      disabled: 'Disabled',
+    },
+    everything: 'Everything',
+    scope: 'Permission',
+    anyScope: 'Any permission',
+    apply: 'Apply',
+    clear: 'Show everything',
+    entries: count({ one: '# entry', other: '# entries' }),
+    /** `found` and `all` are numbers. */
+    found: (found: string, all: string) => `${found} of ${all}`,
+    partial:
+      'This list is long, so 1,000 entries at a time are searched and sorted. The next page continues with the other entries.',
+    nothing: 'Nothing was found.',
+    showAll: 'Show all',
+    select: (name: string) => `Select ${name}`,
+    selectedNone: 'Select at least one entry of the list.',
+    undo: 'Undo',
   },
   client: {
     newTitle: 'Register an application',
@@ -247,8 +306,17 @@ export const en = {
     name: 'Name',
     nameHint: 'The purpose of the token, so that you recognize it later.',
     expires: 'Expires',
-    expiresHint: 'Optional. Without a day, the token is valid until you delete it.',
-    expiresLast: (day: string) => `Choose a day, ${day} at the latest.`,
+    expiresHint: 'A token that expires soon does less harm if it is stolen.',
+    onDay: 'On a day',
+    onDayHint: 'The token is valid until the end of this day.',
+    onDayLast: (day: string) =>
+      `The token is valid until the end of this day, ${day} at the latest.`,
+    /** `day` is a date. */
+    until: (day: string) => `until ${day}`,
+    unchanged: 'As it is now',
+    neverHint: 'The token is valid until you delete it.',
+    prefilled:
+      'A link filled in this form. Create the token only if you trust the source of the link.',
     scopes: 'Permissions',
     scopesHint: 'What a program with this token may do for you. You can change this later.',
     noScopes: 'There are no permissions to choose. The token only identifies you.',
@@ -257,6 +325,12 @@ export const en = {
     curl: 'To try it, run this on the command line:',
     expiredAbout: 'This token has expired. Delete it, or create a new one.',
     previous: (time: string) => `The former value is valid until ${time}.`,
+    endFormer: 'End the former value now',
+    /** `used` is a list of permissions, and `total` is the number of permissions that the token has. */
+    usesOnly: (used: string, total: number) => `Used permissions: only ${used} of ${total}`,
+    usesOnlyAbout:
+      'Unused permissions only help somebody who steals the token. You can add them again at any time.',
+    reduce: 'Keep only the used permissions',
     settings: 'Settings',
     rotate: 'New value',
     rotateAbout:
@@ -265,7 +339,10 @@ export const en = {
     overlapHint: 'During this time, you can replace the old value in your programs.',
     rotateSubmit: 'Create a new value',
     delete: 'Delete this token',
-    deleteAbout: 'Programs that use this token lose access immediately. This cannot be undone.',
+    deleteAbout:
+      'Programs that use this token lose access immediately. You can undo this for ten seconds.',
+    deleteSomeAbout:
+      'Programs that use these tokens lose access immediately. You can undo this for ten seconds.',
     deleteSubmit: 'Delete the token',
   },
   /** The text for zero seconds. `Intl` formats all other durations. */
@@ -342,6 +419,12 @@ export const en = {
     from: 'From',
     browser: 'Browser or program',
     somebodyElse: 'Somebody else, such as an administrator',
+    since: 'From day',
+    until: 'To day',
+    changes: 'Changes',
+    download: 'Download',
+    atMost: (count: string) => `At most ${count} events, the latest first.`,
+    emptyValue: 'empty',
   },
   /** Short texts by the names of audit events. */
   events: {
@@ -361,6 +444,7 @@ export const en = {
     'personal_token.edited': 'Changed a personal token',
     'personal_token.rotated': 'Gave a personal token a new value',
     'personal_token.deleted': 'Deleted a personal token',
+    'personal_token.restored': 'Restored a personal token',
     'client.created': 'Registered an application',
     'client.edited': 'Changed an application',
     'client.deleted': 'Deleted an application',
@@ -374,6 +458,8 @@ export const en = {
     'user.created': 'Created a user',
     'user.activated': 'Activated a user',
     'user.deactivated': 'Deactivated a user',
+    'user.tokens_ended': 'Ended all tokens of a user',
+    'client.tokens_ended': 'Ended all tokens of an application',
     'user.admin_granted': 'Made a user an administrator',
     'user.admin_withdrawn': 'Removed an administrator',
     'user.password_changed': 'Changed a password',
@@ -403,6 +489,11 @@ export const en = {
     allEvents: 'All events',
     userHint: 'E-mail address or ID',
     noEvents: 'No event was found.',
+    routine: 'Routine events of the last 24 hours',
+    routineAbout:
+      'Tokens that applications requested for themselves, exchanged or refreshed. They are counted instead of listed.',
+    routineCount: 'Number',
+    grantType: 'Grant type',
     token: 'Number of the token',
     request: 'Request ID',
     /** The actors that are not users. */
@@ -428,6 +519,115 @@ export const en = {
     deleteAbout:
       'The application and all its tokens are deleted immediately. This cannot be undone.',
     confirmName: (name: string) => `To confirm, type its name: ${name}`,
+  },
+  users: {
+    title: 'Users',
+    search: 'Search users',
+    hint: 'Beginning of the e-mail address, or ID',
+    exactHint: 'Complete e-mail address or ID',
+    notSearchable: 'Your application manages its users and offers no search here.',
+    none: 'No user was found.',
+    inactive: 'Deactivated',
+    administrator: 'Administrator',
+    unverified: 'E-mail address not confirmed',
+    id: 'ID',
+    sessions: 'Sessions',
+    noSessions: 'Not logged in anywhere.',
+    hostSessions: 'Your application manages the logins: log the user out there.',
+    tokens: 'Personal tokens',
+    noTokens: 'No personal tokens.',
+    clients: 'Registered applications',
+    noClients: 'No registered applications.',
+    authorized: 'Allowed applications',
+    noAuthorized: 'No allowed applications.',
+    allActivity: 'All activity of this user',
+    deactivate: {
+      label: 'Deactivate the user',
+      about:
+        'The user can no longer log in, and all tokens and applications of the user are refused until the user is activated again.',
+    },
+    activate: {
+      label: 'Activate the user',
+      about: 'The user can log in again, and the tokens and applications of the user work again.',
+    },
+  },
+  leaked: {
+    title: 'A secret leaked',
+    about:
+      'Paste a token, a client secret or a code that others may have seen. You see what it is, and decide what happens to it.',
+    aboutAdmin:
+      'Paste a token, a client secret or a code that others may have seen, of any user or application. You see what it is, and decide what happens to it.',
+    paste: 'The leaked secret',
+    pasteHint:
+      'A header, a whole curl command or a line of a log also works. The text is neither stored nor shown again.',
+    lookUp: 'Look up',
+    again: 'Look up another secret',
+    stale: 'The page was open for too long. Paste the secret again.',
+    tooMany: 'Too many unknown secrets were pasted. Try again in a minute.',
+    /** The kinds of secrets; the name of the token or of the application follows. */
+    kinds: {
+      personal_token: 'Personal token',
+      access_token: 'Access token of',
+      refresh_token: 'Refresh token of',
+      client_secret: 'Client secret of',
+      authorization_code: 'Authorization code for',
+      session: 'Session of a browser',
+    },
+    ending: 'Ends with',
+    valid: 'Still works',
+    ended: 'No longer works',
+    application: 'Application',
+    bound: 'Bound to a key',
+    boundAbout: 'Yes: without the key of the application, it is useless.',
+    history: 'What happened',
+    acts: {
+      end: {
+        label: 'End this secret',
+        about:
+          'It stops working immediately, and programs that use it lose access. This cannot be undone.',
+      },
+      endSecret: {
+        label: 'End this client secret',
+        about: 'The application can no longer log in until its owner creates a new secret.',
+      },
+      endSession: {
+        label: 'Log out this browser',
+        about: 'The browser with this session is logged out.',
+      },
+      endApplication: {
+        label: 'End all tokens of the application',
+        about:
+          'The application loses access to all accounts, and has to ask every user again. Its secret remains valid.',
+      },
+      revokeApplication: {
+        label: 'Revoke the application',
+        about:
+          'The application loses access to your account on all devices, and has to ask you again.',
+      },
+      endUser: {
+        label: 'End all tokens of the user',
+        about:
+          'All personal tokens of the user stop working, and all applications lose access to the account. This cannot be undone.',
+      },
+      endMine: {
+        label: 'End all my tokens',
+        about:
+          'All your personal tokens stop working, and all applications lose access to your account. This cannot be undone.',
+      },
+      disable: {
+        label: 'Disable the application',
+        about:
+          'The application and all its tokens are refused until an administrator enables it again.',
+      },
+      logOut: {
+        label: 'Log the user out everywhere',
+        about: 'All browsers of the user are logged out.',
+      },
+      logOutElsewhere: {
+        label: 'Log out everywhere else',
+        about: 'All your browsers except this one are logged out.',
+      },
+    },
   },
   error: {
     title: 'This did not work',
@@ -498,6 +698,13 @@ export const en = {
   },
   /** The problems of form fields. */
   problems: {
+    usersElsewhere: 'Your application manages its users: deactivate this user there.',
+    looksLikeSecret: 'This looks like a secret. A search would put it into addresses and logs.',
+    ownAccount: 'This is your own account: only another administrator can deactivate it.',
+    credentialMissing: 'There is no secret in this text. Paste the whole value.',
+    credentialsTooMany: 'The text is too long. Paste only the line with the secret.',
+    credentialUnknown: 'This server does not know a secret in this text, or it no longer works.',
+    credentialNotYours: 'None of your secrets is in this text, or it no longer works.',
     notRotatable:
       'This token has a permission that users cannot grant, so it cannot get a new value here.',
     changedMeanwhile: 'The application has changed since this page was opened. Check it again.',
@@ -526,6 +733,8 @@ export const en = {
       `You can have at most ${limit} personal tokens. Delete one that you no longer need.`,
     tooManyRedirectUris: (limit: number) => `There can be at most ${limit} redirect URIs.`,
     scopeUnknown: (scope: string) => `The permission ${scope} does not exist, or cannot be chosen.`,
+    undoTooLate: 'It is too late to undo this: ten seconds have passed.',
+    expiredForGood: 'The token has expired, so its expiry cannot be changed. Create a new value.',
     expiresInvalid: 'Enter a day, such as 2030-01-31.',
     expiresInPast: 'Choose a day in the future.',
     expiresTooLate: (day: string) => `Choose a day that is ${day} at the latest.`,
@@ -540,6 +749,13 @@ export const en = {
   },
   /** Confirmations of completed actions. */
   done: {
+    userDeactivated: (name: string) => `${name} was deactivated.`,
+    userActivated: (name: string) => `${name} was activated.`,
+    credentialEnded: 'The secret no longer works.',
+    applicationTokensEnded: (name: string) => `All tokens of “${name}” were ended.`,
+    ownTokensEnded: 'All your tokens were ended.',
+    userTokensEnded: (name: string) => `All tokens of ${name} were ended.`,
+    loggedOut: (name: string) => `${name} was logged out everywhere.`,
     deviceRevoked: (name: string) => `${name} was logged out on that device.`,
     clientCreated: 'The application is registered.',
     clientSaved: 'The changes were saved.',
@@ -549,6 +765,14 @@ export const en = {
     tokenSaved: 'The changes were saved.',
     tokenRotated: 'The token has a new value.',
     tokenDeleted: (name: string) => `The token “${name}” was deleted.`,
+    tokensDeleted: count({ one: '# token was deleted.', other: '# tokens were deleted.' }),
+    tokensRestored: count({ one: '# token is valid again.', other: '# tokens are valid again.' }),
+    formerEnded: 'The former value is no longer valid.',
+    tokenReduced: 'The token has only the permissions that it used.',
+    revokedSome: count({
+      one: '# application can no longer act for you.',
+      other: '# applications can no longer act for you.',
+    }),
     revoked: (name: string) => `“${name}” can no longer act for you.`,
     revokedAll: 'No application can act for you any more.',
     sessionEnded: 'That browser was logged out.',

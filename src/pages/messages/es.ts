@@ -8,13 +8,18 @@ export const es: Messages = {
     skip: 'Saltar al contenido',
     navigation: 'Cuenta',
     applications: 'Aplicaciones',
+    tokens: 'Tokens',
+    clients: 'Mis aplicaciones',
+    authorized: 'Aplicaciones autorizadas',
     sessions: 'Sesiones',
     activity: 'Actividad',
+    leaked: 'Secreto filtrado',
     admin: 'Administración',
     logout: 'Cerrar sesión',
     copy: 'Copiar',
     copied: 'Copiado',
     next: 'Página siguiente',
+    previous: 'Página anterior',
     first: 'Primera página',
     pages: 'Páginas',
     save: 'Guardar cambios',
@@ -45,6 +50,8 @@ export const es: Messages = {
     moreThan: (count) => `más de ${count}`,
     expires: 'Caduca',
     never: 'Nunca',
+    expiresSoon: (time: string) => `Caduca ${time}`,
+    endsWith: (end: string) => `termina en ${end}`,
     lastUsed: 'Último uso',
     neverUsed: 'Todavía sin usar',
     from: (address: string) => `desde ${address}`,
@@ -74,6 +81,8 @@ export const es: Messages = {
     stale:
       'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
     foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',
+    dropsCookies:
+      'Safari no puede iniciar sesión en una dirección que empieza por http://. Usa otro navegador, como Firefox o Chrome, o abre este sitio con https.',
   },
   home: {
     title: 'Página de inicio',
@@ -161,6 +170,10 @@ export const es: Messages = {
       invite:
         'Crea uno para usar la API desde un script, desde la línea de comandos o desde otro programa.',
       create: 'Crear un token',
+      delete: 'Eliminar',
+      deleteNamed: (name: string) => `Eliminar ${name}`,
+      deleteSelected: 'Eliminar los tokens seleccionados',
+      deleteSome: count({ one: '¿Eliminar # token?', other: '¿Eliminar # tokens?' }),
     },
     authorized: {
       title: 'Aplicaciones autorizadas',
@@ -173,10 +186,55 @@ export const es: Messages = {
       moreDevices: count({ one: 'y # dispositivo más', other: 'y # dispositivos más' }),
       revoke: 'Revocar acceso',
       revokeNamed: (name: string) => `Revocar acceso: ${name}`,
+      revokeSelected: 'Revocar el acceso de las aplicaciones seleccionadas',
+      revokeSome: count({
+        one: '¿Revocar el acceso de # aplicación?',
+        other: '¿Revocar el acceso de # aplicaciones?',
+      }),
+      revokeSomeAbout:
+        'Estas aplicaciones pierden el acceso a tu cuenta, en todos los dispositivos, y tendrán que volver a pedirte permiso. Esta acción no se puede deshacer.',
       revokeAll: 'Revocar el acceso de todas las aplicaciones',
       revokeAllAbout:
         'Ninguna aplicación podrá seguir actuando en tu nombre, en ningún dispositivo. Tus tokens personales se conservan.',
     },
+  },
+  list: {
+    search: 'Buscar',
+    searchHint: 'Una parte del nombre',
+    order: 'Orden',
+    orders: {
+      newest: 'Más recientes primero',
+      oldest: 'Más antiguos primero',
+      name: 'Por nombre',
+      expires: 'Próximos a caducar primero',
+      used: 'Usados recientemente primero',
+      unused: 'Más tiempo sin usar primero',
+    },
+    filter: 'Mostrar',
+    filters: {
+      never_used: 'Nunca usados',
+      expiring: 'Caducan en una semana',
+      expired: 'Caducados',
+      no_expiry: 'Sin caducidad',
+      confidential: 'Confidenciales',
+      public: 'Públicas',
+      verified: 'Verificadas',
+      disabled: 'Desactivadas',
+    },
+    everything: 'Todo',
+    scope: 'Permiso',
+    anyScope: 'Cualquier permiso',
+    apply: 'Aplicar',
+    clear: 'Mostrar todo',
+    entries: count({ one: '# elemento', other: '# elementos' }),
+    found: (found: string, all: string) => `${found} de ${all}`,
+    partial:
+      'Esta lista es larga, así que se buscan y ordenan 1000 elementos cada vez. La página siguiente continúa con los demás elementos.',
+    nothing: 'No se ha encontrado nada.',
+    showAll: 'Ver todo',
+    select: (name: string) => `Seleccionar ${name}`,
+    selectedNone: 'Selecciona al menos un elemento de la lista.',
+    undo: 'Deshacer',
   },
   client: {
     newTitle: 'Registrar una aplicación',
@@ -246,8 +304,16 @@ export const es: Messages = {
     name: 'Nombre',
     nameHint: 'Para qué es, de modo que lo reconozcas más adelante.',
     expires: 'Fecha de caducidad',
-    expiresHint: 'Opcional. Sin fecha, el token es válido hasta que lo elimines.',
-    expiresLast: (day: string) => `Elige un día, como muy tarde el ${day}.`,
+    expiresHint: 'Un token que caduca pronto causa menos daño si te lo roban.',
+    onDay: 'En una fecha',
+    onDayHint: 'El token es válido hasta el final de este día.',
+    onDayLast: (day: string) =>
+      `El token es válido hasta el final de este día, como máximo el ${day}.`,
+    until: (day: string) => `hasta el ${day}`,
+    unchanged: 'Sin cambios',
+    neverHint: 'El token es válido hasta que lo elimines.',
+    prefilled:
+      'Un enlace ha rellenado este formulario. Crea el token solo si confías en el origen del enlace.',
     scopes: 'Permisos',
     scopesHint:
       'Lo que un programa con este token puede hacer en tu nombre. Puedes cambiarlo más adelante.',
@@ -257,6 +323,11 @@ export const es: Messages = {
     curl: 'Para probarlo, ejecuta esto en la línea de comandos:',
     expiredAbout: 'Este token ha caducado y se rechaza. Elimínalo o crea uno nuevo.',
     previous: (time: string) => `El valor anterior es válido hasta el ${time}.`,
+    endFormer: 'Invalidar ahora el valor anterior',
+    usesOnly: (used: string, total: number) => `Permisos usados: solo ${used} de ${total}`,
+    usesOnlyAbout:
+      'Los permisos sin usar solo le sirven a quien robe el token. Puedes volver a añadirlos cuando quieras.',
+    reduce: 'Conservar solo los permisos usados',
     settings: 'Configuración',
     rotate: 'Nuevo valor',
     rotateAbout:
@@ -266,7 +337,9 @@ export const es: Messages = {
     rotateSubmit: 'Crear un valor nuevo',
     delete: 'Eliminar este token',
     deleteAbout:
-      'A partir de ese momento se rechazarán los programas que lo usen. Esta acción no se puede deshacer.',
+      'Los programas que usan este token pierden el acceso de inmediato. Puedes deshacerlo durante diez segundos.',
+    deleteSomeAbout:
+      'Los programas que usan estos tokens pierden el acceso de inmediato. Puedes deshacerlo durante diez segundos.',
     deleteSubmit: 'Eliminar el token',
   },
   overlap: { none: 'Nada: deja de funcionar de inmediato' },
@@ -343,6 +416,12 @@ export const es: Messages = {
     from: 'Desde',
     browser: 'Navegador o programa',
     somebodyElse: 'Otra persona, por ejemplo un administrador',
+    since: 'Desde el día',
+    until: 'Hasta el día',
+    changes: 'Cambios',
+    download: 'Descargar',
+    atMost: (count: string) => `Como máximo ${count} eventos, los más recientes primero.`,
+    emptyValue: 'vacío',
   },
   events: {
     'login.succeeded': 'Inicio de sesión',
@@ -361,6 +440,7 @@ export const es: Messages = {
     'personal_token.edited': 'Token personal modificado',
     'personal_token.rotated': 'Token personal con un valor nuevo',
     'personal_token.deleted': 'Token personal eliminado',
+    'personal_token.restored': 'Token personal restaurado',
     'client.created': 'Aplicación registrada',
     'client.edited': 'Aplicación modificada',
     'client.deleted': 'Aplicación eliminada',
@@ -374,6 +454,8 @@ export const es: Messages = {
     'user.created': 'Usuario creado',
     'user.activated': 'Usuario activado',
     'user.deactivated': 'Usuario desactivado',
+    'user.tokens_ended': 'Anuló todos los tokens de un usuario',
+    'client.tokens_ended': 'Anuló todos los tokens de una aplicación',
     'user.admin_granted': 'Usuario convertido en administrador',
     'user.admin_withdrawn': 'Un usuario ya no es administrador',
     'user.password_changed': 'Contraseña cambiada',
@@ -403,6 +485,11 @@ export const es: Messages = {
     allEvents: 'Todos los eventos',
     userHint: 'Correo electrónico o ID',
     noEvents: 'No se ha encontrado ningún evento.',
+    routine: 'Eventos rutinarios de las últimas 24 horas',
+    routineAbout:
+      'Tokens que las aplicaciones solicitaron para sí mismas, intercambiaron o renovaron. Se cuentan en lugar de mostrarse uno por uno.',
+    routineCount: 'Cantidad',
+    grantType: 'Tipo de concesión',
     token: 'Número del token',
     request: 'ID de la solicitud',
     actors: {
@@ -427,6 +514,117 @@ export const es: Messages = {
     deleteAbout:
       'La aplicación y todos sus tokens desaparecen de inmediato. Esta acción no se puede deshacer.',
     confirmName: (name: string) => `Para confirmar, escribe su nombre: ${name}`,
+  },
+  users: {
+    title: 'Usuarios',
+    search: 'Buscar usuarios',
+    hint: 'Comienzo del correo electrónico, o ID',
+    exactHint: 'Correo electrónico completo o ID',
+    notSearchable: 'Tu aplicación administra a sus usuarios y no ofrece búsqueda aquí.',
+    none: 'No se encontró ningún usuario.',
+    inactive: 'Desactivado',
+    administrator: 'Administrador',
+    unverified: 'Correo electrónico sin confirmar',
+    id: 'Identificador',
+    sessions: 'Sesiones',
+    noSessions: 'Sin sesiones abiertas.',
+    hostSessions:
+      'Tu aplicación administra los inicios de sesión: cierra la sesión del usuario allí.',
+    tokens: 'Tokens personales',
+    noTokens: 'Sin tokens personales.',
+    clients: 'Aplicaciones registradas',
+    noClients: 'Sin aplicaciones registradas.',
+    authorized: 'Aplicaciones permitidas',
+    noAuthorized: 'Sin aplicaciones permitidas.',
+    allActivity: 'Toda la actividad de este usuario',
+    deactivate: {
+      label: 'Desactivar al usuario',
+      about:
+        'El usuario ya no puede iniciar sesión, y todos sus tokens y aplicaciones se rechazan hasta que se active de nuevo.',
+    },
+    activate: {
+      label: 'Activar al usuario',
+      about:
+        'El usuario puede iniciar sesión de nuevo, y sus tokens y aplicaciones vuelven a funcionar.',
+    },
+  },
+  leaked: {
+    title: 'Se filtró un secreto',
+    about:
+      'Pega un token, un secreto de cliente o un código que otros puedan haber visto. Verás qué es y decidirás qué hacer con él.',
+    aboutAdmin:
+      'Pega un token, un secreto de cliente o un código que otros puedan haber visto, de cualquier usuario o aplicación. Verás qué es y decidirás qué hacer con él.',
+    paste: 'El secreto filtrado',
+    pasteHint:
+      'También sirve una cabecera, un comando curl completo o una línea de un registro. El texto no se guarda ni se vuelve a mostrar.',
+    lookUp: 'Consultar',
+    again: 'Consultar otro secreto',
+    stale: 'La página estuvo abierta demasiado tiempo. Pega el secreto de nuevo.',
+    tooMany: 'Se pegaron demasiados secretos desconocidos. Inténtalo de nuevo dentro de un minuto.',
+    kinds: {
+      personal_token: 'Token personal',
+      access_token: 'Token de acceso de',
+      refresh_token: 'Token de actualización de',
+      client_secret: 'Secreto de cliente de',
+      authorization_code: 'Código de autorización para',
+      session: 'Sesión de un navegador',
+    },
+    ending: 'Termina en',
+    valid: 'Todavía funciona',
+    ended: 'Ya no funciona',
+    application: 'Aplicación',
+    bound: 'Vinculado a una clave',
+    boundAbout: 'Sí: sin la clave de la aplicación, es inútil.',
+    history: 'Qué ocurrió',
+    acts: {
+      end: {
+        label: 'Anular este secreto',
+        about:
+          'Deja de funcionar de inmediato, y los programas que lo usan pierden el acceso. Esto no se puede deshacer.',
+      },
+      endSecret: {
+        label: 'Anular este secreto de cliente',
+        about:
+          'La aplicación no podrá identificarse hasta que su propietario cree un secreto nuevo.',
+      },
+      endSession: {
+        label: 'Cerrar la sesión de este navegador',
+        about: 'El navegador con esta sesión queda desconectado.',
+      },
+      endApplication: {
+        label: 'Anular todos los tokens de la aplicación',
+        about:
+          'La aplicación pierde el acceso a todas las cuentas y tiene que preguntar de nuevo a cada usuario. Su secreto sigue siendo válido.',
+      },
+      revokeApplication: {
+        label: 'Revocar la aplicación',
+        about:
+          'La aplicación pierde el acceso a tu cuenta en todos los dispositivos y tiene que preguntarte de nuevo.',
+      },
+      endUser: {
+        label: 'Anular todos los tokens del usuario',
+        about:
+          'Todos los tokens personales del usuario dejan de funcionar, y todas las aplicaciones pierden el acceso a la cuenta. Esto no se puede deshacer.',
+      },
+      endMine: {
+        label: 'Anular todos mis tokens',
+        about:
+          'Todos tus tokens personales dejan de funcionar, y todas las aplicaciones pierden el acceso a tu cuenta. Esto no se puede deshacer.',
+      },
+      disable: {
+        label: 'Desactivar la aplicación',
+        about:
+          'La aplicación y todos sus tokens se rechazan hasta que un administrador la active de nuevo.',
+      },
+      logOut: {
+        label: 'Cerrar todas las sesiones del usuario',
+        about: 'Todos los navegadores del usuario quedan desconectados.',
+      },
+      logOutElsewhere: {
+        label: 'Cerrar las demás sesiones',
+        about: 'Todos tus navegadores excepto este quedan desconectados.',
+      },
+    },
   },
   error: {
     title: 'No se ha podido completar',
@@ -496,6 +694,13 @@ export const es: Messages = {
     linkInvalid: 'Este enlace ya no es válido o ya se ha usado. Solicita uno nuevo.',
   },
   problems: {
+    usersElsewhere: 'Tu aplicación administra a sus usuarios: desactiva a este usuario allí.',
+    looksLikeSecret: 'Esto parece un secreto. Una búsqueda lo pondría en direcciones y registros.',
+    ownAccount: 'Esta es tu propia cuenta: solo otro administrador puede desactivarla.',
+    credentialMissing: 'No hay ningún secreto en este texto. Pega el valor completo.',
+    credentialsTooMany: 'El texto es demasiado largo. Pega solo la línea con el secreto.',
+    credentialUnknown: 'Este servidor no conoce ningún secreto de este texto, o ya no funciona.',
+    credentialNotYours: 'Ninguno de tus secretos está en este texto, o ya no funciona.',
     notRotatable:
       'Este token tiene un permiso que solo concede el propio servicio, así que aquí no puede recibir un valor nuevo.',
     changedMeanwhile:
@@ -525,6 +730,9 @@ export const es: Messages = {
       `Puedes tener ${limit} tokens personales como máximo. Elimina uno que ya no necesites.`,
     tooManyRedirectUris: (limit: number) => `Puede haber ${limit} URI de redirección como máximo.`,
     scopeUnknown: (scope: string) => `El permiso ${scope} no existe o no se puede elegir.`,
+    undoTooLate: 'Ya no se puede deshacer: han pasado los diez segundos.',
+    expiredForGood:
+      'El token ha caducado, así que no se puede cambiar su caducidad. Crea un valor nuevo.',
     expiresInvalid: 'Escribe una fecha, como 2030-01-31.',
     expiresInPast: 'Elige un día futuro.',
     expiresTooLate: (day: string) => `Elige un día que sea, como muy tarde, el ${day}.`,
@@ -539,6 +747,13 @@ export const es: Messages = {
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
   },
   done: {
+    userDeactivated: (name: string) => `Se desactivó a ${name}.`,
+    userActivated: (name: string) => `Se activó a ${name}.`,
+    credentialEnded: 'El secreto ya no funciona.',
+    applicationTokensEnded: (name: string) => `Se anularon todos los tokens de «${name}».`,
+    ownTokensEnded: 'Se anularon todos tus tokens.',
+    userTokensEnded: (name: string) => `Se anularon todos los tokens de ${name}.`,
+    loggedOut: (name: string) => `Se cerraron todas las sesiones de ${name}.`,
     deviceRevoked: (name) => `Se ha cerrado la sesión de ${name} en ese dispositivo.`,
     clientCreated: 'La aplicación está registrada.',
     clientSaved: 'Se han guardado los cambios.',
@@ -548,6 +763,17 @@ export const es: Messages = {
     tokenSaved: 'Se han guardado los cambios.',
     tokenRotated: 'El token tiene un valor nuevo.',
     tokenDeleted: (name: string) => `Se ha eliminado el token «${name}».`,
+    tokensDeleted: count({ one: 'Se ha eliminado # token.', other: 'Se han eliminado # tokens.' }),
+    tokensRestored: count({
+      one: '# token vuelve a ser válido.',
+      other: '# tokens vuelven a ser válidos.',
+    }),
+    formerEnded: 'El valor anterior ya no es válido.',
+    tokenReduced: 'El token solo conserva los permisos que ha usado.',
+    revokedSome: count({
+      one: '# aplicación ya no puede actuar en tu nombre.',
+      other: '# aplicaciones ya no pueden actuar en tu nombre.',
+    }),
     revoked: (name: string) => `«${name}» ya no puede actuar en tu nombre.`,
     revokedAll: 'Ninguna aplicación puede actuar ya en tu nombre.',
     sessionEnded: 'Se ha cerrado la sesión de ese navegador.',

@@ -9,13 +9,18 @@ export const fr: Messages = {
     skip: 'Aller au contenu',
     navigation: 'Compte',
     applications: 'Applications',
+    tokens: 'Jetons',
+    clients: 'Mes applications',
+    authorized: 'Applications autorisées',
     sessions: 'Sessions',
     activity: 'Activité',
+    leaked: 'Secret divulgué',
     admin: 'Administration',
     logout: 'Se déconnecter',
     copy: 'Copier',
     copied: 'Copié',
     next: 'Page suivante',
+    previous: 'Page précédente',
     first: 'Première page',
     pages: 'Pages',
     save: 'Enregistrer les modifications',
@@ -46,6 +51,8 @@ export const fr: Messages = {
     moreThan: (count) => `plus de ${count}`,
     expires: 'Expiration',
     never: 'Jamais',
+    expiresSoon: (time: string) => `Expire ${time}`,
+    endsWith: (end: string) => `se termine par ${end}`,
     lastUsed: 'Dernière utilisation',
     neverUsed: 'Aucune pour l’instant',
     from: (address: string) => `depuis ${address}`,
@@ -75,6 +82,8 @@ export const fr: Messages = {
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+    dropsCookies:
+      'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
   },
   home: {
     title: 'Accueil',
@@ -165,6 +174,10 @@ export const fr: Messages = {
       invite:
         'Créez-en un pour utiliser l’API depuis un script, la ligne de commande ou un autre programme.',
       create: 'Créer un jeton',
+      delete: 'Supprimer',
+      deleteNamed: (name: string) => `Supprimer ${name}`,
+      deleteSelected: 'Supprimer les jetons sélectionnés',
+      deleteSome: count({ one: 'Supprimer # jeton ?', other: 'Supprimer # jetons ?' }),
     },
     authorized: {
       title: 'Applications que j’ai autorisées',
@@ -177,10 +190,52 @@ export const fr: Messages = {
       moreDevices: count({ one: 'et # autre appareil', other: 'et # autres appareils' }),
       revoke: 'Révoquer',
       revokeNamed: (name: string) => `Révoquer ${name}`,
+      revokeSelected: 'Révoquer les applications sélectionnées',
+      revokeSome: count({ one: 'Révoquer # application ?', other: 'Révoquer # applications ?' }),
+      revokeSomeAbout:
+        'Ces applications perdent l’accès à votre compte, sur tous les appareils, et devront vous redemander l’autorisation. Cette opération est définitive.',
       revokeAll: 'Révoquer toutes les applications',
       revokeAllAbout:
         'Plus aucune application ne pourra agir en votre nom, sur aucun appareil. Vos propres jetons personnels sont conservés.',
     },
+  },
+  list: {
+    search: 'Rechercher',
+    searchHint: 'Une partie du nom',
+    order: 'Ordre',
+    orders: {
+      newest: 'Plus récents d’abord',
+      oldest: 'Plus anciens d’abord',
+      name: 'Par nom',
+      expires: 'Expiration la plus proche d’abord',
+      used: 'Utilisés récemment d’abord',
+      unused: 'Inutilisés depuis longtemps d’abord',
+    },
+    filter: 'Afficher',
+    filters: {
+      never_used: 'Jamais utilisés',
+      expiring: 'Expirent dans la semaine',
+      expired: 'Expirés',
+      no_expiry: 'Sans expiration',
+      confidential: 'Confidentielles',
+      public: 'Publiques',
+      verified: 'Vérifiées',
+      disabled: 'Désactivées',
+    },
+    everything: 'Tout',
+    scope: 'Autorisation',
+    anyScope: 'Toutes les autorisations',
+    apply: 'Appliquer',
+    clear: 'Tout afficher',
+    entries: count({ one: '# élément', other: '# éléments' }),
+    found: (found: string, all: string) => `${found} sur ${all}`,
+    partial:
+      'Cette liste est longue : la recherche et le tri portent sur 1 000 éléments à la fois. La page suivante continue avec les autres éléments.',
+    nothing: 'Aucun résultat.',
+    showAll: 'Tout voir',
+    select: (name: string) => `Sélectionner ${name}`,
+    selectedNone: 'Sélectionnez au moins un élément de la liste.',
+    undo: 'Annuler la suppression',
   },
   client: {
     newTitle: 'Enregistrer une application',
@@ -253,8 +308,16 @@ export const fr: Messages = {
     name: 'Nom',
     nameHint: 'À quoi il sert, pour le reconnaître plus tard.',
     expires: 'Expiration',
-    expiresHint: 'Facultatif. Sans date, le jeton est valide jusqu’à ce que vous le supprimiez.',
-    expiresLast: (day: string) => `Choisissez une date, le ${day} au plus tard.`,
+    expiresHint: 'Un jeton qui expire bientôt cause moins de dégâts s’il est volé.',
+    onDay: 'À une date',
+    onDayHint: 'Le jeton est valide jusqu’à la fin de ce jour.',
+    onDayLast: (day: string) =>
+      `Le jeton est valide jusqu’à la fin de ce jour, au plus tard le ${day}.`,
+    until: (day: string) => `jusqu’au ${day}`,
+    unchanged: 'Sans changement',
+    neverHint: 'Le jeton est valide jusqu’à ce que vous le supprimiez.',
+    prefilled:
+      'Un lien a rempli ce formulaire. Ne créez le jeton que si vous faites confiance à la source du lien.',
     scopes: 'Autorisations',
     scopesHint:
       'Ce qu’un programme muni de ce jeton peut faire en votre nom. Vous pourrez le modifier plus tard.',
@@ -264,6 +327,12 @@ export const fr: Messages = {
     curl: 'Pour l’essayer, exécutez ceci dans la ligne de commande\u00a0:',
     expiredAbout: 'Ce jeton a expiré\u00a0: il est refusé. Supprimez-le ou créez-en un nouveau.',
     previous: (time: string) => `L’ancienne valeur reste valide jusqu’au ${time}.`,
+    endFormer: 'Mettre fin à l’ancienne valeur maintenant',
+    usesOnly: (used: string, total: number) =>
+      `Autorisations utilisées : seulement ${used} sur ${total}`,
+    usesOnlyAbout:
+      'Les autorisations inutilisées ne servent qu’à la personne qui volerait le jeton. Vous pouvez les ajouter de nouveau à tout moment.',
+    reduce: 'Ne garder que les autorisations utilisées',
     settings: 'Paramètres',
     rotate: 'Nouvelle valeur',
     rotateAbout:
@@ -273,7 +342,9 @@ export const fr: Messages = {
     rotateSubmit: 'Créer une nouvelle valeur',
     delete: 'Supprimer ce jeton',
     deleteAbout:
-      'Les programmes qui l’utilisent seront dès lors refusés. Cette action est irréversible.',
+      'Les programmes qui utilisent ce jeton perdent immédiatement l’accès. Vous pouvez annuler pendant dix secondes.',
+    deleteSomeAbout:
+      'Les programmes qui utilisent ces jetons perdent immédiatement l’accès. Vous pouvez annuler pendant dix secondes.',
     deleteSubmit: 'Supprimer le jeton',
   },
   overlap: { none: 'Aucun délai\u00a0: fin immédiate' },
@@ -350,6 +421,12 @@ export const fr: Messages = {
     from: 'Depuis',
     browser: 'Navigateur ou programme',
     somebodyElse: 'Quelqu’un d’autre, par exemple un administrateur',
+    since: 'Du jour',
+    until: 'Au jour',
+    changes: 'Modifications',
+    download: 'Télécharger',
+    atMost: (count: string) => `Au plus ${count} événements, les plus récents d’abord.`,
+    emptyValue: 'vide',
   },
   events: {
     'login.succeeded': 'Connexion',
@@ -368,6 +445,7 @@ export const fr: Messages = {
     'personal_token.edited': 'Jeton personnel modifié',
     'personal_token.rotated': 'Nouvelle valeur pour un jeton personnel',
     'personal_token.deleted': 'Jeton personnel supprimé',
+    'personal_token.restored': 'Jeton personnel rétabli',
     'client.created': 'Application enregistrée',
     'client.edited': 'Application modifiée',
     'client.deleted': 'Application supprimée',
@@ -381,6 +459,8 @@ export const fr: Messages = {
     'user.created': 'Utilisateur créé',
     'user.activated': 'Utilisateur activé',
     'user.deactivated': 'Utilisateur désactivé',
+    'user.tokens_ended': 'Révocation de tous les jetons d’un utilisateur',
+    'client.tokens_ended': 'Révocation de tous les jetons d’une application',
     'user.admin_granted': 'Utilisateur devenu administrateur',
     'user.admin_withdrawn': 'Un utilisateur n’est plus administrateur',
     'user.password_changed': 'Mot de passe modifié',
@@ -410,6 +490,11 @@ export const fr: Messages = {
     allEvents: 'Tous les événements',
     userHint: 'Adresse e-mail ou ID',
     noEvents: 'Aucun événement n’a été trouvé.',
+    routine: 'Événements courants des dernières 24 heures',
+    routineAbout:
+      'Jetons que les applications ont demandés pour elles-mêmes, échangés ou renouvelés. Ils sont comptés au lieu d’être listés.',
+    routineCount: 'Nombre',
+    grantType: 'Type d’autorisation',
     token: 'Numéro du jeton',
     request: 'ID de la requête',
     actors: {
@@ -434,6 +519,116 @@ export const fr: Messages = {
     deleteAbout:
       'L’application et tous ses jetons disparaissent aussitôt. Cette action est irréversible.',
     confirmName: (name: string) => `Pour confirmer, saisissez son nom\u00a0: ${name}`,
+  },
+  users: {
+    title: 'Utilisateurs',
+    search: 'Rechercher des utilisateurs',
+    hint: 'Début de l’adresse e-mail, ou identifiant',
+    exactHint: 'Adresse e-mail complète ou identifiant',
+    notSearchable: 'Votre application gère ses utilisateurs et n’offre pas de recherche ici.',
+    none: 'Aucun utilisateur n’a été trouvé.',
+    inactive: 'Désactivé',
+    administrator: 'Administrateur',
+    unverified: 'Adresse e-mail non confirmée',
+    id: 'Identifiant',
+    sessions: 'Sessions ouvertes',
+    noSessions: 'Connecté nulle part.',
+    hostSessions: 'Votre application gère les connexions : déconnectez l’utilisateur là-bas.',
+    tokens: 'Jetons personnels',
+    noTokens: 'Aucun jeton personnel.',
+    clients: 'Applications enregistrées',
+    noClients: 'Aucune application enregistrée.',
+    authorized: 'Applications autorisées',
+    noAuthorized: 'Aucune application autorisée.',
+    allActivity: 'Toute l’activité de cet utilisateur',
+    deactivate: {
+      label: 'Désactiver l’utilisateur',
+      about:
+        'L’utilisateur ne peut plus se connecter, et tous ses jetons et applications sont refusés jusqu’à ce qu’il soit réactivé.',
+    },
+    activate: {
+      label: 'Activer l’utilisateur',
+      about:
+        'L’utilisateur peut de nouveau se connecter, et ses jetons et applications fonctionnent de nouveau.',
+    },
+  },
+  leaked: {
+    title: 'Un secret a été divulgué',
+    about:
+      'Collez un jeton, un secret client ou un code que d’autres ont pu voir. Vous voyez ce que c’est et décidez ce qu’il en advient.',
+    aboutAdmin:
+      'Collez un jeton, un secret client ou un code que d’autres ont pu voir, de n’importe quel utilisateur ou de n’importe quelle application. Vous voyez ce que c’est et décidez ce qu’il en advient.',
+    paste: 'Le secret divulgué',
+    pasteHint:
+      'Un en-tête, une commande curl entière ou une ligne de journal conviennent aussi. Le texte n’est ni enregistré ni affiché de nouveau.',
+    lookUp: 'Rechercher',
+    again: 'Rechercher un autre secret',
+    stale: 'La page est restée ouverte trop longtemps. Collez le secret de nouveau.',
+    tooMany: 'Trop de secrets inconnus ont été collés. Réessayez dans une minute.',
+    kinds: {
+      personal_token: 'Jeton personnel',
+      access_token: 'Jeton d’accès de',
+      refresh_token: 'Jeton d’actualisation de',
+      client_secret: 'Secret client de',
+      authorization_code: 'Code d’autorisation pour',
+      session: 'Session d’un navigateur',
+    },
+    ending: 'Se termine par',
+    valid: 'Fonctionne encore',
+    ended: 'Ne fonctionne plus',
+    application: 'Application concernée',
+    bound: 'Lié à une clé',
+    boundAbout: 'Oui : sans la clé de l’application, il est inutilisable.',
+    history: 'Ce qui s’est passé',
+    acts: {
+      end: {
+        label: 'Révoquer ce secret',
+        about:
+          'Il cesse immédiatement de fonctionner, et les programmes qui l’utilisent perdent l’accès. Cette action est irréversible.',
+      },
+      endSecret: {
+        label: 'Révoquer ce secret client',
+        about:
+          'L’application ne peut plus s’identifier tant que son propriétaire n’a pas créé un nouveau secret.',
+      },
+      endSession: {
+        label: 'Déconnecter ce navigateur',
+        about: 'Le navigateur de cette session est déconnecté.',
+      },
+      endApplication: {
+        label: 'Révoquer tous les jetons de l’application',
+        about:
+          'L’application perd l’accès à tous les comptes et doit demander de nouveau à chaque utilisateur. Son secret reste valable.',
+      },
+      revokeApplication: {
+        label: 'Révoquer l’application',
+        about:
+          'L’application perd l’accès à votre compte sur tous les appareils et doit vous demander de nouveau.',
+      },
+      endUser: {
+        label: 'Révoquer tous les jetons de l’utilisateur',
+        about:
+          'Tous les jetons personnels de l’utilisateur cessent de fonctionner, et toutes les applications perdent l’accès au compte. Cette action est irréversible.',
+      },
+      endMine: {
+        label: 'Révoquer tous mes jetons',
+        about:
+          'Tous vos jetons personnels cessent de fonctionner, et toutes les applications perdent l’accès à votre compte. Cette action est irréversible.',
+      },
+      disable: {
+        label: 'Désactiver l’application',
+        about:
+          'L’application et tous ses jetons sont refusés jusqu’à ce qu’un administrateur la réactive.',
+      },
+      logOut: {
+        label: 'Déconnecter l’utilisateur partout',
+        about: 'Tous les navigateurs de l’utilisateur sont déconnectés.',
+      },
+      logOutElsewhere: {
+        label: 'Se déconnecter partout ailleurs',
+        about: 'Tous vos navigateurs sauf celui-ci sont déconnectés.',
+      },
+    },
   },
   error: {
     title: 'Cela n’a pas fonctionné',
@@ -505,6 +700,14 @@ export const fr: Messages = {
     linkInvalid: 'Ce lien n’est plus valable ou a déjà été utilisé. Demandez un nouveau lien.',
   },
   problems: {
+    usersElsewhere: 'Votre application gère ses utilisateurs : désactivez cet utilisateur là-bas.',
+    looksLikeSecret:
+      'Ceci ressemble à un secret. Une recherche l’inscrirait dans des adresses et des journaux.',
+    ownAccount: 'Ceci est votre propre compte : seul un autre administrateur peut le désactiver.',
+    credentialMissing: 'Ce texte ne contient aucun secret. Collez la valeur entière.',
+    credentialsTooMany: 'Le texte est trop long. Collez seulement la ligne avec le secret.',
+    credentialUnknown: 'Ce serveur ne connaît aucun secret de ce texte, ou il ne fonctionne plus.',
+    credentialNotYours: 'Aucun de vos secrets ne figure dans ce texte, ou il ne fonctionne plus.',
     notRotatable:
       'Ce jeton possède une autorisation que seul le service lui-même accorde ; il ne peut donc pas recevoir de nouvelle valeur ici.',
     changedMeanwhile:
@@ -536,6 +739,9 @@ export const fr: Messages = {
     tooManyRedirectUris: (limit: number) => `Pas plus de ${limit} URI de redirection.`,
     scopeUnknown: (scope: string) =>
       `L’autorisation ${scope} n’existe pas ou ne peut pas être choisie.`,
+    undoTooLate: 'Il est trop tard pour annuler : les dix secondes sont passées.',
+    expiredForGood:
+      'Le jeton a expiré : son expiration ne peut plus être modifiée. Créez une nouvelle valeur.',
     expiresInvalid: 'Saisissez une date, par exemple 2030-01-31.',
     expiresInPast: 'Choisissez une date dans le futur.',
     expiresTooLate: (day: string) => `Choisissez une date qui ne dépasse pas le ${day}.`,
@@ -551,6 +757,13 @@ export const fr: Messages = {
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} a été désactivé.`,
+    userActivated: (name: string) => `${name} a été activé.`,
+    credentialEnded: 'Le secret ne fonctionne plus.',
+    applicationTokensEnded: (name: string) => `Tous les jetons de « ${name} » ont été révoqués.`,
+    ownTokensEnded: 'Tous vos jetons ont été révoqués.',
+    userTokensEnded: (name: string) => `Tous les jetons de ${name} ont été révoqués.`,
+    loggedOut: (name: string) => `${name} a été déconnecté partout.`,
     deviceRevoked: (name) => `${name} a été déconnecté de cet appareil.`,
     clientCreated: 'L’application est enregistrée.',
     clientSaved: 'Les modifications ont été enregistrées.',
@@ -560,6 +773,17 @@ export const fr: Messages = {
     tokenSaved: 'Les modifications ont été enregistrées.',
     tokenRotated: 'Le jeton a une nouvelle valeur.',
     tokenDeleted: (name: string) => `Le jeton «\u202f${name}\u202f» a été supprimé.`,
+    tokensDeleted: count({ one: '# jeton a été supprimé.', other: '# jetons ont été supprimés.' }),
+    tokensRestored: count({
+      one: '# jeton est de nouveau valide.',
+      other: '# jetons sont de nouveau valides.',
+    }),
+    formerEnded: 'L’ancienne valeur n’est plus valide.',
+    tokenReduced: 'Le jeton n’a plus que les autorisations qu’il a utilisées.',
+    revokedSome: count({
+      one: '# application ne peut plus agir en votre nom.',
+      other: '# applications ne peuvent plus agir en votre nom.',
+    }),
     revoked: (name: string) => `«\u202f${name}\u202f» ne peut plus agir en votre nom.`,
     revokedAll: 'Plus aucune application ne peut agir en votre nom.',
     sessionEnded: 'Le navigateur choisi a été déconnecté.',

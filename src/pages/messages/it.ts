@@ -8,13 +8,18 @@ export const it: Messages = {
     skip: 'Vai al contenuto',
     navigation: 'Account',
     applications: 'Applicazioni',
+    tokens: 'Token',
+    clients: 'Le mie applicazioni',
+    authorized: 'Applicazioni autorizzate',
     sessions: 'Sessioni',
     activity: 'Attività',
+    leaked: 'Segreto trapelato',
     admin: 'Amministrazione',
     logout: 'Esci',
     copy: 'Copia',
     copied: 'Copiato',
     next: 'Pagina successiva',
+    previous: 'Pagina precedente',
     first: 'Prima pagina',
     pages: 'Pagine',
     save: 'Salva le modifiche',
@@ -45,6 +50,8 @@ export const it: Messages = {
     moreThan: (count) => `più di ${count}`,
     expires: 'Scadenza',
     never: 'Mai',
+    expiresSoon: (time: string) => `Scade ${time}`,
+    endsWith: (end: string) => `termina con ${end}`,
     lastUsed: 'Ultimo utilizzo',
     neverUsed: 'Nessuno finora',
     from: (address: string) => `da ${address}`,
@@ -72,6 +79,8 @@ export const it: Messages = {
     tooMany: 'Sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
     stale: 'Questa pagina è rimasta aperta troppo a lungo o i cookie sono bloccati. Riprova.',
     foreign: 'Questo modulo è stato inviato da un altro sito. Accedi da qui.',
+    dropsCookies:
+      'Safari non può accedere a un indirizzo che inizia con http://. Usa un altro browser, come Firefox o Chrome, oppure apri questo sito con https.',
   },
   home: {
     title: 'Pagina iniziale',
@@ -158,6 +167,10 @@ export const it: Messages = {
       invite:
         'Creane uno per usare l’API da uno script, dalla riga di comando o da un altro programma.',
       create: 'Crea un token',
+      delete: 'Elimina',
+      deleteNamed: (name: string) => `Elimina ${name}`,
+      deleteSelected: 'Elimina i token selezionati',
+      deleteSome: count({ one: 'Eliminare # token?', other: 'Eliminare # token?' }),
     },
     authorized: {
       title: 'Applicazioni che ho autorizzato',
@@ -170,10 +183,52 @@ export const it: Messages = {
       moreDevices: count({ one: 'e # altro dispositivo', other: 'e # altri dispositivi' }),
       revoke: 'Revoca',
       revokeNamed: (name: string) => `Revoca ${name}`,
+      revokeSelected: 'Revoca le applicazioni selezionate',
+      revokeSome: count({ one: 'Revocare # applicazione?', other: 'Revocare # applicazioni?' }),
+      revokeSomeAbout:
+        'Queste applicazioni perdono l’accesso al tuo account, su tutti i dispositivi, e dovranno chiederti di nuovo l’autorizzazione. L’operazione non può essere annullata.',
       revokeAll: 'Revoca tutte le applicazioni',
       revokeAllAbout:
         'Nessuna applicazione potrà più agire per tuo conto, su nessun dispositivo. I tuoi token personali restano.',
     },
+  },
+  list: {
+    search: 'Cerca',
+    searchHint: 'Una parte del nome',
+    order: 'Ordine',
+    orders: {
+      newest: 'Prima i più recenti',
+      oldest: 'Prima i più vecchi',
+      name: 'Per nome',
+      expires: 'Prima quelli in scadenza',
+      used: 'Prima quelli usati di recente',
+      unused: 'Prima quelli non usati da più tempo',
+    },
+    filter: 'Mostra',
+    filters: {
+      never_used: 'Mai usati',
+      expiring: 'In scadenza entro una settimana',
+      expired: 'Scaduti',
+      no_expiry: 'Senza scadenza',
+      confidential: 'Confidenziali',
+      public: 'Pubbliche',
+      verified: 'Verificate',
+      disabled: 'Disattivate',
+    },
+    everything: 'Tutto',
+    scope: 'Autorizzazione',
+    anyScope: 'Qualsiasi autorizzazione',
+    apply: 'Applica',
+    clear: 'Mostra tutto',
+    entries: count({ one: '# elemento', other: '# elementi' }),
+    found: (found: string, all: string) => `${found} di ${all}`,
+    partial:
+      'Questo elenco è lungo, quindi vengono cercati e ordinati 1.000 elementi alla volta. La pagina successiva continua con gli altri elementi.',
+    nothing: 'Nessun risultato.',
+    showAll: 'Vedi tutto',
+    select: (name: string) => `Seleziona ${name}`,
+    selectedNone: 'Seleziona almeno un elemento dell’elenco.',
+    undo: 'Annulla l’eliminazione',
   },
   client: {
     newTitle: 'Registra un’applicazione',
@@ -245,8 +300,16 @@ export const it: Messages = {
     name: 'Nome',
     nameHint: 'A che cosa serve, per riconoscerlo in seguito.',
     expires: 'Scadenza',
-    expiresHint: 'Facoltativa. Senza una data, il token è valido finché non lo elimini.',
-    expiresLast: (day: string) => `Scegli una data. Ultimo giorno possibile: ${day}.`,
+    expiresHint: 'Un token che scade presto fa meno danni se viene rubato.',
+    onDay: 'In una data',
+    onDayHint: 'Il token è valido fino alla fine di questo giorno.',
+    onDayLast: (day: string) =>
+      `Il token è valido fino alla fine di questo giorno, non oltre il ${day}.`,
+    until: (day: string) => `fino al ${day}`,
+    unchanged: 'Nessuna modifica',
+    neverHint: 'Il token è valido finché non lo elimini.',
+    prefilled:
+      'Un link ha compilato questo modulo. Crea il token solo se ti fidi di chi ha fornito il link.',
     scopes: 'Autorizzazioni',
     scopesHint:
       'Ciò che un programma con questo token può fare per tuo conto. Puoi cambiarlo in seguito.',
@@ -256,6 +319,11 @@ export const it: Messages = {
     curl: 'Per provarlo, esegui questo nella riga di comando:',
     expiredAbout: 'Questo token è scaduto e viene rifiutato. Eliminalo o creane uno nuovo.',
     previous: (time: string) => `Il valore precedente è ancora valido. Scadenza: ${time}.`,
+    endFormer: 'Termina ora il valore precedente',
+    usesOnly: (used: string, total: number) => `Autorizzazioni usate: solo ${used} su ${total}`,
+    usesOnlyAbout:
+      'Le autorizzazioni non usate servono solo a chi ruba il token. Puoi aggiungerle di nuovo in qualsiasi momento.',
+    reduce: 'Mantieni solo le autorizzazioni usate',
     settings: 'Impostazioni',
     rotate: 'Nuovo valore',
     rotateAbout:
@@ -265,7 +333,9 @@ export const it: Messages = {
     rotateSubmit: 'Crea un nuovo valore',
     delete: 'Elimina questo token',
     deleteAbout:
-      'Da quel momento i programmi che lo usano vengono rifiutati. L’operazione non può essere annullata.',
+      'I programmi che usano questo token perdono subito l’accesso. Puoi annullare per dieci secondi.',
+    deleteSomeAbout:
+      'I programmi che usano questi token perdono subito l’accesso. Puoi annullare per dieci secondi.',
     deleteSubmit: 'Elimina il token',
   },
   overlap: { none: 'Nessun periodo: scade subito' },
@@ -342,6 +412,12 @@ export const it: Messages = {
     from: 'Da',
     browser: 'Browser o programma',
     somebodyElse: 'Un’altra persona, per esempio un amministratore',
+    since: 'Dal giorno',
+    until: 'Al giorno',
+    changes: 'Modifiche',
+    download: 'Scarica',
+    atMost: (count: string) => `Al massimo ${count} eventi, i più recenti per primi.`,
+    emptyValue: 'vuoto',
   },
   events: {
     'login.succeeded': 'Accesso',
@@ -360,6 +436,7 @@ export const it: Messages = {
     'personal_token.edited': 'Token personale modificato',
     'personal_token.rotated': 'Nuovo valore per un token personale',
     'personal_token.deleted': 'Token personale eliminato',
+    'personal_token.restored': 'Token personale ripristinato',
     'client.created': 'Applicazione registrata',
     'client.edited': 'Applicazione modificata',
     'client.deleted': 'Applicazione eliminata',
@@ -373,6 +450,8 @@ export const it: Messages = {
     'user.created': 'Utente creato',
     'user.activated': 'Utente attivato',
     'user.deactivated': 'Utente disattivato',
+    'user.tokens_ended': 'Revocati tutti i token di un utente',
+    'client.tokens_ended': 'Revocati tutti i token di un’applicazione',
     'user.admin_granted': 'Utente nominato amministratore',
     'user.admin_withdrawn': 'Un utente non è più amministratore',
     'user.password_changed': 'Password cambiata',
@@ -402,6 +481,11 @@ export const it: Messages = {
     allEvents: 'Tutti gli eventi',
     userHint: 'Indirizzo e-mail o ID',
     noEvents: 'Nessun evento trovato.',
+    routine: 'Eventi ordinari delle ultime 24 ore',
+    routineAbout:
+      'Token che le applicazioni hanno richiesto per sé, scambiato o rinnovato. Vengono contati invece che elencati.',
+    routineCount: 'Quantità',
+    grantType: 'Tipo di concessione',
     token: 'Numero del token',
     request: 'ID della richiesta',
     actors: {
@@ -426,6 +510,116 @@ export const it: Messages = {
     deleteAbout:
       'L’applicazione e tutti i suoi token spariscono subito. L’operazione non può essere annullata.',
     confirmName: (name: string) => `Per confermare, digita il suo nome: ${name}`,
+  },
+  users: {
+    title: 'Utenti',
+    search: 'Cerca utenti',
+    hint: 'Inizio dell’indirizzo email, o ID',
+    exactHint: 'Indirizzo email completo o ID',
+    notSearchable: 'La tua applicazione gestisce i suoi utenti e qui non offre alcuna ricerca.',
+    none: 'Nessun utente trovato.',
+    inactive: 'Disattivato',
+    administrator: 'Amministratore',
+    unverified: 'Indirizzo email non confermato',
+    id: 'Identificativo',
+    sessions: 'Sessioni',
+    noSessions: 'Nessun accesso attivo.',
+    hostSessions: 'La tua applicazione gestisce gli accessi: disconnetti l’utente lì.',
+    tokens: 'Token personali',
+    noTokens: 'Nessun token personale.',
+    clients: 'Applicazioni registrate',
+    noClients: 'Nessuna applicazione registrata.',
+    authorized: 'Applicazioni autorizzate',
+    noAuthorized: 'Nessuna applicazione autorizzata.',
+    allActivity: 'Tutta l’attività di questo utente',
+    deactivate: {
+      label: 'Disattiva l’utente',
+      about:
+        'L’utente non può più accedere e tutti i suoi token e le sue applicazioni vengono rifiutati finché non viene riattivato.',
+    },
+    activate: {
+      label: 'Attiva l’utente',
+      about:
+        'L’utente può accedere di nuovo e i suoi token e le sue applicazioni tornano a funzionare.',
+    },
+  },
+  leaked: {
+    title: 'Un segreto è trapelato',
+    about:
+      'Incolla un token, un client secret o un codice che altri possono aver visto. Vedrai che cos’è e deciderai che cosa farne.',
+    aboutAdmin:
+      'Incolla un token, un client secret o un codice che altri possono aver visto, di qualsiasi utente o applicazione. Vedrai che cos’è e deciderai che cosa farne.',
+    paste: 'Il segreto trapelato',
+    pasteHint:
+      'Va bene anche un’intestazione, un intero comando curl o una riga di un log. Il testo non viene né salvato né mostrato di nuovo.',
+    lookUp: 'Cerca il segreto',
+    again: 'Cerca un altro segreto',
+    stale: 'La pagina è rimasta aperta troppo a lungo. Incolla di nuovo il segreto.',
+    tooMany: 'Sono stati incollati troppi segreti sconosciuti. Riprova tra un minuto.',
+    kinds: {
+      personal_token: 'Token personale',
+      access_token: 'Token di accesso di',
+      refresh_token: 'Token di aggiornamento di',
+      client_secret: 'Client secret di',
+      authorization_code: 'Codice di autorizzazione per',
+      session: 'Sessione di un browser',
+    },
+    ending: 'Termina con',
+    valid: 'Funziona ancora',
+    ended: 'Non funziona più',
+    application: 'Applicazione',
+    bound: 'Legato a una chiave',
+    boundAbout: 'Sì: senza la chiave dell’applicazione è inutile.',
+    history: 'Che cosa è successo',
+    acts: {
+      end: {
+        label: 'Revoca questo segreto',
+        about:
+          'Smette subito di funzionare e i programmi che lo usano perdono l’accesso. L’operazione non può essere annullata.',
+      },
+      endSecret: {
+        label: 'Revoca questo client secret',
+        about:
+          'L’applicazione non può più identificarsi finché il proprietario non crea un nuovo secret.',
+      },
+      endSession: {
+        label: 'Disconnetti questo browser',
+        about: 'Il browser con questa sessione viene disconnesso.',
+      },
+      endApplication: {
+        label: 'Revoca tutti i token dell’applicazione',
+        about:
+          'L’applicazione perde l’accesso a tutti gli account e deve chiedere di nuovo a ogni utente. Il suo secret resta valido.',
+      },
+      revokeApplication: {
+        label: 'Revoca l’applicazione',
+        about:
+          'L’applicazione perde l’accesso al tuo account su tutti i dispositivi e deve chiederti di nuovo.',
+      },
+      endUser: {
+        label: 'Revoca tutti i token dell’utente',
+        about:
+          'Tutti i token personali dell’utente smettono di funzionare e tutte le applicazioni perdono l’accesso all’account. L’operazione non può essere annullata.',
+      },
+      endMine: {
+        label: 'Revoca tutti i miei token',
+        about:
+          'Tutti i tuoi token personali smettono di funzionare e tutte le applicazioni perdono l’accesso al tuo account. L’operazione non può essere annullata.',
+      },
+      disable: {
+        label: 'Disattiva l’applicazione',
+        about:
+          'L’applicazione e tutti i suoi token vengono rifiutati finché un amministratore non la riattiva.',
+      },
+      logOut: {
+        label: 'Disconnetti l’utente ovunque',
+        about: 'Tutti i browser dell’utente vengono disconnessi.',
+      },
+      logOutElsewhere: {
+        label: 'Disconnetti tutti gli altri',
+        about: 'Tutti i tuoi browser tranne questo vengono disconnessi.',
+      },
+    },
   },
   error: {
     title: 'Operazione non riuscita',
@@ -493,6 +687,15 @@ export const it: Messages = {
     linkInvalid: 'Questo link non è più valido o è già stato usato. Richiedi un nuovo link.',
   },
   problems: {
+    usersElsewhere: 'La tua applicazione gestisce i suoi utenti: disattiva questo utente lì.',
+    looksLikeSecret:
+      'Questo sembra un segreto. Una ricerca lo scriverebbe negli indirizzi e nei log.',
+    ownAccount: 'Questo è il tuo account: solo un altro amministratore può disattivarlo.',
+    credentialMissing: 'In questo testo non c’è alcun segreto. Incolla il valore intero.',
+    credentialsTooMany: 'Il testo è troppo lungo. Incolla solo la riga con il segreto.',
+    credentialUnknown:
+      'Questo server non conosce alcun segreto di questo testo, oppure non funziona più.',
+    credentialNotYours: 'In questo testo non c’è alcun tuo segreto, oppure non funziona più.',
     notRotatable:
       'Questo token ha un’autorizzazione che solo il servizio stesso concede, perciò qui non può ricevere un nuovo valore.',
     changedMeanwhile:
@@ -524,6 +727,9 @@ export const it: Messages = {
       `Puoi indicare al massimo ${limit} URI di reindirizzamento.`,
     scopeUnknown: (scope: string) =>
       `L’autorizzazione ${scope} non esiste o non può essere scelta.`,
+    undoTooLate: 'È troppo tardi per annullare: sono passati i dieci secondi.',
+    expiredForGood:
+      'Il token è scaduto, quindi la scadenza non può essere modificata. Crea un nuovo valore.',
     expiresInvalid: 'Inserisci una data, per esempio 2030-01-31.',
     expiresInPast: 'Scegli una data futura.',
     expiresTooLate: (day: string) => `La data è troppo lontana. Ultimo giorno possibile: ${day}.`,
@@ -538,6 +744,13 @@ export const it: Messages = {
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} è stato disattivato.`,
+    userActivated: (name: string) => `${name} è stato attivato.`,
+    credentialEnded: 'Il segreto non funziona più.',
+    applicationTokensEnded: (name: string) => `Tutti i token di «${name}» sono stati revocati.`,
+    ownTokensEnded: 'Tutti i tuoi token sono stati revocati.',
+    userTokensEnded: (name: string) => `Tutti i token di ${name} sono stati revocati.`,
+    loggedOut: (name: string) => `${name} è stato disconnesso ovunque.`,
     deviceRevoked: (name) => `${name}: accesso rimosso da quel dispositivo.`,
     clientCreated: 'L’applicazione è registrata.',
     clientSaved: 'Le modifiche sono state salvate.',
@@ -547,6 +760,20 @@ export const it: Messages = {
     tokenSaved: 'Le modifiche sono state salvate.',
     tokenRotated: 'Il token ha un nuovo valore.',
     tokenDeleted: (name: string) => `Il token «${name}» è stato eliminato.`,
+    tokensDeleted: count({
+      one: '# token è stato eliminato.',
+      other: '# token sono stati eliminati.',
+    }),
+    tokensRestored: count({
+      one: '# token è di nuovo valido.',
+      other: '# token sono di nuovo validi.',
+    }),
+    formerEnded: 'Il valore precedente non è più valido.',
+    tokenReduced: 'Il token ha solo le autorizzazioni che ha usato.',
+    revokedSome: count({
+      one: '# applicazione non può più agire per tuo conto.',
+      other: '# applicazioni non possono più agire per tuo conto.',
+    }),
     revoked: (name: string) => `«${name}» non può più agire per tuo conto.`,
     revokedAll: 'Nessuna applicazione può più agire per tuo conto.',
     sessionEnded: 'Il browser scelto è stato disconnesso.',

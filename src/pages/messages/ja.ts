@@ -9,13 +9,18 @@ export const ja: Messages = {
     skip: 'コンテンツにスキップ',
     navigation: 'アカウント',
     applications: 'アプリ',
+    tokens: 'トークン',
+    clients: '自分のアプリ',
+    authorized: '許可したアプリ',
     sessions: 'セッション',
     activity: 'アクティビティ',
+    leaked: '漏えいしたシークレット',
     admin: '管理',
     logout: 'ログアウト',
     copy: 'コピー',
     copied: 'コピーしました',
     next: '次のページ',
+    previous: '前のページ',
     first: '最初のページ',
     pages: 'ページ',
     save: '変更を保存',
@@ -46,6 +51,8 @@ export const ja: Messages = {
     moreThan: (count) => `${count}以上`,
     expires: '有効期限',
     never: 'なし',
+    expiresSoon: (time) => `${time}に期限切れ`,
+    endsWith: (end) => `末尾は ${end}`,
     lastUsed: '最終使用',
     neverUsed: '未使用',
     from: (address) => `${address} から`,
@@ -74,6 +81,8 @@ export const ja: Messages = {
     stale:
       'ページを開いてから時間が経ちすぎたか、Cookie がブロックされています。もう一度お試しください。',
     foreign: 'このフォームは別のサイトから送信されました。このページでログインしてください。',
+    dropsCookies:
+      'Safari は http:// で始まるアドレスではログインできません。Firefox や Chrome などの別のブラウザーを使うか、https でこのサイトを開いてください。',
   },
   home: {
     title: 'スタートページ',
@@ -160,6 +169,10 @@ export const ja: Messages = {
       invite:
         'トークンを作成すると、スクリプトやコマンドライン、ほかのプログラムから API を利用できます。',
       create: 'トークンを作成',
+      delete: '削除',
+      deleteNamed: (name) => `${name} を削除`,
+      deleteSelected: '選択したトークンを削除',
+      deleteSome: count({ other: '# 件のトークンを削除しますか？' }),
     },
     authorized: {
       title: '許可したアプリ',
@@ -172,10 +185,51 @@ export const ja: Messages = {
       moreDevices: count({ other: 'ほか # 台のデバイス' }),
       revoke: '取り消し',
       revokeNamed: (name) => `${name} の許可の取り消し`,
+      revokeSelected: '選択したアプリの許可を取り消し',
+      revokeSome: count({ other: '# 件のアプリの許可を取り消しますか？' }),
+      revokeSomeAbout:
+        'これらのアプリは、すべてのデバイスでアカウントにアクセスできなくなり、再び許可を求める必要があります。この操作は元に戻せません。',
       revokeAll: 'すべてのアプリの許可を取り消し',
       revokeAllAbout:
         'すべてのデバイスで、どのアプリもあなたに代わって操作できなくなります。自分の個人用トークンはそのまま残ります。',
     },
+  },
+  list: {
+    search: '検索',
+    searchHint: '名前の一部',
+    order: '並び順',
+    orders: {
+      newest: '新しい順',
+      oldest: '古い順',
+      name: '名前順',
+      expires: '期限が近い順',
+      used: '最近使用した順',
+      unused: '長く使用していない順',
+    },
+    filter: '表示',
+    filters: {
+      never_used: '未使用',
+      expiring: '1 週間以内に期限切れ',
+      expired: '期限切れ',
+      no_expiry: '有効期限なし',
+      confidential: 'コンフィデンシャル',
+      public: 'パブリック',
+      verified: '確認済み',
+      disabled: '無効',
+    },
+    everything: 'すべて',
+    scope: '権限',
+    anyScope: 'すべての権限',
+    apply: '適用',
+    clear: 'すべて表示',
+    entries: count({ other: '# 件' }),
+    found: (found, all) => `${all} 件中 ${found} 件`,
+    partial: 'リストが長いため、1,000 件ずつ検索して並べ替えます。残りは次のページに表示されます。',
+    nothing: '見つかりませんでした。',
+    showAll: 'すべて見る',
+    select: (name) => `${name} を選択`,
+    selectedNone: 'リストから 1 件以上選択してください。',
+    undo: '元に戻す',
   },
   client: {
     newTitle: 'アプリの登録',
@@ -246,8 +300,15 @@ export const ja: Messages = {
     name: '名前',
     nameHint: '後で見分けられるように、用途を入力します。',
     expires: '有効期限',
-    expiresHint: '省略可。日付を指定しない場合、トークンは削除するまで有効です。',
-    expiresLast: (day) => `${day} までの日付を選択してください。`,
+    expiresHint: '有効期限が近いトークンは、盗まれても被害が小さくなります。',
+    onDay: '日付を指定',
+    onDayHint: 'トークンはこの日の終わりまで有効です。',
+    onDayLast: (day) => `トークンはこの日の終わりまで有効です。${day} まで指定できます。`,
+    until: (day) => `${day} まで`,
+    unchanged: '変更しない',
+    neverHint: 'トークンは削除するまで有効です。',
+    prefilled:
+      'リンクによってこのフォームが入力されました。リンクの提供元を信頼できる場合にだけ、トークンを作成してください。',
     scopes: '権限',
     scopesHint:
       'このトークンを使うプログラムが、あなたに代わって行える操作です。後から変更できます。',
@@ -258,6 +319,11 @@ export const ja: Messages = {
     expiredAbout:
       'このトークンは期限切れのため、拒否されます。削除するか、新しいトークンを作成してください。',
     previous: (time) => `以前の値は ${time} まで有効です。`,
+    endFormer: '以前の値を今すぐ無効にする',
+    usesOnly: (used, total) => `使用した権限: ${total} 件中 ${used} のみ`,
+    usesOnlyAbout:
+      '使用していない権限は、トークンを盗んだ人の役に立つだけです。いつでも再び追加できます。',
+    reduce: '使用した権限だけを残す',
     settings: '設定',
     rotate: '新しい値',
     rotateAbout:
@@ -266,7 +332,10 @@ export const ja: Messages = {
     overlapHint: '古い値を新しいものに置き換えるための期間です。',
     rotateSubmit: '新しい値を作成',
     delete: 'このトークンを削除',
-    deleteAbout: 'このトークンを使うプログラムは、以後拒否されます。この操作は元に戻せません。',
+    deleteAbout:
+      'このトークンを使うプログラムは、直ちにアクセスできなくなります。10 秒以内であれば元に戻せます。',
+    deleteSomeAbout:
+      'これらのトークンを使うプログラムは、直ちにアクセスできなくなります。10 秒以内であれば元に戻せます。',
     deleteSubmit: 'トークンを削除',
   },
   overlap: { none: 'なし（直ちに無効）' },
@@ -341,6 +410,12 @@ export const ja: Messages = {
     from: 'アクセス元',
     browser: 'ブラウザまたはプログラム',
     somebodyElse: '管理者などの他のユーザー',
+    since: '開始日',
+    until: '終了日',
+    changes: '変更内容',
+    download: 'ダウンロード',
+    atMost: (count: string) => `新しい順に最大 ${count} 件のイベント。`,
+    emptyValue: '空',
   },
   events: {
     'login.succeeded': 'ログイン',
@@ -359,6 +434,7 @@ export const ja: Messages = {
     'personal_token.edited': '個人用トークンを変更',
     'personal_token.rotated': '個人用トークンの値を更新',
     'personal_token.deleted': '個人用トークンを削除',
+    'personal_token.restored': '個人用トークンを復元',
     'client.created': 'アプリを登録',
     'client.edited': 'アプリを変更',
     'client.deleted': 'アプリを削除',
@@ -372,6 +448,8 @@ export const ja: Messages = {
     'user.created': 'ユーザーを作成',
     'user.activated': 'ユーザーを有効化',
     'user.deactivated': 'ユーザーを無効化',
+    'user.tokens_ended': 'ユーザーのすべてのトークンを無効にしました',
+    'client.tokens_ended': 'アプリケーションのすべてのトークンを無効にしました',
     'user.admin_granted': 'ユーザーを管理者に設定',
     'user.admin_withdrawn': 'ユーザーの管理者権限を解除',
     'user.password_changed': 'パスワードを変更',
@@ -401,6 +479,11 @@ export const ja: Messages = {
     allEvents: 'すべてのイベント',
     userHint: 'メールアドレスまたは ID',
     noEvents: 'イベントが見つかりませんでした。',
+    routine: '過去 24 時間の定常的なイベント',
+    routineAbout:
+      'アプリケーションが自身のために要求、交換、または更新したトークンです。個別には表示されず、件数だけが記録されます。',
+    routineCount: '件数',
+    grantType: 'グラントタイプ',
     token: 'トークン番号',
     request: 'リクエスト ID',
     actors: {
@@ -424,6 +507,114 @@ export const ja: Messages = {
     deleteNamed: (name) => `${name} を削除`,
     deleteAbout: 'アプリとそのすべてのトークンが直ちに削除されます。この操作は元に戻せません。',
     confirmName: (name) => `確認のため、名前を入力してください：${name}`,
+  },
+  users: {
+    title: 'ユーザー',
+    search: 'ユーザーを検索',
+    hint: 'メールアドレスの先頭、または ID',
+    exactHint: '完全なメールアドレス、または ID',
+    notSearchable: 'ユーザーはお使いのアプリケーションが管理しており、ここでは検索できません。',
+    none: 'ユーザーが見つかりませんでした。',
+    inactive: '無効',
+    administrator: '管理者',
+    unverified: 'メールアドレス未確認',
+    id: 'ID 番号',
+    sessions: 'セッション',
+    noSessions: 'どこにもログインしていません。',
+    hostSessions:
+      'ログインはお使いのアプリケーションが管理しています。そちらでログアウトしてください。',
+    tokens: '個人用トークン',
+    noTokens: '個人用トークンはありません。',
+    clients: '登録したアプリケーション',
+    noClients: '登録したアプリケーションはありません。',
+    authorized: '許可したアプリケーション',
+    noAuthorized: '許可したアプリケーションはありません。',
+    allActivity: 'このユーザーのすべてのアクティビティ',
+    deactivate: {
+      label: 'ユーザーを無効にする',
+      about:
+        '再び有効にするまで、ユーザーはログインできず、そのすべてのトークンとアプリケーションは拒否されます。',
+    },
+    activate: {
+      label: 'ユーザーを有効にする',
+      about: 'ユーザーは再びログインでき、そのトークンとアプリケーションも再び使えます。',
+    },
+  },
+  leaked: {
+    title: 'シークレットが漏えいした場合',
+    about:
+      '他の人に見られた可能性のあるトークン、クライアント シークレット、コードを貼り付けてください。内容を確認して、どう対処するかを決められます。',
+    aboutAdmin:
+      '他の人に見られた可能性のあるトークン、クライアント シークレット、コードを貼り付けてください。すべてのユーザーとアプリケーションのものを調べられます。内容を確認して、どう対処するかを決められます。',
+    paste: '漏えいしたシークレットの値',
+    pasteHint:
+      'ヘッダー、curl コマンド全体、ログの 1 行でもかまいません。このテキストは保存されず、再び表示されることもありません。',
+    lookUp: '調べる',
+    again: '別のシークレットを調べる',
+    stale: 'ページを長時間開いたままでした。もう一度シークレットを貼り付けてください。',
+    tooMany: '不明なシークレットが何度も貼り付けられました。1 分後にもう一度お試しください。',
+    kinds: {
+      personal_token: '個人用トークン',
+      access_token: 'アクセストークン：',
+      refresh_token: 'リフレッシュトークン：',
+      client_secret: 'クライアント シークレット：',
+      authorization_code: '認可コード：',
+      session: 'ブラウザーのセッション',
+    },
+    ending: '末尾の文字',
+    valid: 'まだ有効です',
+    ended: 'もう使えません',
+    application: 'アプリケーション',
+    bound: '鍵との結び付き',
+    boundAbout: 'あり：アプリケーションの鍵がなければ使えません。',
+    history: 'これまでの出来事',
+    acts: {
+      end: {
+        label: 'このシークレットを無効にする',
+        about:
+          'すぐに使えなくなり、これを使うプログラムはアクセスできなくなります。元に戻すことはできません。',
+      },
+      endSecret: {
+        label: 'このクライアント シークレットを無効にする',
+        about: '所有者が新しいシークレットを作成するまで、アプリケーションは認証できません。',
+      },
+      endSession: {
+        label: 'このブラウザーをログアウトする',
+        about: 'このセッションのブラウザーがログアウトされます。',
+      },
+      endApplication: {
+        label: 'アプリケーションのすべてのトークンを無効にする',
+        about:
+          'アプリケーションはすべてのアカウントにアクセスできなくなり、各ユーザーにもう一度許可を求める必要があります。シークレットは有効なままです。',
+      },
+      revokeApplication: {
+        label: 'アプリケーションの許可を取り消す',
+        about:
+          'アプリケーションはすべてのデバイスであなたのアカウントにアクセスできなくなり、もう一度許可を求める必要があります。',
+      },
+      endUser: {
+        label: 'ユーザーのすべてのトークンを無効にする',
+        about:
+          'ユーザーのすべての個人用トークンが使えなくなり、すべてのアプリケーションがアカウントにアクセスできなくなります。元に戻すことはできません。',
+      },
+      endMine: {
+        label: '自分のすべてのトークンを無効にする',
+        about:
+          'あなたのすべての個人用トークンが使えなくなり、すべてのアプリケーションがあなたのアカウントにアクセスできなくなります。元に戻すことはできません。',
+      },
+      disable: {
+        label: 'アプリケーションを停止する',
+        about: '管理者が再び有効にするまで、アプリケーションとそのすべてのトークンは拒否されます。',
+      },
+      logOut: {
+        label: 'ユーザーをすべての場所でログアウトする',
+        about: 'ユーザーのすべてのブラウザーがログアウトされます。',
+      },
+      logOutElsewhere: {
+        label: '他のすべての場所でログアウトする',
+        about: 'このブラウザー以外のすべてのブラウザーがログアウトされます。',
+      },
+    },
   },
   error: {
     title: '処理できませんでした',
@@ -493,6 +684,14 @@ export const ja: Messages = {
     linkInvalid: 'このリンクは期限切れか、すでに使用されています。新しいリンクを要求してください。',
   },
   problems: {
+    usersElsewhere:
+      'ユーザーはお使いのアプリケーションが管理しています。そちらで無効にしてください。',
+    looksLikeSecret: 'これはシークレットのようです。検索すると、アドレスやログに残ります。',
+    ownAccount: 'これはあなた自身のアカウントです。無効にできるのは他の管理者だけです。',
+    credentialMissing: 'このテキストにはシークレットがありません。値全体を貼り付けてください。',
+    credentialsTooMany: 'テキストが長すぎます。シークレットを含む行だけを貼り付けてください。',
+    credentialUnknown: 'このテキストに、このサーバーで有効なシークレットはありません。',
+    credentialNotYours: 'このテキストに、あなたの有効なシークレットはありません。',
     notRotatable:
       'このトークンには、サービス自体だけが付与する権限が含まれているため、ここで新しい値を発行することはできません。',
     changedMeanwhile: 'このページを開いた後にアプリが変更されました。もう一度確認してください。',
@@ -520,6 +719,9 @@ export const ja: Messages = {
       `個人用トークンは ${limit} 個までです。不要になったものを削除してください。`,
     tooManyRedirectUris: (limit) => `リダイレクト URI は ${limit} 個まで登録できます。`,
     scopeUnknown: (scope) => `権限 ${scope} は存在しないか、選択できません。`,
+    undoTooLate: '10 秒が過ぎたため、元に戻せません。',
+    expiredForGood:
+      'トークンは期限切れのため、有効期限を変更できません。新しい値を作成してください。',
     expiresInvalid: '2030-01-31 のような形式で日付を入力してください。',
     expiresInPast: '未来の日付を選択してください。',
     expiresTooLate: (day) => `${day} までの日付を選択してください。`,
@@ -534,6 +736,13 @@ export const ja: Messages = {
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
   },
   done: {
+    userDeactivated: (name: string) => `${name} を無効にしました。`,
+    userActivated: (name: string) => `${name} を有効にしました。`,
+    credentialEnded: 'シークレットはもう使えません。',
+    applicationTokensEnded: (name: string) => `「${name}」のすべてのトークンを無効にしました。`,
+    ownTokensEnded: 'あなたのすべてのトークンを無効にしました。',
+    userTokensEnded: (name: string) => `${name} のすべてのトークンを無効にしました。`,
+    loggedOut: (name: string) => `${name} をすべての場所でログアウトしました。`,
     deviceRevoked: (name) => `そのデバイスで${name}をログアウトさせました。`,
     clientCreated: 'アプリを登録しました。',
     clientSaved: '変更を保存しました。',
@@ -543,6 +752,11 @@ export const ja: Messages = {
     tokenSaved: '変更を保存しました。',
     tokenRotated: 'トークンの新しい値を作成しました。',
     tokenDeleted: (name) => `トークン「${name}」を削除しました。`,
+    tokensDeleted: count({ other: '# 件のトークンを削除しました。' }),
+    tokensRestored: count({ other: '# 件のトークンが再び有効になりました。' }),
+    formerEnded: '以前の値は無効になりました。',
+    tokenReduced: 'トークンの権限を、使用した権限だけにしました。',
+    revokedSome: count({ other: '# 件のアプリは、あなたに代わって操作できなくなりました。' }),
     revoked: (name) => `「${name}」は、あなたに代わって操作できなくなりました。`,
     revokedAll: 'どのアプリも、あなたに代わって操作できなくなりました。',
     sessionEnded: 'そのブラウザからログアウトしました。',

@@ -9,13 +9,18 @@ export const pl: Messages = {
     skip: 'Przejdź do treści',
     navigation: 'Konto',
     applications: 'Aplikacje',
+    tokens: 'Tokeny',
+    clients: 'Moje aplikacje',
+    authorized: 'Aplikacje z dostępem',
     sessions: 'Sesje',
     activity: 'Aktywność',
+    leaked: 'Ujawniony sekret',
     admin: 'Administracja',
     logout: 'Wyloguj się',
     copy: 'Kopiuj',
     copied: 'Skopiowano',
     next: 'Następna strona',
+    previous: 'Poprzednia strona',
     first: 'Pierwsza strona',
     pages: 'Strony',
     save: 'Zapisz zmiany',
@@ -46,6 +51,8 @@ export const pl: Messages = {
     moreThan: (count) => `ponad ${count}`,
     expires: 'Wygasa',
     never: 'Nigdy',
+    expiresSoon: (time: string) => `Wygasa ${time}`,
+    endsWith: (end: string) => `kończy się na ${end}`,
     lastUsed: 'Ostatnie użycie',
     neverUsed: 'Jeszcze nie użyto',
     from: (address: string) => `z adresu ${address}`,
@@ -74,6 +81,8 @@ export const pl: Messages = {
       'Wpisano zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
     stale: 'Ta strona była otwarta zbyt długo lub pliki cookie są zablokowane. Spróbuj ponownie.',
     foreign: 'Ten formularz wysłano z innej witryny. Zaloguj się tutaj.',
+    dropsCookies:
+      'Safari nie może się zalogować pod adresem, który zaczyna się od http://. Użyj innej przeglądarki, na przykład Firefoksa lub Chrome, albo otwórz tę stronę przez https.',
   },
   home: {
     title: 'Strona główna',
@@ -162,6 +171,15 @@ export const pl: Messages = {
       invite:
         'Utwórz token, aby korzystać z API w skrypcie, w wierszu poleceń lub w innym programie.',
       create: 'Utwórz token',
+      delete: 'Usuń',
+      deleteNamed: (name: string) => `Usuń: ${name}`,
+      deleteSelected: 'Usuń zaznaczone tokeny',
+      deleteSome: count({
+        one: 'Usunąć # token?',
+        few: 'Usunąć # tokeny?',
+        many: 'Usunąć # tokenów?',
+        other: 'Usunąć # tokenu?',
+      }),
     },
     authorized: {
       title: 'Aplikacje z moją zgodą',
@@ -184,10 +202,57 @@ export const pl: Messages = {
       }),
       revoke: 'Cofnij dostęp',
       revokeNamed: (name: string) => `Cofnij dostęp: ${name}`,
+      revokeSelected: 'Cofnij dostęp zaznaczonym aplikacjom',
+      revokeSome: count({
+        one: 'Cofnąć dostęp # aplikacji?',
+        few: 'Cofnąć dostęp # aplikacjom?',
+        many: 'Cofnąć dostęp # aplikacjom?',
+        other: 'Cofnąć dostęp # aplikacji?',
+      }),
+      revokeSomeAbout:
+        'Te aplikacje utracą dostęp do Twojego konta na wszystkich urządzeniach i będą musiały ponownie poprosić o zgodę. Tej operacji nie można cofnąć.',
       revokeAll: 'Cofnij dostęp wszystkim aplikacjom',
       revokeAllAbout:
         'Żadna aplikacja nie będzie już mogła działać w Twoim imieniu, na żadnym urządzeniu. Twoje własne tokeny osobiste pozostaną.',
     },
+  },
+  list: {
+    search: 'Szukaj',
+    searchHint: 'Część nazwy',
+    order: 'Kolejność',
+    orders: {
+      newest: 'Od najnowszych',
+      oldest: 'Od najstarszych',
+      name: 'Według nazwy',
+      expires: 'Najpierw wygasające',
+      used: 'Najpierw ostatnio używane',
+      unused: 'Najpierw najdłużej nieużywane',
+    },
+    filter: 'Pokaż',
+    filters: {
+      never_used: 'Nigdy nieużyte',
+      expiring: 'Wygasające w ciągu tygodnia',
+      expired: 'Wygasłe',
+      no_expiry: 'Bez daty wygaśnięcia',
+      confidential: 'Poufne',
+      public: 'Publiczne',
+      verified: 'Zweryfikowane',
+      disabled: 'Wyłączone',
+    },
+    everything: 'Wszystko',
+    scope: 'Uprawnienie',
+    anyScope: 'Dowolne uprawnienie',
+    apply: 'Zastosuj',
+    clear: 'Pokaż wszystko',
+    entries: count({ one: '# pozycja', few: '# pozycje', many: '# pozycji', other: '# pozycji' }),
+    found: (found: string, all: string) => `${found} z ${all}`,
+    partial:
+      'Ta lista jest długa, dlatego przeszukuje się i sortuje po 1000 pozycji naraz. Następna strona zawiera kolejne pozycje.',
+    nothing: 'Nic nie znaleziono.',
+    showAll: 'Zobacz wszystko',
+    select: (name: string) => `Zaznacz: ${name}`,
+    selectedNone: 'Zaznacz co najmniej jedną pozycję listy.',
+    undo: 'Cofnij usunięcie',
   },
   client: {
     newTitle: 'Zarejestruj aplikację',
@@ -256,8 +321,15 @@ export const pl: Messages = {
     name: 'Nazwa',
     nameHint: 'Do czego służy, aby później łatwo go rozpoznać.',
     expires: 'Data wygaśnięcia',
-    expiresHint: 'Opcjonalnie. Bez daty token jest ważny, dopóki go nie usuniesz.',
-    expiresLast: (day: string) => `Wybierz dzień, najpóźniej ${day}.`,
+    expiresHint: 'Token, który wkrótce wygasa, wyrządzi mniej szkody, jeśli zostanie skradziony.',
+    onDay: 'W wybranym dniu',
+    onDayHint: 'Token jest ważny do końca tego dnia.',
+    onDayLast: (day: string) => `Token jest ważny do końca tego dnia, najpóźniej ${day}.`,
+    until: (day: string) => `do ${day}`,
+    unchanged: 'Bez zmian',
+    neverHint: 'Token jest ważny, dopóki go nie usuniesz.',
+    prefilled:
+      'Ten formularz został wypełniony przez link. Utwórz token tylko wtedy, gdy ufasz źródłu linku.',
     scopes: 'Uprawnienia',
     scopesHint: 'Co program z tym tokenem może robić w Twoim imieniu. Możesz to później zmienić.',
     noScopes: 'Nie ma nic do wyboru: token mówi tylko, kim jesteś.',
@@ -266,6 +338,11 @@ export const pl: Messages = {
     curl: 'Aby go wypróbować, uruchom to w wierszu poleceń:',
     expiredAbout: 'Ten token wygasł i jest odrzucany. Usuń go lub utwórz nowy.',
     previous: (time: string) => `Poprzednia wartość jest ważna do ${time}.`,
+    endFormer: 'Unieważnij poprzednią wartość teraz',
+    usesOnly: (used: string, total: number) => `Użyte uprawnienia: tylko ${used} z ${total}`,
+    usesOnlyAbout:
+      'Nieużywane uprawnienia przydadzą się tylko komuś, kto ukradnie token. Możesz je dodać ponownie w każdej chwili.',
+    reduce: 'Zachowaj tylko użyte uprawnienia',
     settings: 'Ustawienia',
     rotate: 'Nowa wartość',
     rotateAbout:
@@ -274,7 +351,10 @@ export const pl: Messages = {
     overlapHint: 'Czas na zastąpienie starej wartości nową.',
     rotateSubmit: 'Utwórz nową wartość',
     delete: 'Usuń ten token',
-    deleteAbout: 'Programy, które go używają, będą odtąd odrzucane. Tej operacji nie można cofnąć.',
+    deleteAbout:
+      'Programy, które używają tego tokenu, natychmiast utracą dostęp. Możesz to cofnąć przez dziesięć sekund.',
+    deleteSomeAbout:
+      'Programy, które używają tych tokenów, natychmiast utracą dostęp. Możesz to cofnąć przez dziesięć sekund.',
     deleteSubmit: 'Usuń token',
   },
   overlap: { none: 'Brak: natychmiast przestaje działać' },
@@ -349,6 +429,12 @@ export const pl: Messages = {
     from: 'Skąd',
     browser: 'Przeglądarka lub program',
     somebodyElse: 'Ktoś inny, na przykład administrator',
+    since: 'Od dnia',
+    until: 'Do dnia',
+    changes: 'Zmiany',
+    download: 'Pobierz',
+    atMost: (count: string) => `Najwyżej ${count} zdarzeń, najnowsze najpierw.`,
+    emptyValue: 'puste',
   },
   events: {
     'login.succeeded': 'Zalogowano',
@@ -367,6 +453,7 @@ export const pl: Messages = {
     'personal_token.edited': 'Zmieniono token osobisty',
     'personal_token.rotated': 'Nadano tokenowi osobistemu nową wartość',
     'personal_token.deleted': 'Usunięto token osobisty',
+    'personal_token.restored': 'Przywrócono token osobisty',
     'client.created': 'Zarejestrowano aplikację',
     'client.edited': 'Zmieniono aplikację',
     'client.deleted': 'Usunięto aplikację',
@@ -380,6 +467,8 @@ export const pl: Messages = {
     'user.created': 'Utworzono użytkownika',
     'user.activated': 'Aktywowano użytkownika',
     'user.deactivated': 'Dezaktywowano użytkownika',
+    'user.tokens_ended': 'Unieważniono wszystkie tokeny użytkownika',
+    'client.tokens_ended': 'Unieważniono wszystkie tokeny aplikacji',
     'user.admin_granted': 'Mianowano administratora',
     'user.admin_withdrawn': 'Użytkownik nie jest już administratorem',
     'user.password_changed': 'Zmieniono hasło',
@@ -409,6 +498,11 @@ export const pl: Messages = {
     allEvents: 'Wszystkie zdarzenia',
     userHint: 'Adres e-mail lub ID',
     noEvents: 'Nie znaleziono zdarzeń.',
+    routine: 'Rutynowe zdarzenia z ostatnich 24 godzin',
+    routineAbout:
+      'Tokeny, których aplikacje zażądały dla siebie, które wymieniły lub odnowiły. Są zliczane, a nie wyświetlane pojedynczo.',
+    routineCount: 'Liczba',
+    grantType: 'Rodzaj przyznania',
     token: 'Numer tokenu',
     request: 'ID żądania',
     actors: {
@@ -433,6 +527,115 @@ export const pl: Messages = {
     deleteAbout:
       'Aplikacja i wszystkie jej tokeny natychmiast znikną. Tej operacji nie można cofnąć.',
     confirmName: (name: string) => `Aby potwierdzić, wpisz nazwę: ${name}`,
+  },
+  users: {
+    title: 'Użytkownicy',
+    search: 'Szukaj użytkowników',
+    hint: 'Początek adresu e-mail lub identyfikator',
+    exactHint: 'Pełny adres e-mail lub identyfikator',
+    notSearchable: 'Twoja aplikacja zarządza użytkownikami i nie udostępnia tu wyszukiwania.',
+    none: 'Nie znaleziono użytkownika.',
+    inactive: 'Dezaktywowany',
+    administrator: 'Administrator systemu',
+    unverified: 'Adres e-mail niepotwierdzony',
+    id: 'Identyfikator',
+    sessions: 'Sesje',
+    noSessions: 'Nigdzie nie jest zalogowany.',
+    hostSessions: 'Twoja aplikacja zarządza logowaniem: wyloguj użytkownika w niej.',
+    tokens: 'Tokeny osobiste',
+    noTokens: 'Brak tokenów osobistych.',
+    clients: 'Zarejestrowane aplikacje',
+    noClients: 'Brak zarejestrowanych aplikacji.',
+    authorized: 'Dozwolone aplikacje',
+    noAuthorized: 'Brak dozwolonych aplikacji.',
+    allActivity: 'Cała aktywność tego użytkownika',
+    deactivate: {
+      label: 'Dezaktywuj użytkownika',
+      about:
+        'Użytkownik nie może się już zalogować, a wszystkie jego tokeny i aplikacje są odrzucane, dopóki nie zostanie ponownie aktywowany.',
+    },
+    activate: {
+      label: 'Aktywuj użytkownika',
+      about: 'Użytkownik może się znowu zalogować, a jego tokeny i aplikacje znowu działają.',
+    },
+  },
+  leaked: {
+    title: 'Sekret został ujawniony',
+    about:
+      'Wklej token, sekret klienta lub kod, który mogli zobaczyć inni. Zobaczysz, co to jest, i zdecydujesz, co z tym zrobić.',
+    aboutAdmin:
+      'Wklej token, sekret klienta lub kod dowolnego użytkownika lub aplikacji, który mogli zobaczyć inni. Zobaczysz, co to jest, i zdecydujesz, co z tym zrobić.',
+    paste: 'Ujawniony sekret',
+    pasteHint:
+      'Może to być także nagłówek, całe polecenie curl lub wiersz dziennika. Tekst nie jest zapisywany ani ponownie wyświetlany.',
+    lookUp: 'Sprawdź',
+    again: 'Sprawdź inny sekret',
+    stale: 'Strona była otwarta zbyt długo. Wklej sekret ponownie.',
+    tooMany: 'Wklejono zbyt wiele nieznanych sekretów. Spróbuj ponownie za minutę.',
+    kinds: {
+      personal_token: 'Token osobisty',
+      access_token: 'Token dostępu aplikacji',
+      refresh_token: 'Token odświeżania aplikacji',
+      client_secret: 'Sekret klienta aplikacji',
+      authorization_code: 'Kod autoryzacji dla aplikacji',
+      session: 'Sesja przeglądarki',
+    },
+    ending: 'Kończy się na',
+    valid: 'Nadal działa',
+    ended: 'Już nie działa',
+    application: 'Aplikacja',
+    bound: 'Powiązany z kluczem',
+    boundAbout: 'Tak: bez klucza aplikacji jest bezużyteczny.',
+    history: 'Co się działo',
+    acts: {
+      end: {
+        label: 'Unieważnij ten sekret',
+        about:
+          'Natychmiast przestaje działać, a programy, które go używają, tracą dostęp. Tego nie można cofnąć.',
+      },
+      endSecret: {
+        label: 'Unieważnij ten sekret klienta',
+        about:
+          'Aplikacja nie może się uwierzytelnić, dopóki jej właściciel nie utworzy nowego sekretu.',
+      },
+      endSession: {
+        label: 'Wyloguj tę przeglądarkę',
+        about: 'Przeglądarka z tą sesją zostanie wylogowana.',
+      },
+      endApplication: {
+        label: 'Unieważnij wszystkie tokeny aplikacji',
+        about:
+          'Aplikacja traci dostęp do wszystkich kont i musi ponownie zapytać każdego użytkownika. Jej sekret pozostaje ważny.',
+      },
+      revokeApplication: {
+        label: 'Odbierz aplikacji dostęp',
+        about:
+          'Aplikacja traci dostęp do Twojego konta na wszystkich urządzeniach i musi zapytać Cię ponownie.',
+      },
+      endUser: {
+        label: 'Unieważnij wszystkie tokeny użytkownika',
+        about:
+          'Wszystkie tokeny osobiste użytkownika przestają działać, a wszystkie aplikacje tracą dostęp do konta. Tego nie można cofnąć.',
+      },
+      endMine: {
+        label: 'Unieważnij wszystkie moje tokeny',
+        about:
+          'Wszystkie Twoje tokeny osobiste przestają działać, a wszystkie aplikacje tracą dostęp do Twojego konta. Tego nie można cofnąć.',
+      },
+      disable: {
+        label: 'Wyłącz aplikację',
+        about:
+          'Aplikacja i wszystkie jej tokeny są odrzucane, dopóki administrator nie włączy jej ponownie.',
+      },
+      logOut: {
+        label: 'Wyloguj użytkownika wszędzie',
+        about: 'Wszystkie przeglądarki użytkownika zostaną wylogowane.',
+      },
+      logOutElsewhere: {
+        label: 'Wyloguj wszędzie indziej',
+        about: 'Wszystkie Twoje przeglądarki oprócz tej zostaną wylogowane.',
+      },
+    },
   },
   error: {
     title: 'Nie udało się',
@@ -500,6 +703,15 @@ export const pl: Messages = {
     linkInvalid: 'Ten link nie jest już ważny lub został już użyty. Poproś o nowy link.',
   },
   problems: {
+    usersElsewhere: 'Twoja aplikacja zarządza użytkownikami: dezaktywuj tego użytkownika w niej.',
+    looksLikeSecret: 'To wygląda na sekret. Wyszukiwanie umieściłoby go w adresach i dziennikach.',
+    ownAccount: 'To jest Twoje własne konto: dezaktywować je może tylko inny administrator.',
+    credentialMissing: 'W tym tekście nie ma sekretu. Wklej całą wartość.',
+    credentialsTooMany: 'Tekst jest za długi. Wklej tylko wiersz z sekretem.',
+    credentialUnknown:
+      'Ten serwer nie zna żadnego sekretu z tego tekstu albo sekret już nie działa.',
+    credentialNotYours:
+      'W tym tekście nie ma żadnego z Twoich sekretów albo sekret już nie działa.',
     notRotatable:
       'Ten token ma uprawnienie, które nadaje tylko sama usługa, dlatego nie może tu otrzymać nowej wartości.',
     changedMeanwhile: 'Aplikacja zmieniła się od otwarcia tej strony. Sprawdź ją ponownie.',
@@ -542,6 +754,9 @@ export const pl: Messages = {
       `Limit tokenów osobistych to ${limit}. Usuń jeden z tych, których już nie potrzebujesz.`,
     tooManyRedirectUris: (limit: number) => `Limit adresów URI przekierowania to ${limit}.`,
     scopeUnknown: (scope: string) => `Uprawnienie ${scope} nie istnieje lub nie można go wybrać.`,
+    undoTooLate: 'Jest już za późno na cofnięcie: minęło dziesięć sekund.',
+    expiredForGood:
+      'Token wygasł, więc nie można zmienić jego daty wygaśnięcia. Utwórz nową wartość.',
     expiresInvalid: 'Wpisz datę, na przykład 2030-01-31.',
     expiresInPast: 'Wybierz dzień w przyszłości.',
     expiresTooLate: (day: string) => `Wybierz dzień nie późniejszy niż ${day}.`,
@@ -555,6 +770,14 @@ export const pl: Messages = {
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
   },
   done: {
+    userDeactivated: (name: string) => `Dezaktywowano użytkownika ${name}.`,
+    userActivated: (name: string) => `Aktywowano użytkownika ${name}.`,
+    credentialEnded: 'Sekret już nie działa.',
+    applicationTokensEnded: (name: string) =>
+      `Wszystkie tokeny aplikacji „${name}” zostały unieważnione.`,
+    ownTokensEnded: 'Wszystkie Twoje tokeny zostały unieważnione.',
+    userTokensEnded: (name: string) => `Wszystkie tokeny użytkownika ${name} zostały unieważnione.`,
+    loggedOut: (name: string) => `Użytkownik ${name} został wszędzie wylogowany.`,
     deviceRevoked: (name) => `Zakończono dostęp na tym urządzeniu: ${name}.`,
     clientCreated: 'Aplikacja jest zarejestrowana.',
     clientSaved: 'Zmiany zostały zapisane.',
@@ -564,6 +787,26 @@ export const pl: Messages = {
     tokenSaved: 'Zmiany zostały zapisane.',
     tokenRotated: 'Token ma nową wartość.',
     tokenDeleted: (name: string) => `Token „${name}” został usunięty.`,
+    tokensDeleted: count({
+      one: 'Usunięto # token.',
+      few: 'Usunięto # tokeny.',
+      many: 'Usunięto # tokenów.',
+      other: 'Usunięto # tokenu.',
+    }),
+    tokensRestored: count({
+      one: '# token jest znowu ważny.',
+      few: '# tokeny są znowu ważne.',
+      many: '# tokenów jest znowu ważnych.',
+      other: '# tokenu jest znowu ważne.',
+    }),
+    formerEnded: 'Poprzednia wartość nie jest już ważna.',
+    tokenReduced: 'Token ma tylko te uprawnienia, których użyto.',
+    revokedSome: count({
+      one: '# aplikacja nie może już działać w Twoim imieniu.',
+      few: '# aplikacje nie mogą już działać w Twoim imieniu.',
+      many: '# aplikacji nie może już działać w Twoim imieniu.',
+      other: '# aplikacji nie może już działać w Twoim imieniu.',
+    }),
     revoked: (name: string) => `Aplikacja „${name}” nie może już działać w Twoim imieniu.`,
     revokedAll: 'Żadna aplikacja nie może już działać w Twoim imieniu.',
     sessionEnded: 'Wybrana przeglądarka została wylogowana.',

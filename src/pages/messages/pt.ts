@@ -8,13 +8,18 @@ export const pt: Messages = {
     skip: 'Ir para o conteúdo',
     navigation: 'Conta',
     applications: 'Aplicativos',
+    tokens: 'Tokens',
+    clients: 'Meus aplicativos',
+    authorized: 'Aplicativos autorizados',
     sessions: 'Sessões',
     activity: 'Atividade',
+    leaked: 'Segredo exposto',
     admin: 'Administração',
     logout: 'Sair',
     copy: 'Copiar',
     copied: 'Copiado',
     next: 'Próxima página',
+    previous: 'Página anterior',
     first: 'Primeira página',
     pages: 'Páginas',
     save: 'Salvar alterações',
@@ -45,6 +50,8 @@ export const pt: Messages = {
     moreThan: (count) => `mais de ${count}`,
     expires: 'Expira',
     never: 'Nunca',
+    expiresSoon: (time: string) => `Expira ${time}`,
+    endsWith: (end: string) => `termina em ${end}`,
     lastUsed: 'Último uso',
     neverUsed: 'Ainda não usado',
     from: (address: string) => `a partir de ${address}`,
@@ -73,6 +80,8 @@ export const pt: Messages = {
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
+    dropsCookies:
+      'O Safari não consegue entrar em um endereço que começa com http://. Use outro navegador, como Firefox ou Chrome, ou abra este site com https.',
   },
   home: {
     title: 'Página inicial',
@@ -160,6 +169,10 @@ export const pt: Messages = {
       invite:
         'Crie um para usar a API a partir de um script, da linha de comando ou de outro programa.',
       create: 'Criar um token',
+      delete: 'Excluir',
+      deleteNamed: (name: string) => `Excluir ${name}`,
+      deleteSelected: 'Excluir os tokens selecionados',
+      deleteSome: count({ one: 'Excluir # token?', other: 'Excluir # tokens?' }),
     },
     authorized: {
       title: 'Aplicativos autorizados',
@@ -172,10 +185,55 @@ export const pt: Messages = {
       moreDevices: count({ one: 'e mais # dispositivo', other: 'e mais # dispositivos' }),
       revoke: 'Revogar acesso',
       revokeNamed: (name: string) => `Revogar acesso: ${name}`,
+      revokeSelected: 'Revogar o acesso dos aplicativos selecionados',
+      revokeSome: count({
+        one: 'Revogar o acesso de # aplicativo?',
+        other: 'Revogar o acesso de # aplicativos?',
+      }),
+      revokeSomeAbout:
+        'Estes aplicativos perdem o acesso à sua conta, em todos os dispositivos, e terão de pedir permissão novamente. Esta ação não pode ser desfeita.',
       revokeAll: 'Revogar o acesso de todos os aplicativos',
       revokeAllAbout:
         'Nenhum aplicativo poderá mais agir em seu nome, em nenhum dispositivo. Seus tokens pessoais permanecem.',
     },
+  },
+  list: {
+    search: 'Pesquisar',
+    searchHint: 'Uma parte do nome',
+    order: 'Ordem',
+    orders: {
+      newest: 'Mais recentes primeiro',
+      oldest: 'Mais antigos primeiro',
+      name: 'Por nome',
+      expires: 'Próximos de expirar primeiro',
+      used: 'Usados recentemente primeiro',
+      unused: 'Há mais tempo sem uso primeiro',
+    },
+    filter: 'Mostrar',
+    filters: {
+      never_used: 'Nunca usados',
+      expiring: 'Expiram em uma semana',
+      expired: 'Expirados',
+      no_expiry: 'Sem expiração',
+      confidential: 'Confidenciais',
+      public: 'Públicos',
+      verified: 'Verificados',
+      disabled: 'Desativados',
+    },
+    everything: 'Tudo',
+    scope: 'Permissão',
+    anyScope: 'Qualquer permissão',
+    apply: 'Aplicar',
+    clear: 'Mostrar tudo',
+    entries: count({ one: '# item', other: '# itens' }),
+    found: (found: string, all: string) => `${found} de ${all}`,
+    partial:
+      'Esta lista é longa, por isso 1.000 itens são pesquisados e ordenados de cada vez. A próxima página continua com os demais itens.',
+    nothing: 'Nada encontrado.',
+    showAll: 'Ver tudo',
+    select: (name: string) => `Selecionar ${name}`,
+    selectedNone: 'Selecione pelo menos um item da lista.',
+    undo: 'Desfazer',
   },
   client: {
     newTitle: 'Registrar um aplicativo',
@@ -245,8 +303,15 @@ export const pt: Messages = {
     name: 'Nome',
     nameHint: 'Para que serve, de modo que você o reconheça depois.',
     expires: 'Data de expiração',
-    expiresHint: 'Opcional. Sem uma data, o token é válido até que você o exclua.',
-    expiresLast: (day: string) => `Escolha um dia, no máximo até ${day}.`,
+    expiresHint: 'Um token que expira logo causa menos danos se for roubado.',
+    onDay: 'Em uma data',
+    onDayHint: 'O token é válido até o fim deste dia.',
+    onDayLast: (day: string) => `O token é válido até o fim deste dia, no máximo até ${day}.`,
+    until: (day: string) => `até ${day}`,
+    unchanged: 'Sem alteração',
+    neverHint: 'O token é válido até que você o exclua.',
+    prefilled:
+      'Um link preencheu este formulário. Crie o token apenas se confiar na origem do link.',
     scopes: 'Permissões',
     scopesHint:
       'O que um programa com este token pode fazer em seu nome. Você pode mudar isso depois.',
@@ -256,6 +321,11 @@ export const pt: Messages = {
     curl: 'Para experimentar, execute isto na linha de comando:',
     expiredAbout: 'Este token expirou e é recusado. Exclua-o ou crie um novo.',
     previous: (time: string) => `O valor anterior é válido até ${time}.`,
+    endFormer: 'Encerrar o valor anterior agora',
+    usesOnly: (used: string, total: number) => `Permissões usadas: apenas ${used} de ${total}`,
+    usesOnlyAbout:
+      'Permissões sem uso só ajudam quem roubar o token. Você pode adicioná-las novamente quando quiser.',
+    reduce: 'Manter apenas as permissões usadas',
     settings: 'Configurações',
     rotate: 'Novo valor',
     rotateAbout:
@@ -265,7 +335,9 @@ export const pt: Messages = {
     rotateSubmit: 'Criar um novo valor',
     delete: 'Excluir este token',
     deleteAbout:
-      'Os programas que o usam passam a ser recusados a partir desse momento. Esta ação não pode ser desfeita.',
+      'Os programas que usam este token perdem o acesso imediatamente. Você pode desfazer durante dez segundos.',
+    deleteSomeAbout:
+      'Os programas que usam estes tokens perdem o acesso imediatamente. Você pode desfazer durante dez segundos.',
     deleteSubmit: 'Excluir o token',
   },
   overlap: { none: 'Tempo nenhum: deixa de funcionar imediatamente' },
@@ -342,6 +414,12 @@ export const pt: Messages = {
     from: 'De',
     browser: 'Navegador ou programa',
     somebodyElse: 'Outra pessoa, por exemplo um administrador',
+    since: 'Do dia',
+    until: 'Até o dia',
+    changes: 'Alterações',
+    download: 'Baixar',
+    atMost: (count: string) => `No máximo ${count} eventos, os mais recentes primeiro.`,
+    emptyValue: 'vazio',
   },
   events: {
     'login.succeeded': 'Sessão iniciada',
@@ -360,6 +438,7 @@ export const pt: Messages = {
     'personal_token.edited': 'Token pessoal alterado',
     'personal_token.rotated': 'Novo valor para um token pessoal',
     'personal_token.deleted': 'Token pessoal excluído',
+    'personal_token.restored': 'Token pessoal restaurado',
     'client.created': 'Aplicativo registrado',
     'client.edited': 'Aplicativo alterado',
     'client.deleted': 'Aplicativo excluído',
@@ -373,6 +452,8 @@ export const pt: Messages = {
     'user.created': 'Usuário criado',
     'user.activated': 'Usuário ativado',
     'user.deactivated': 'Usuário desativado',
+    'user.tokens_ended': 'Revogou todos os tokens de um usuário',
+    'client.tokens_ended': 'Revogou todos os tokens de uma aplicação',
     'user.admin_granted': 'Usuário nomeado administrador',
     'user.admin_withdrawn': 'Um usuário não é mais administrador',
     'user.password_changed': 'Senha alterada',
@@ -402,6 +483,11 @@ export const pt: Messages = {
     allEvents: 'Todos os eventos',
     userHint: 'E-mail ou ID',
     noEvents: 'Nenhum evento foi encontrado.',
+    routine: 'Eventos de rotina das últimas 24 horas',
+    routineAbout:
+      'Tokens que os aplicativos solicitaram para si mesmos, trocaram ou renovaram. Eles são contados em vez de listados.',
+    routineCount: 'Quantidade',
+    grantType: 'Tipo de concessão',
     token: 'Número do token',
     request: 'ID da solicitação',
     actors: {
@@ -426,6 +512,115 @@ export const pt: Messages = {
     deleteAbout:
       'O aplicativo e todos os seus tokens desaparecem imediatamente. Esta ação não pode ser desfeita.',
     confirmName: (name: string) => `Para confirmar, digite o nome dele: ${name}`,
+  },
+  users: {
+    title: 'Usuários',
+    search: 'Buscar usuários',
+    hint: 'Começo do endereço de e-mail, ou ID',
+    exactHint: 'Endereço de e-mail completo ou ID',
+    notSearchable: 'Sua aplicação administra os usuários dela e não oferece busca aqui.',
+    none: 'Nenhum usuário foi encontrado.',
+    inactive: 'Desativado',
+    administrator: 'Administrador',
+    unverified: 'Endereço de e-mail não confirmado',
+    id: 'Identificador',
+    sessions: 'Sessões',
+    noSessions: 'Nenhuma sessão aberta.',
+    hostSessions: 'Sua aplicação administra os logins: desconecte o usuário lá.',
+    tokens: 'Tokens pessoais',
+    noTokens: 'Nenhum token pessoal.',
+    clients: 'Aplicações registradas',
+    noClients: 'Nenhuma aplicação registrada.',
+    authorized: 'Aplicações permitidas',
+    noAuthorized: 'Nenhuma aplicação permitida.',
+    allActivity: 'Toda a atividade deste usuário',
+    deactivate: {
+      label: 'Desativar o usuário',
+      about:
+        'O usuário não pode mais entrar, e todos os tokens e aplicações dele são recusados até que ele seja ativado de novo.',
+    },
+    activate: {
+      label: 'Ativar o usuário',
+      about: 'O usuário pode entrar de novo, e os tokens e aplicações dele voltam a funcionar.',
+    },
+  },
+  leaked: {
+    title: 'Um segredo foi exposto',
+    about:
+      'Cole um token, um segredo do cliente ou um código que outros possam ter visto. Você vê o que é e decide o que fazer com ele.',
+    aboutAdmin:
+      'Cole um token, um segredo do cliente ou um código que outros possam ter visto, de qualquer usuário ou aplicação. Você vê o que é e decide o que fazer com ele.',
+    paste: 'O segredo exposto',
+    pasteHint:
+      'Um cabeçalho, um comando curl inteiro ou uma linha de um log também servem. O texto não é guardado nem mostrado de novo.',
+    lookUp: 'Consultar',
+    again: 'Consultar outro segredo',
+    stale: 'A página ficou aberta por tempo demais. Cole o segredo de novo.',
+    tooMany: 'Foram colados segredos desconhecidos demais. Tente de novo em um minuto.',
+    kinds: {
+      personal_token: 'Token pessoal',
+      access_token: 'Token de acesso de',
+      refresh_token: 'Token de atualização de',
+      client_secret: 'Segredo do cliente de',
+      authorization_code: 'Código de autorização para',
+      session: 'Sessão de um navegador',
+    },
+    ending: 'Termina com',
+    valid: 'Ainda funciona',
+    ended: 'Não funciona mais',
+    application: 'Aplicação',
+    bound: 'Vinculado a uma chave',
+    boundAbout: 'Sim: sem a chave da aplicação, é inútil.',
+    history: 'O que aconteceu',
+    acts: {
+      end: {
+        label: 'Revogar este segredo',
+        about:
+          'Ele para de funcionar imediatamente, e os programas que o usam perdem o acesso. Isto não pode ser desfeito.',
+      },
+      endSecret: {
+        label: 'Revogar este segredo do cliente',
+        about:
+          'A aplicação não pode mais se identificar até que o proprietário crie um novo segredo.',
+      },
+      endSession: {
+        label: 'Encerrar a sessão deste navegador',
+        about: 'O navegador com esta sessão é desconectado.',
+      },
+      endApplication: {
+        label: 'Revogar todos os tokens da aplicação',
+        about:
+          'A aplicação perde o acesso a todas as contas e precisa perguntar de novo a cada usuário. O segredo dela continua válido.',
+      },
+      revokeApplication: {
+        label: 'Revogar a aplicação',
+        about:
+          'A aplicação perde o acesso à sua conta em todos os dispositivos e precisa perguntar a você de novo.',
+      },
+      endUser: {
+        label: 'Revogar todos os tokens do usuário',
+        about:
+          'Todos os tokens pessoais do usuário param de funcionar, e todas as aplicações perdem o acesso à conta. Isto não pode ser desfeito.',
+      },
+      endMine: {
+        label: 'Revogar todos os meus tokens',
+        about:
+          'Todos os seus tokens pessoais param de funcionar, e todas as aplicações perdem o acesso à sua conta. Isto não pode ser desfeito.',
+      },
+      disable: {
+        label: 'Desativar a aplicação',
+        about:
+          'A aplicação e todos os seus tokens são recusados até que um administrador a ative de novo.',
+      },
+      logOut: {
+        label: 'Encerrar todas as sessões do usuário',
+        about: 'Todos os navegadores do usuário são desconectados.',
+      },
+      logOutElsewhere: {
+        label: 'Encerrar as outras sessões',
+        about: 'Todos os seus navegadores, exceto este, são desconectados.',
+      },
+    },
   },
   error: {
     title: 'Não foi possível concluir',
@@ -492,6 +687,14 @@ export const pt: Messages = {
     linkInvalid: 'Este link não é mais válido ou já foi usado. Solicite um novo link.',
   },
   problems: {
+    usersElsewhere: 'Sua aplicação administra os usuários dela: desative este usuário lá.',
+    looksLikeSecret: 'Isto parece um segredo. Uma busca o colocaria em endereços e logs.',
+    ownAccount: 'Esta é a sua própria conta: só outro administrador pode desativá-la.',
+    credentialMissing: 'Não há nenhum segredo neste texto. Cole o valor inteiro.',
+    credentialsTooMany: 'O texto é longo demais. Cole apenas a linha com o segredo.',
+    credentialUnknown:
+      'Este servidor não conhece nenhum segredo deste texto, ou ele não funciona mais.',
+    credentialNotYours: 'Nenhum dos seus segredos está neste texto, ou ele não funciona mais.',
     notRotatable:
       'Este token tem uma permissão que só o próprio serviço concede; por isso, não pode receber um novo valor aqui.',
     changedMeanwhile: 'O aplicativo mudou desde que esta página foi aberta. Verifique-o novamente.',
@@ -520,6 +723,8 @@ export const pt: Messages = {
     tooManyRedirectUris: (limit: number) =>
       `Pode haver no máximo ${limit} URIs de redirecionamento.`,
     scopeUnknown: (scope: string) => `A permissão ${scope} não existe ou não pode ser escolhida.`,
+    undoTooLate: 'Não é mais possível desfazer: os dez segundos passaram.',
+    expiredForGood: 'O token expirou, por isso a data não pode ser alterada. Crie um novo valor.',
     expiresInvalid: 'Digite uma data, como 2030-01-31.',
     expiresInPast: 'Escolha um dia no futuro.',
     expiresTooLate: (day: string) => `Escolha um dia que seja, no máximo, ${day}.`,
@@ -534,6 +739,13 @@ export const pt: Messages = {
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} foi desativado.`,
+    userActivated: (name: string) => `${name} foi ativado.`,
+    credentialEnded: 'O segredo não funciona mais.',
+    applicationTokensEnded: (name: string) => `Todos os tokens de “${name}” foram revogados.`,
+    ownTokensEnded: 'Todos os seus tokens foram revogados.',
+    userTokensEnded: (name: string) => `Todos os tokens de ${name} foram revogados.`,
+    loggedOut: (name: string) => `Todas as sessões de ${name} foram encerradas.`,
     deviceRevoked: (name) => `O acesso de ${name} foi encerrado nesse dispositivo.`,
     clientCreated: 'O aplicativo está registrado.',
     clientSaved: 'As alterações foram salvas.',
@@ -543,6 +755,17 @@ export const pt: Messages = {
     tokenSaved: 'As alterações foram salvas.',
     tokenRotated: 'O token tem um novo valor.',
     tokenDeleted: (name: string) => `O token “${name}” foi excluído.`,
+    tokensDeleted: count({ one: '# token foi excluído.', other: '# tokens foram excluídos.' }),
+    tokensRestored: count({
+      one: '# token é válido novamente.',
+      other: '# tokens são válidos novamente.',
+    }),
+    formerEnded: 'O valor anterior não é mais válido.',
+    tokenReduced: 'O token tem apenas as permissões que usou.',
+    revokedSome: count({
+      one: '# aplicativo não pode mais agir em seu nome.',
+      other: '# aplicativos não podem mais agir em seu nome.',
+    }),
     revoked: (name: string) => `“${name}” não pode mais agir em seu nome.`,
     revokedAll: 'Nenhum aplicativo pode mais agir em seu nome.',
     sessionEnded: 'A sessão desse navegador foi encerrada.',

@@ -1,4 +1,5 @@
 import type { FormProblem } from '../parts/forms.ts'
+import type { ArrangedList } from './list.ts'
 
 /**
  * A page of a list, with the URLs of the next and the first page. `next` is null on the last page. `first` is null on
@@ -26,8 +27,11 @@ export interface ClientItem {
 
 /** A personal token in the list of its user. Times are milliseconds since the epoch. */
 export interface PersonalTokenItem {
+  readonly id: number
   readonly href: string
   readonly name: string
+  /** The last four characters of the value. */
+  readonly lastFour: string
   readonly scopes: readonly string[]
   readonly createdAt: number
   readonly expires: number | null
@@ -67,16 +71,59 @@ export interface AuthorizedItem {
   readonly revokeAction: string
 }
 
-/** The view of the page that lists a user's own applications, personal tokens and authorized applications. */
-export interface ApplicationsView {
+/** The result of the last action on a list. */
+export interface ListOutcome {
+  /** The confirmation of a completed action, such as the deletion of a token. */
+  readonly done: string | undefined
+  /** The ID with which the action can be undone, and the URL of the form that accepts it as `undo`. */
+  readonly undo: { readonly id: string; readonly action: string } | undefined
+  readonly problem: FormProblem | undefined
+}
+
+/** The view of the page with the first entries of each list of a user. */
+export interface ApplicationsView extends ListOutcome {
   readonly clients: Listed<ClientItem>
   readonly newClient: string
   readonly personalTokens: Listed<PersonalTokenItem>
   readonly newToken: string
   readonly authorized: Listed<AuthorizedItem>
+}
+
+/** The view of the page that lists a user's personal tokens. */
+export interface PersonalTokensView extends ListOutcome {
+  readonly tokens: ArrangedList<PersonalTokenItem>
+  readonly newToken: string
+  /** The URL of the page that asks before it deletes several tokens, whose IDs are in `id`. */
+  readonly deleteSelected: string
+}
+
+/** The view of the page that lists the applications that a user registered. */
+export interface ClientsView extends ListOutcome {
+  readonly clients: ArrangedList<ClientItem>
+  readonly newClient: string
+}
+
+/** The view of the page that lists the applications that a user authorized. */
+export interface AuthorizedView extends ListOutcome {
+  readonly authorized: ArrangedList<AuthorizedItem>
+  /** The URL of the page that asks before it revokes several applications, whose client IDs are in `id`. */
+  readonly revokeSelected: string
   /** The URL of the form that revokes every authorized application. */
   readonly revokeAllAction: string
-  /** The confirmation of a completed action, such as the deletion of a token. */
-  readonly done: string | undefined
+}
+
+/** The view of the page that asks before it ends several entries of a list. */
+export interface EndSelectedView {
+  readonly kind: 'tokens' | 'applications'
+  /** The URL of the form, which accepts the IDs in `id`, and the query of the list in `back`. */
+  readonly action: string
+  /** The URL of the list. */
+  readonly cancel: string
+  readonly back: string
+  readonly entries: readonly {
+    readonly id: string
+    readonly name: string
+    readonly detail: string
+  }[]
   readonly problem: FormProblem | undefined
 }

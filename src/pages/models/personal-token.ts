@@ -6,8 +6,25 @@ import type { FormProblem } from '../parts/forms.ts'
 export interface PersonalTokenFormValues {
   readonly name: string
   readonly scopes: readonly string[]
-  /** The day of expiry, such as `2027-01-31`; empty if the token never expires. Only new tokens have this field. */
+  /**
+   * The choice of the expiry: a number of days such as `90`, `day` for the day in `expires`, `never`, or `keep` for the
+   * current expiry.
+   */
+  readonly expiry: string
+  /** The day of expiry, such as `2027-01-31`; empty without a chosen day. */
   readonly expires: string
+}
+
+/** The expiry that a user can choose for a personal token. */
+export interface ExpiryChoices {
+  /** The offered numbers of days, each with the resulting expiry in milliseconds since the epoch. */
+  readonly presets: readonly { readonly days: number; readonly at: number }[]
+  /** Whether the token may be valid forever. */
+  readonly mayNeverExpire: boolean
+  /** The first day that can be chosen: the `min` of the date field. */
+  readonly firstDay: string
+  /** The last day that can be chosen: the `max` of the date field. Null if tokens may be valid forever. */
+  readonly lastDay: string | null
 }
 
 /** The form of a new personal token. */
@@ -16,16 +33,17 @@ export interface NewPersonalTokenView {
   readonly back: string
   readonly values: PersonalTokenFormValues
   readonly scopes: readonly Scope[]
-  /** The first day that can be chosen: the `min` of the date field. */
-  readonly firstDay: string
-  /** The last day that can be chosen: the `max` of the date field. Null if tokens may be valid forever. */
-  readonly lastDay: string | null
+  readonly choices: ExpiryChoices
+  /** Whether a link filled in the form. */
+  readonly isPrefilled: boolean
   readonly problem: FormProblem | undefined
 }
 
 /** A personal token as its user sees it. */
 export interface PersonalTokenView {
-  /** The URL of the form, which accepts `name` and `scopes`, or `delete=yes`. */
+  /**
+   * The URL of the form, which accepts `name`, `scopes` and the expiry, `end_former=yes`, `reduce=yes`, or `delete=yes`.
+   */
   readonly action: string
   readonly back: string
   /**
@@ -33,6 +51,8 @@ export interface PersonalTokenView {
    */
   readonly rotateAction: string
   readonly name: string
+  /** The last four characters of the value. */
+  readonly lastFour: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly expires: number | null
@@ -42,8 +62,12 @@ export interface PersonalTokenView {
   /** The expiry of the former value; null if it is no longer valid. */
   readonly previousExpires: number | null
   readonly overlaps: readonly number[]
-  readonly values: Omit<PersonalTokenFormValues, 'expires'>
-  readonly edit: EditState<Omit<PersonalTokenFormValues, 'expires'>>
+  /** The scopes that guards required from the token, if these are fewer than its scopes; otherwise null. */
+  readonly usedScopes: readonly string[] | null
+  /** Null for an expired token, whose expiry cannot be changed. */
+  readonly choices: ExpiryChoices | null
+  readonly values: PersonalTokenFormValues
+  readonly edit: EditState<Pick<PersonalTokenFormValues, 'name' | 'scopes'>>
   readonly scopes: readonly Scope[]
   /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null

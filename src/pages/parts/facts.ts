@@ -17,6 +17,10 @@ ${known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>
 </dl>`
 }
 
+/** Renders a term and its value in one line. */
+export const labelled = (term: string, value: Html | string): Html =>
+  html`<span class="term">${term}</span> ${value}`
+
 /** Formats a number in the reader's locale. */
 export const numberText = ({ reader }: Frame, value: number): string =>
   formatsOf(reader.locale).number.format(value)
@@ -40,5 +44,5 @@ export const lastUsed = (
 }
 
 /** Renders a status as a small label. */
-export const badge = (text: string, kind: 'plain' | 'good' | 'bad' = 'plain'): Html =>
+export const badge = (text: string, kind: 'plain' | 'good' | 'care' | 'bad' = 'plain'): Html =>
   html`<span class="badge ${kind}">${text}</span>`

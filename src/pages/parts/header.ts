@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
  * entry links.
  */
 export interface Place {
-  readonly entry: 'applications' | 'sessions' | 'activity' | 'admin'
+  readonly entry: 'tokens' | 'clients' | 'authorized' | 'sessions' | 'activity' | 'leaked' | 'admin'
   readonly isBelow?: boolean
 }
 
@@ -34,9 +34,12 @@ const account = (
   }
   return html`<nav aria-label="${texts.frame.navigation}">
 <ul>
-${entry('applications', links.applications)}
+${entry('tokens', links.tokens)}
+${entry('clients', links.clients)}
+${entry('authorized', links.authorized)}
 ${links.sessions === null ? '' : entry('sessions', links.sessions)}
 ${entry('activity', links.activity)}
+${entry('leaked', links.leaked)}
 ${user.isAdmin ? entry('admin', links.admin) : ''}
 </ul>
 </nav>

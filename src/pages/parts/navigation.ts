@@ -2,9 +2,12 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { Listed } from '../models/applications.ts'
 
-/** Renders a link back to the applications page. */
-export const back = (href: string, { texts }: Frame): Html =>
-  html`<p class="back"><a href="${href}">${texts.frame.applications}</a></p>`
+/** Renders a link back to a list. */
+export const back = (
+  href: string,
+  list: 'tokens' | 'clients' | 'authorized',
+  { texts }: Frame,
+): Html => html`<p class="back"><a href="${href}">${texts.applications[list].title}</a></p>`
 
 /** Renders links to the first and the next page of a list. */
 export const paging = (

@@ -1,12 +1,19 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
-import { type Html, html } from '../html.ts'
-import type { NewPersonalTokenView } from '../models/personal-token.ts'
+import { filled, type Html, html } from '../html.ts'
+import type { ExpiryChoices, NewPersonalTokenView } from '../models/personal-token.ts'
 import { type EditedField, sorted } from './edit-form.ts'
-import type { FormProblem } from './forms.ts'
-import { textField } from './forms.ts'
+import {
+  described,
+  type FormProblem,
+  hintOf,
+  invalid,
+  problemOf,
+  problemsOf,
+  textField,
+} from './forms.ts'
 import { scopeChoices } from './scopes.ts'
-import { dayText } from './times.ts'
+import { day, dayText, durationText } from './times.ts'
 
 interface TokenForm {
   readonly values: { readonly name: string; readonly scopes: readonly string[] }
@@ -41,18 +48,37 @@ export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Htm
     problem,
   })
 
-/** Renders the field for the expiry of a new token. The field is required if the application limits the lifetime. */
-export const expiresField = (view: NewPersonalTokenView, frame: Frame): Html => {
-  const { token: texts } = frame.texts
-  const { firstDay, lastDay, values, problem } = view
-  return textField({
-    name: 'expires',
-    label: texts.expires,
-    hint: lastDay === null ? texts.expiresHint : texts.expiresLast(dayText(frame, lastDay)),
-    value: values.expires,
-    attributes: html` type="date" min="${firstDay}"${lastDay === null ? '' : html` max="${lastDay}" required`}`,
-    problem,
-  })
+/**
+ * Renders the choice of the expiry. The date field is only visible while its choice is selected, so that the page never
+ * shows a date that the server ignores.
+ */
+export const expiryField = (
+  { values, problem }: Pick<NewPersonalTokenView, 'values' | 'problem'>,
+  choices: ExpiryChoices,
+  { canKeep, frame }: { readonly canKeep: boolean; readonly frame: Frame },
+): Html => {
+  const { facts, token: texts } = frame.texts
+  const { presets, mayNeverExpire, firstDay, lastDay } = choices
+  const control = { name: 'expires', hint: texts.expiresHint, problem }
+  const selected = problemsOf(problem, 'expires').length > 0 ? 'day' : values.expiry
+  const choice = (value: string, label: Html | string, hint: Html | string = ''): Html =>
+    html`<label class="choice">
+<input type="radio" name="expiry" value="${value}"${value === selected ? html` checked` : ''}>
+<span>${label}${hint === '' ? '' : html` <small>${hint}</small>`}</span>
+</label>`
+  return html`<fieldset class="expiry"${described(control)}>
+<legend>${texts.expires}</legend>
+${hintOf(control)}
+${canKeep ? choice('keep', texts.unchanged) : ''}
+${presets.map(({ days, at }) => choice(String(days), durationText(frame, days * 86_400), filled(texts.until, day(frame, at))))}
+${choice('day', texts.onDay, lastDay === null ? texts.onDayHint : texts.onDayLast(dayText(frame, lastDay)))}
+<div class="day">
+<input id="expires" name="expires" type="date" value="${values.expires}" min="${firstDay}"${lastDay === null ? '' : html` max="${lastDay}"`} aria-label="${texts.onDay}"${described(control)}${invalid(control)}>
+</div>
+${mayNeverExpire ? choice('never', facts.never, texts.neverHint) : ''}
+${problemOf(control)}
+<input type="hidden" name="time_zone" value="" data-time-zone>
+</fieldset>`
 }
 
 /** Renders the checkboxes for the scopes of a personal token. */

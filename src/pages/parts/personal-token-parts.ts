@@ -1,9 +1,10 @@
 import type { Frame } from '../frame.ts'
-import { type Html, html } from '../html.ts'
+import { filled, type Html, html } from '../html.ts'
 import type { PersonalTokenView } from '../models/personal-token.ts'
 import { formId, problemsOf } from './forms.ts'
 import { overlapField } from './overlap-field.ts'
 import { command, copyable } from './secret.ts'
+import { time } from './times.ts'
 
 /** Renders the value of the token, which is shown only once. */
 export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => {
@@ -16,6 +17,34 @@ export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => 
 <p>${texts.curl}</p>
 ${command('curl', fresh.curl, frame)}
 </section>`
+}
+
+/** Renders the expiry of the former value, with a button that ends it now; nothing without a former value. */
+export const formerValue = (view: PersonalTokenView, frame: Frame): Html => {
+  const { token: texts } = frame.texts
+  if (view.previousExpires === null) return html``
+  return html`<form class="notice caution" method="post" action="${view.action}">
+${formId(frame)}
+<input type="hidden" name="end_former" value="yes">
+<p>${filled(texts.previous, time(frame, view.previousExpires))}</p>
+<button type="submit" class="quiet">${texts.endFormer}</button>
+</form>`
+}
+
+/** Renders the scopes that the token has used, with a button that removes the others; nothing if it used all. */
+export const unusedScopes = (view: PersonalTokenView, frame: Frame): Html => {
+  const { token: texts } = frame.texts
+  const { usedScopes, values } = view
+  if (usedScopes === null) return html``
+  const used = html`${usedScopes.map((scope) => html`<code>${scope}</code> `)}`
+  const text = (scopes: string): string => texts.usesOnly(scopes, values.scopes.length)
+  return html`<form class="notice caution" method="post" action="${view.action}">
+${formId(frame)}
+<input type="hidden" name="reduce" value="yes">
+<p>${filled(text, used)}</p>
+<p class="hint">${texts.usesOnlyAbout}</p>
+<button type="submit" class="quiet">${texts.reduce}</button>
+</form>`
 }
 
 /** Renders the form that rotates the token's value. */
@@ -40,6 +69,7 @@ export const deleteForm = (view: PersonalTokenView, frame: Frame): Html => {
 <form method="post" action="${view.action}">
 ${formId(frame)}
 <input type="hidden" name="delete" value="yes">
+<input type="hidden" name="back" value="">
 <p>${texts.deleteAbout}</p>
 <p class="actions"><button type="submit" class="danger">${texts.deleteSubmit}</button></p>
 </form>

@@ -9,6 +9,18 @@ for (const time of document.querySelectorAll('time[data-time]')) {
   time.textContent = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...detail }).format(date)
 }
 
+for (const field of document.querySelectorAll('[data-time-zone]'))
+  field.value = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+// A filled in day takes precedence on the server, so clear a day that the user no longer chooses.
+for (const choice of document.querySelectorAll('[name=expiry]:not([value=day])'))
+  choice.addEventListener('change', () => {
+    choice.form.elements.expires.value = ''
+  })
+
+for (const form of document.querySelectorAll('form[data-seconds]'))
+  setTimeout(() => form.querySelector('button').remove(), form.dataset.seconds * 1000)
+
 const addCopyButton = (element) => {
   const { copy, copied } = element.dataset
   const button = document.createElement('button')

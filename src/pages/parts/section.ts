@@ -17,11 +17,13 @@ export interface Section<Item> {
   readonly row: (item: Item, index: number) => Html
   /** The markup that replaces an empty list. */
   readonly empty: Html
+  /** Whether each entry has two lines. */
+  readonly isCompact?: boolean
 }
 
 /** Renders a heading, a sentence, and one page of a list with links to other pages. */
 export const section = <Item>(parts: Section<Item>, frame: Frame): Html => {
-  const { id, title, about, action, above, list, row, empty } = parts
+  const { id, title, about, action, above, list, row, empty, isCompact = false } = parts
   return html`<section class="list" aria-labelledby="${id}">
 <div class="title">
 <h2 id="${id}">${title}</h2>
@@ -32,7 +34,7 @@ ${above}
 ${
   list.items.length === 0
     ? html`<div class="empty">${empty}</div>`
-    : html`<ul class="items">
+    : html`<ul class="${isCompact ? 'items rows' : 'items'}">
 ${list.items.map((item, index) => html`<li>${row(item, index)}</li>`)}
 </ul>`
 }

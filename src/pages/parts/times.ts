@@ -20,6 +20,16 @@ export const day = (frame: Frame, at: number): Html => {
 export const dayText = (frame: Frame, isoDay: string): string =>
   formatsOf(frame.reader.locale).day.format(new Date(`${isoDay}T00:00:00Z`))
 
+/** Returns the number of started days until a time, and the number in words, such as "in 5 days". */
+export const daysUntil = (
+  { now, reader }: Frame,
+  at: number,
+): { readonly count: number; readonly text: string } => {
+  const count = Math.ceil((at - now) / 86_400_000)
+  const format = new Intl.RelativeTimeFormat(reader.locale, { numeric: 'auto' })
+  return { count, text: format.format(count, 'day') }
+}
+
 const units = [
   ['day', 86_400],
   ['hour', 3_600],

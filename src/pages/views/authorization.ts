@@ -38,7 +38,7 @@ export const authorizationPage: PageTemplate<AuthorizationView> = (view, frame) 
   return layout(
     frame,
     title,
-    html`${back(view.back, frame)}
+    html`${back(view.back, 'authorized', frame)}
 <div class="name">
 <h1>${filled(texts.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${client.isVerified ? badge(words.verified, 'good') : ''}
@@ -64,7 +64,7 @@ ${facts([
 </div>
 ${revokeForm(device.revokeAction, texts.revoke, texts.revokeAbout, frame)}
 ${revokeForm(view.revokeAllAction, texts.revokeAll, texts.revokeAllAbout, frame)}`,
-    { place: { entry: 'applications', isBelow: true } },
+    { place: { entry: 'authorized', isBelow: true } },
   )
 }
 

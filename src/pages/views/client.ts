@@ -16,7 +16,7 @@ export const newClientPage: PageTemplate<NewClientView> = (view, frame) => {
   return layout(
     frame,
     texts.newTitle,
-    html`${back(view.back, frame)}
+    html`${back(view.back, 'clients', frame)}
 <h1>${texts.newTitle}</h1>
 <p class="about">${texts.newAbout}</p>
 ${formAlert(view.problem, clientLabels(frame), frame)}
@@ -28,7 +28,7 @@ ${clientFields(view, frame)}
 <a class="button quiet" href="${view.back}">${common.cancel}</a>
 </p>
 </form>`,
-    { place: { entry: 'applications', isBelow: true } },
+    { place: { entry: 'clients', isBelow: true } },
   )
 }
 
@@ -38,7 +38,7 @@ export const clientPage: PageTemplate<ClientView> = (view, frame) => {
   return layout(
     frame,
     view.name,
-    html`${back(view.back, frame)}
+    html`${back(view.back, 'clients', frame)}
 <div class="name">
 <h1><bdi>${view.name}</bdi></h1>
 ${view.isVerified ? badge(facts.verified, 'good') : ''}
@@ -58,6 +58,6 @@ ${clientFields(view, frame)}
 </form>
 ${view.isConfidential ? resetForm(view, frame) : ''}
 ${deleteForm(view, frame)}`,
-    { place: { entry: 'applications', isBelow: true } },
+    { place: { entry: 'clients', isBelow: true } },
   )
 }

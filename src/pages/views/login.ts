@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf } from '../parts/forms.ts'
-import { alert, done } from '../parts/notices.ts'
+import { alert, caution, done } from '../parts/notices.ts'
 
 /** The view of the login page. */
 export interface LoginView {
@@ -15,6 +15,8 @@ export interface LoginView {
   /** The confirmation of a completed action, such as a new password. */
   readonly done: string | undefined
   readonly problem: string | undefined
+  /** Whether the browser will ignore the session cookie, because the server uses http. */
+  readonly dropsCookies: boolean
 }
 
 /** The page on which users log in. */
@@ -31,6 +33,7 @@ export const loginPage: PageTemplate<LoginView> = (view, frame) => {
 ${client === undefined ? '' : html`<p class="about">${filled(login.continueTo, html`<strong><bdi>${client}</bdi></strong>`)}</p>`}
 ${done(view.done)}
 ${alert(problem)}
+${view.dropsCookies ? caution(login.dropsCookies) : ''}
 <form method="post" action="${action}">
 ${csrf(frame)}
 <input type="hidden" name="next" value="${next}">

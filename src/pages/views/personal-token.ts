@@ -1,21 +1,28 @@
 import type { PageTemplate } from '../frame.ts'
-import { filled, html } from '../html.ts'
+import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
 import { editFields, editNotice, saveButton } from '../parts/edit-form.ts'
-import { badge, facts, lastUsed } from '../parts/facts.ts'
+import { facts, lastUsed } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
 import {
   editedFields,
-  expiresField,
+  expiryField,
   nameField,
   scopesField,
   tokenLabels,
 } from '../parts/personal-token-fields.ts'
-import { deleteForm, freshValue, rotateForm } from '../parts/personal-token-parts.ts'
+import {
+  deleteForm,
+  formerValue,
+  freshValue,
+  rotateForm,
+  unusedScopes,
+} from '../parts/personal-token-parts.ts'
 import { day, time } from '../parts/times.ts'
+import { expiryBadge } from '../parts/token-row.ts'
 
 /** The form that creates a personal token. */
 export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, frame) => {
@@ -23,21 +30,22 @@ export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, f
   return layout(
     frame,
     texts.newTitle,
-    html`${back(view.back, frame)}
+    html`${back(view.back, 'tokens', frame)}
 <h1>${texts.newTitle}</h1>
 <p class="about">${texts.newAbout}</p>
+${view.isPrefilled ? caution(texts.prefilled) : ''}
 ${formAlert(view.problem, tokenLabels(frame), frame)}
 <form class="card" method="post" action="${view.action}">
 ${formId(frame)}
 ${nameField(view, frame)}
-${expiresField(view, frame)}
+${expiryField(view, view.choices, { canKeep: false, frame })}
 ${scopesField(view, frame)}
 <p class="actions">
 <button type="submit">${texts.create}</button>
 <a class="button quiet" href="${view.back}">${common.cancel}</a>
 </p>
 </form>`,
-    { place: { entry: 'applications', isBelow: true } },
+    { place: { entry: 'tokens', isBelow: true } },
   )
 }
 
@@ -47,10 +55,11 @@ export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) 
   return layout(
     frame,
     view.name,
-    html`${back(view.back, frame)}
+    html`${back(view.back, 'tokens', frame)}
 <div class="name">
 <h1><bdi>${view.name}</bdi></h1>
-${view.isExpired ? badge(words.expired, 'bad') : ''}
+<code class="end" title="${words.endsWith(view.lastFour)}" dir="ltr">…${view.lastFour}</code>
+${expiryBadge(view.expires, frame)}
 </div>
 ${done(view.done)}
 ${formAlert(view.problem, tokenLabels(frame), frame)}
@@ -63,17 +72,19 @@ ${facts([
   [words.expires, view.expires === null ? words.never : time(frame, view.expires)],
   [words.created, day(frame, view.createdAt)],
 ])}
-${view.previousExpires === null ? '' : caution(filled(texts.previous, time(frame, view.previousExpires)))}
+${formerValue(view, frame)}
+${unusedScopes(view, frame)}
 </div>
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
 ${editFields(view.edit, frame)}
 ${nameField(view, frame)}
+${view.choices === null ? '' : expiryField(view, view.choices, { canKeep: true, frame })}
 ${scopesField(view, frame)}
 <p class="actions">${saveButton(view.edit, frame)}</p>
 </form>
 ${rotateForm(view, frame)}
 ${deleteForm(view, frame)}`,
-    { place: { entry: 'applications', isBelow: true } },
+    { place: { entry: 'tokens', isBelow: true } },
   )
 }

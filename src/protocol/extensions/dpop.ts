@@ -57,6 +57,12 @@ export const dpop: Extension = {
     return { dpop_jkt: proof.thumbprint }
   },
 
+  // Without a proof, the request fails in any case. This error is more helpful than one about the credentials.
+  onTokenRequest(http, server) {
+    if (server.settings.dpop === 'required' && http.header('dpop') === null)
+      throw refused(needsProof, server)
+  },
+
   onTokenIssue: bind,
 
   responseHeaders: (http, server) => (http.header('dpop') === null ? {} : nonceHeader(server)),
@@ -80,11 +86,8 @@ async function bind(
   const proof = await proofOf(http, server)
   const { isBound, key } = boundKey(redemption, remembered)
   if (!proof) {
-    const isNeeded =
-      isBound ||
-      server.settings.dpop === 'required' ||
-      hasImposed(redemption.client, 'dpop_bound_access_tokens')
-    if (isNeeded) throw refused('A DPoP proof is needed.', server)
+    const isNeeded = isBound || hasImposed(redemption.client, 'dpop_bound_access_tokens')
+    if (isNeeded) throw refused(needsProof, server)
     return redemption
   }
   if (key !== undefined && key !== proof.thumbprint)
@@ -124,7 +127,7 @@ const checkHolder = async (
     description: string,
   ) => server.resourceServer.dpopRefusal(code, description, credentials, nonceHeader(server))
   const text = credentials.headers().get('dpop')
-  if (text === null) throw refuse('invalid_dpop_proof', 'A DPoP proof is needed.')
+  if (text === null) throw refuse('invalid_dpop_proof', needsProof)
   const { origin } = new URL(resource ?? server.issuer)
   const proof = await checkDpopProof(text, {
     method,
@@ -171,6 +174,7 @@ const refused = (description: string, server: ServerContext, cause?: unknown): O
     ...(cause === undefined ? {} : { cause }),
   })
 
+const needsProof = 'A DPoP proof is needed.'
 const wasUsed = 'The DPoP proof was used before.'
 const needsNonce = 'The DPoP proof needs the nonce of this response.'
 

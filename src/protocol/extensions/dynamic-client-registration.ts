@@ -31,6 +31,14 @@ const batchSize = 20
 /** Counts the registrations of each server in this process. */
 const registrations = new WeakMap<ServerContext, number>()
 
+/** Members of the response that a client must not send back. RFC 7592 §2.2. */
+const ownMembers = [
+  'registration_access_token',
+  'registration_client_uri',
+  'client_secret_expires_at',
+  'client_id_issued_at',
+]
+
 /** Grant types that work without a user's consent. A client cannot enable them for itself. */
 const vouchedGrantTypes = ['client_credentials', 'password']
 
@@ -236,6 +244,9 @@ const change = async (
   const { clientId } = before
   const given = await objectIn(http)
   if (given.client_id !== clientId) throw refused('client_id must be the ID of this client.')
+  const sent = ownMembers.find((name) => (given[name] ?? null) !== null)
+  if (sent !== undefined)
+    throw refused(`${sent} must not be sent: it is set by the server and cannot be changed.`)
   const { client_secret: secret } = given
   const isSecret = typeof secret === 'string' && before.checkSecret(secret, server.clock())
   if (secret !== undefined && secret !== null && !isSecret)

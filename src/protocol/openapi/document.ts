@@ -5,23 +5,26 @@ import { administrationPaths } from './paths/administration.ts'
 import { clientPaths } from './paths/clients.ts'
 import { extensionPaths } from './paths/extensions.ts'
 import { healthPaths } from './paths/health.ts'
+import { leakedPaths } from './paths/leaked.ts'
 import { passwordPaths } from './paths/password.ts'
 import { protocolPaths } from './paths/protocol.ts'
 import { sessionPaths } from './paths/sessions.ts'
 import { tokenPaths } from './paths/tokens.ts'
-import { passwordResponses, sharedResponses } from './responses.ts'
+import { sharedResponses } from './responses.ts'
 import type { Part } from './schema.ts'
 import * as activity from './schemas/activity.ts'
 import * as administration from './schemas/administration.ts'
 import * as applications from './schemas/applications.ts'
 import * as clients from './schemas/clients.ts'
 import * as errors from './schemas/errors.ts'
+import * as leaked from './schemas/leaked.ts'
 import { metadataShapes } from './schemas/metadata.ts'
 import * as password from './schemas/password.ts'
 import * as tokens from './schemas/personal-tokens.ts'
 import * as protocol from './schemas/protocol.ts'
 import { tokenRequest } from './schemas/requests.ts'
 import * as sessions from './schemas/sessions.ts'
+import * as users from './schemas/users.ts'
 import { securitySchemes } from './security.ts'
 import { componentsOf } from './shape.ts'
 
@@ -44,6 +47,7 @@ export const openApiDocument = (server: Described): Part => ({
     ...sessionPaths(server),
     ...passwordPaths(server),
     ...activityPaths(server),
+    ...leakedPaths(server),
     ...administrationPaths(server),
     ...protocolPaths(server),
     ...extensionPaths(server),
@@ -51,7 +55,7 @@ export const openApiDocument = (server: Described): Part => ({
   },
   components: {
     securitySchemes: securitySchemes(server),
-    responses: { ...sharedResponses, ...(server.hasPasswords && passwordResponses) },
+    responses: sharedResponses,
     schemas: componentsOf(shapesOf(server)),
   },
 })
@@ -72,6 +76,13 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Applications: applications.applications,
   AuthorizedApplication: applications.authorizedApplication,
   Device: applications.device,
+  PersonalTokens: applications.personalTokens,
+  Clients: applications.clients,
+  AuthorizedApplications: applications.authorizedApplications,
+  Selected: applications.selected,
+  Selection: applications.selection,
+  Deleted: applications.deleted,
+  Undo: applications.undo,
   Done: applications.done,
   ...(server.sessionCookie !== null && {
     Sessions: sessions.sessions,
@@ -85,11 +96,20 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Activity: activity.activity,
   OwnEvent: activity.ownEvent,
   Events: activity.events,
+  ActivityForm: activity.activityForm,
   Event: activity.adminEvent,
+  Leaked: leaked.leaked,
+  LeakedCredential: leaked.leakedCredential,
+  LeakedForm: leaked.leakedForm,
   Administration: administration.administration,
   AdminClient: administration.adminClient,
   AdminToken: administration.adminToken,
   AdministrationForm: administration.administrationForm,
+  User: users.user,
+  Users: users.users,
+  UserDetails: users.userDetails,
+  UserForm: users.userForm,
+  UserSearch: users.userSearch,
   TokenRequest: tokenRequest(server),
   TokenResponse: protocol.tokenResponse,
   Pong: protocol.pong,

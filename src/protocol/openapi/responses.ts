@@ -71,12 +71,8 @@ export const sharedResponses: Parts = {
     either(named('Problem'), named('Unauthenticated')),
     challenge,
   ),
-}
-
-/** Responses of servers that manage the passwords of the users. */
-export const passwordResponses: Parts = {
   PageTooMany: responseOrPage(
-    'Too many wrong passwords were sent, or too many links were requested.',
+    'Too many wrong passwords or unknown credentials were sent, or too many links were requested.',
     named('Problem'),
     retryAfter,
   ),

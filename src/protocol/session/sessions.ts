@@ -1,6 +1,6 @@
 import { serialize } from 'hono/utils/cookie'
 import type { JWTPayload } from 'jose'
-import { constantTimeEqual, digestOf } from '../../crypto/digest.ts'
+import { constantTimeEqual, type Digest, digestOf } from '../../crypto/digest.ts'
 import { bits256, randomString } from '../../crypto/random.ts'
 import { noteUser } from '../../http/request-scope.ts'
 import type { PresentedCredentials, SessionCheck, SignedIn } from '../../model/auth.ts'
@@ -32,12 +32,21 @@ export interface CsrfProtection {
   readonly setCookie?: string
 }
 
-/** The user whom the application has logged in: the user ID, optionally with the application's session ID. */
-export type ResourceOwner =
-  | UserId
-  | { readonly id: UserId; readonly sessionId?: string | undefined }
-  | null
-  | undefined
+/** The user whom the application has logged in, with what the application knows about the login. */
+export interface LoggedInUser {
+  readonly id: UserId
+  /** The application's session ID, to which pages and requests of this server are bound. */
+  readonly sessionId?: string | undefined
+  /** The time at which the user entered a credential: a date, or milliseconds since the epoch. */
+  readonly authTime?: Date | number | undefined
+  /** The methods of the login, such as `pwd` and `otp` (RFC 8176 §2). */
+  readonly amr?: readonly string[] | undefined
+  /** The class of the login (OpenID Connect Core §2). */
+  readonly acr?: string | undefined
+}
+
+/** The user whom the application has logged in: the user ID, or an object with facts about the login. */
+export type ResourceOwner = UserId | LoggedInUser | null | undefined
 
 /**
  * Returns the user whom the application has logged in.
@@ -160,6 +169,7 @@ export class Sessions implements SessionCheck {
       user: new UserProxy(known, this.#users),
       sessionId: session.id,
       loggedInAt: session.createdAt,
+      amr: ['pwd'],
     }
   }
 
@@ -198,6 +208,26 @@ export class Sessions implements SessionCheck {
     })
   }
 
+  /** Returns the session with this cookie value, if the session is alive. The caller may be another browser. */
+  findByValue(value: string): Promise<StoredSession | undefined> {
+    return this.findByDigest(digestOf('session', value))
+  }
+
+  /** Returns the session with this digest, if the session is alive. */
+  async findByDigest(digest: Digest): Promise<StoredSession | undefined> {
+    const found = await this.#context.store.sessions.find(digest)
+    const user = found && (await this.#users.joined(found.session, found.user))
+    return user && this.#isAlive(found.session) ? found.session : undefined
+  }
+
+  /** Ends all sessions of a user, for an administrator. */
+  async endAll(user: Pick<User, 'id' | 'email'>): Promise<void> {
+    await this.#context.store.transaction(async (tx) => {
+      const count = await tx.sessions.deleteOfUser(user.id)
+      if (count > 0) await this.#ended(tx, user.id, 'administrator', count, user)
+    })
+  }
+
   /** Ends all other sessions of the user. */
   async endOthers({ user, sessionId }: SignedIn): Promise<void> {
     await this.#context.store.transaction(async (tx) => {
@@ -209,13 +239,16 @@ export class Sessions implements SessionCheck {
   #ended(
     tx: Store,
     userId: UserId,
-    reason: 'login' | 'logout' | 'elsewhere',
+    reason: 'login' | 'logout' | 'elsewhere' | 'administrator',
     count: number,
     user?: Pick<User, 'email'> | null,
   ): Promise<void> {
     // Name the user of the ended session, because a login of another user may have ended it.
     const email = user?.email ?? ''
-    const by = reason === 'elsewhere' ? undefined : byUser({ id: userId, email })
+    const by =
+      reason === 'elsewhere' || reason === 'administrator'
+        ? undefined
+        : byUser({ id: userId, email })
     const about = { userId, userEmail: user?.email ?? null, details: { reason, count } }
     return this.#context.audit.add(tx, 'session.ended', { ...about, ...(by && { by }) })
   }
@@ -276,8 +309,8 @@ export class Sessions implements SessionCheck {
 
   async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
     if (owner === null || owner === undefined) return undefined
-    const { id, sessionId } =
-      typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
+    const facts: LoggedInUser = typeof owner === 'object' ? owner : { id: owner }
+    const { id, sessionId, authTime, amr, acr } = facts
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
     noteUser(user)
@@ -285,7 +318,9 @@ export class Sessions implements SessionCheck {
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
-      loggedInAt: null,
+      loggedInAt: authTime === undefined ? null : Number(authTime),
+      amr,
+      acr,
     }
   }
 

@@ -1,6 +1,8 @@
 import type { AuditRecord } from '../../model/audit-event.ts'
+import type { RoutineCount } from '../../model/routine-count.ts'
 import type { UserId } from '../../model/user.ts'
 import type { AuditFilter } from '../../store/contract/audit.ts'
+import type { RoutineTotal } from '../../store/contract/audit-counts.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { RecordsContext } from '../context.ts'
 import { Users } from '../users/users.ts'
@@ -28,16 +30,49 @@ export class Activity {
   }
 
   /** Lists the events of a user's account, the latest first, without the routine events of clients. */
-  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
+  async listByUser(
+    userId: UserId,
+    cursor: Cursor,
+    search: Pick<AuditFilter, 'tokenId' | 'since' | 'until'> = {},
+  ): Promise<Page<AuditRecord>> {
     const { store } = this.#context
-    const { items, next } = await store.audit.latest({ userId, withoutRoutine: true }, cursor)
+    const filter = { ...search, userId, withoutRoutine: true }
+    const { items, next } = await store.audit.latest(filter, cursor)
     const earliest = await new Users(this.#context).earliestRow(userId)
     return { items: items.filter(({ at }) => at >= earliest), next }
+  }
+
+  /** Lists the latest events of a token, a client or a user, without routine events. */
+  async latestOf(
+    filter: Pick<AuditFilter, 'tokenId' | 'clientId' | 'userId'>,
+    limit: number,
+  ): Promise<readonly AuditRecord[]> {
+    const cursor = { after: null, limit }
+    const { store } = this.#context
+    return (await store.audit.latest({ ...filter, withoutRoutine: true }, cursor)).items
   }
 
   /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)
+  }
+
+  /** Yields the latest events of all pages of a list, at most `limit`. Reads them in batches. */
+  async *pages(
+    read: (cursor: Cursor) => Promise<Page<AuditRecord>>,
+    limit: number,
+  ): AsyncGenerator<readonly AuditRecord[], void, void> {
+    let after: string | null = null
+    for (let left = limit; left > 0; ) {
+      const { items, next }: Page<AuditRecord> = await read({
+        after,
+        limit: Math.min(left, readAtOnce),
+      })
+      yield items
+      left -= items.length
+      after = next
+      if (after === null) return
+    }
   }
 
   /** Yields all events that match a search, the earliest first. Reads them in batches. */
@@ -54,6 +89,28 @@ export class Activity {
     } while (after !== null)
   }
 
+  /**
+   * Yields the numbers of routine events by hour, client, user and grant, the earliest hour first. Reads them in
+   * batches.
+   */
+  async *counts(search: ActivitySearch = {}): AsyncGenerator<RoutineCount, void, void> {
+    const filter = await this.#filter(search)
+    let after: string | null = null
+    do {
+      const { items, next }: Page<RoutineCount> = await this.#context.store.auditCounts.list(
+        filter,
+        { after, limit: readAtOnce },
+      )
+      yield* items
+      after = next
+    } while (after !== null)
+  }
+
+  /** Returns the greatest numbers of routine events that match a search, by client and grant. */
+  async totals(search: ActivitySearch, limit: number): Promise<readonly RoutineTotal[]> {
+    return this.#context.store.auditCounts.totals(await this.#filter(search), limit)
+  }
+
   /** Finds rows of the audit log that were changed, removed or inserted without this server. */
   verify(options?: AuditVerificationOptions): Promise<AuditVerification> {
     return verifyAudit(this.#context, options)
@@ -64,6 +121,8 @@ export class Activity {
     const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
     const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined
     // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.
-    return { ...filter, userId: found?.id ?? user }
+    // The indexes of tokens and IP addresses exclude routine events.
+    const withoutRoutine = filter.tokenId !== undefined || filter.address !== undefined
+    return { ...filter, withoutRoutine, userId: found?.id ?? user }
   }
 }

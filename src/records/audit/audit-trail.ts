@@ -13,6 +13,7 @@ import type { ClientFields, ClientOwner } from '../../model/client.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
+import { snakeCase } from './changes.ts'
 
 /** The subject of an event. A missing field means that the value is unknown or does not apply. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
@@ -32,8 +33,9 @@ export interface AuditTrailOptions {
   readonly root: Store
   readonly keys: Pick<KeyRing, 'sealAudit'>
   readonly queue: { add(event: SealedAuditEvent): void }
-  readonly hooks: { notify(event: AuditEvent): void }
+  readonly listener: { notify(event: AuditEvent): void }
   readonly failedLogins: { add(event: AuditEvent<'login.failed'>): void }
+  /** Whether routine events are stored as rows. Otherwise, the listener counts them. */
   readonly keepsRoutine: boolean
   readonly clock: () => number
   /** Returns the current actor and the origin of the request. */
@@ -60,17 +62,17 @@ export class AuditTrail {
     return tx.audit.add(this.#sealed(this.#event(name, about)))
   }
 
-  /** Records a routine event within a second, without waiting. Inside a transaction, records it immediately. */
+  /** Records or counts a routine event within a second, without waiting. Inside a transaction, records it immediately. */
   async addRoutine<Name extends AuditEventName>(
     store: Store,
     name: Name,
     about: About<Name>,
   ): Promise<void> {
-    const { root, queue, hooks, keepsRoutine } = this.#options
+    const { root, queue, listener, keepsRoutine } = this.#options
     const event = this.#event(name, { ...about, isRoutine: true })
     if (store !== root) return store.audit.add(this.#sealed(event))
     if (keepsRoutine) queue.add(this.#sealed(event))
-    hooks.notify(event)
+    listener.notify(event)
   }
 
   /** Records a failed login outside of transactions. Further failed logins of a user are combined into one event. */
@@ -173,4 +175,4 @@ export const changedFields = <Fields extends object>(
         value !== undefined &&
         JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
     )
-    .map(([name]) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    .map(([name]) => snakeCase(name))

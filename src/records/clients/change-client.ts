@@ -3,6 +3,8 @@ import type { Client, ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
+import { retryOnCollision } from '../context.ts'
 import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
 import type { ClientRows } from './client-rows.ts'
@@ -58,7 +60,11 @@ export const changeClient = async (
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
       throw new UniqueViolation()
     const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
-    const about = { ...ofClient(after, owner), details: { fields } }
+    const details = {
+      fields,
+      changes: changesOf<CheckedFields>(before, { ...changed, isVerified }),
+    }
+    const about = { ...ofClient(after, owner), details }
     if (fields.length > 0) await audit.add(tx, 'client.edited', about)
     if (after.clientSecret !== before.clientSecret) {
       const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }
@@ -91,6 +97,27 @@ export const removeFormerKey = async (
 ): Promise<void> => {
   const { clientKey: key } = before
   if (key !== clientKey) await rows.context.removed({ kind: 'client', key })
+}
+
+/**
+ * Gives the client a new key, which revokes every grant under the former key in one statement.
+ * @throws InvalidField if the client does not exist
+ */
+export const endTokensOfClient = async (rows: ClientRows, clientId: string): Promise<void> => {
+  const { store, audit, clock, random } = rows.context
+  const [before, after] = await retryOnCollision(() =>
+    store.transaction(async (tx) => {
+      const before = await rows.existing(clientId, tx)
+      const after: ClientFields = { ...before, clientKey: randomNumber(random) }
+      if (!(await tx.clients.update(clientId, rows.sealed(after), clock()))) return undefined
+      await audit.add(tx, 'client.tokens_ended', {
+        ...ofClient(before, before.owner),
+        details: {},
+      })
+      return [before, after] as const
+    }),
+  )
+  await removeFormerKey(rows, before, after)
 }
 
 /** Sets the marks of an administrator. */

@@ -1,11 +1,20 @@
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
+import type { ClientSummary } from '../../store/contract/clients.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
-import { type ChangeGuard, changeClient, type Marks, markClient } from './change-client.ts'
+import { Users } from '../users/users.ts'
+import {
+  type ChangeGuard,
+  changeClient,
+  endTokensOfClient,
+  type Marks,
+  markClient,
+} from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
   blank,
@@ -37,6 +46,15 @@ export class Clients {
   /** Returns the client, or undefined if it does not exist or its row was tampered with. */
   async find(clientId: string): Promise<Client | undefined> {
     return this.#rows.find(clientId)
+  }
+
+  /**
+   * Returns a client as this process last read it, without reading it again. The client may have changed, so the caller
+   * must pass the version to `tokens.issue`, and must look the client up before it refuses a request.
+   * @internal
+   */
+  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+    return this.#rows.recall(clientId)
   }
 
   /**
@@ -132,6 +150,43 @@ export class Clients {
     return this.#rows.listed(this.#context.store.clients.ofOwner(userId, cursor))
   }
 
+  /** Lists the summaries of the same applications, of which a page shows a part. */
+  async summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+    const { items, next } = await this.#context.store.clients.summariesOfOwner(userId, cursor)
+    return { items: await this.#ofUser(userId, items), next }
+  }
+
+  /** Returns the applications of a user with these IDs, in the order of the IDs. Omits unknown IDs. */
+  async ownAmong(userId: UserId, clientIds: readonly string[]): Promise<readonly ListedClient[]> {
+    const found = this.#context.store.clients.among(clientIds)
+    const { items } = await this.#rows.listed(found.then((rows) => ({ items: rows, next: null })))
+    const own = items.filter(
+      ({ client }) => client.userId === userId && !client.isInternal && !client.isPersonal,
+    )
+    return inOrder(clientIds, own, ({ client }) => client.clientId)
+  }
+
+  /** Lists the summaries of the applications that a user authorized. @internal */
+  async summariesAuthorizedBy(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+    const { store, clock } = this.#context
+    return store.clients.summariesAuthorizedBy(userId, clock(), cursor)
+  }
+
+  /** Returns the applications with these IDs, in the order of the IDs. Omits unknown IDs. @internal */
+  async among(clientIds: readonly string[]): Promise<readonly Client[]> {
+    const clients = await this.#rows.intact(await this.#context.store.clients.among(clientIds))
+    return inOrder(clientIds, clients, ({ clientId }) => clientId)
+  }
+
+  // A former user with this ID may have registered applications.
+  async #ofUser<T extends { readonly createdAt: number }>(
+    userId: UserId,
+    items: readonly T[],
+  ): Promise<readonly T[]> {
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    return items.filter(({ createdAt }) => createdAt >= earliest)
+  }
+
   /**
    * Lists applications whose name, ID or owner's e-mail address contains the text; all applications for an empty text.
    */
@@ -210,7 +265,28 @@ export class Clients {
    * @internal
    */
   endLeakedSecret(secret: string): Promise<Client | undefined> {
-    return endLeakedSecret(this.#rows, secret)
+    return this.endLeakedDigest(digestOf('client_secret', secret))
+  }
+
+  /** Revokes the leaked secret with this digest, like `endLeakedSecret`. @internal */
+  endLeakedDigest(digest: Digest): Promise<Client | undefined> {
+    return endLeakedSecret(this.#rows, digest)
+  }
+
+  /** Returns the client with this secret, if the secret is valid. @internal */
+  async findBySecret(secret: string): Promise<Client | undefined> {
+    const { store, clock } = this.#context
+    const row = await store.clients.findBySecret(digestOf('client_secret', secret))
+    const client = row && (await this.#rows.open(row))
+    return client?.checkSecret(secret, clock()) ? client : undefined
+  }
+
+  /**
+   * Revokes all tokens and authorizations of the client, and the consents of its users. Its secret remains valid.
+   * @throws InvalidField if the client does not exist
+   */
+  endTokens(clientId: string): Promise<void> {
+    return endTokensOfClient(this.#rows, clientId)
   }
 
   /**
@@ -224,13 +300,24 @@ export class Clients {
     const isDeleted = await store.transaction(async (tx) => {
       if (!(await tx.clients.delete(clientId, clock()))) return false
       const { fields, owner } = before
-      const event = fields.isPersonal ? 'personal_token.deleted' : 'client.deleted'
-      await audit.add(tx, event, { ...ofClient(fields, owner), details: {} })
+      const about = ofClient(fields, owner)
+      if (fields.isPersonal)
+        await audit.add(tx, 'personal_token.deleted', { ...about, details: { ending: null } })
+      else await audit.add(tx, 'client.deleted', { ...about, details: {} })
       return true
     })
     if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })
     return isDeleted
   }
+}
+
+const inOrder = <T>(
+  ids: readonly string[],
+  items: readonly T[],
+  idOf: (item: T) => string,
+): readonly T[] => {
+  const known = new Map(items.map((item) => [idOf(item), item]))
+  return ids.flatMap((id) => known.get(id) ?? [])
 }
 
 const tooMany = (most: number): InvalidField =>

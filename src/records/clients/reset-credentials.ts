@@ -1,4 +1,4 @@
-import { digestOf } from '../../crypto/digest.ts'
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
@@ -57,17 +57,16 @@ export const resetCredentials = async (
  */
 export const endLeakedSecret = async (
   rows: ClientRows,
-  secret: string,
+  digest: Digest,
 ): Promise<Client | undefined> => {
   const { store, audit, clock } = rows.context
-  const digest = digestOf('client_secret', secret)
   // Most reported values are not client secrets, so do not open a transaction for them.
   if (!(await store.clients.findBySecret(digest))) return undefined
   const ended = await retryOnCollision(() =>
     store.transaction(async (tx) => {
       const row = await tx.clients.findBySecret(digest)
       const before = row && (await rows.open(row))
-      if (!before?.checkSecret(secret, clock())) return { client: undefined }
+      if (!before?.hasSecretDigest(digest, clock())) return { client: undefined }
       const isFormer = before.clientSecret !== digest
       const after = isFormer ? { ...before, ...formerSecret(null) } : withoutSecret(rows, before)
       if (!(await tx.clients.update(before.clientId, rows.sealed(after), clock()))) return undefined

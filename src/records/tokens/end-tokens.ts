@@ -61,9 +61,20 @@ export const endRotated = async (
   context: RecordsContext,
 ): Promise<boolean> => {
   const authorization = await authorizationOfRotated(refreshToken, context)
-  if (authorization?.clientId !== clientId) return false
-  const { store, clock, audit } = context
-  const name = await nameOfClient(clientId, store)
+  return authorization?.clientId === clientId && revoke(authorization, context)
+}
+
+/** Revokes an authorization with its tokens. Returns false if it was revoked before. */
+export const endAuthorization = async (id: number, context: RecordsContext): Promise<boolean> => {
+  const authorization = await context.store.authorizations.find(id)
+  return authorization !== undefined && revoke(authorization, context)
+}
+
+const revoke = async (
+  authorization: Authorization,
+  { store, clock, audit }: RecordsContext,
+): Promise<boolean> => {
+  const name = await nameOfClient(authorization.clientId, store)
   return store.transaction(async (tx) => {
     if (!(await tx.authorizations.revoke(authorization.id, clock()))) return false
     const about = { ...ofAuthorization(authorization, name), details: {} }

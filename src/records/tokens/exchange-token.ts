@@ -1,10 +1,17 @@
+import type { Digest } from '../../crypto/digest.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
-import type { NarrowingRedemption } from '../../model/redemption.ts'
+import type { NarrowingRedemption, Redemption } from '../../model/redemption.ts'
 import { isWithin } from '../../model/scope.ts'
 import type { IssuedToken, Token, TokenFields } from '../../model/token.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
+
+/** The token on which another token depends. */
+interface Parent {
+  readonly token: Pick<TokenFields, 'id' | 'clientId' | 'expires'>
+  readonly accessDigest: Digest
+}
 
 /**
  * Exchanges a token for a narrower token (RFC 8693), which becomes invalid with its parent.
@@ -15,7 +22,7 @@ export const exchangeToken = async (
   context: RecordsContext,
 ): Promise<IssuedToken> => {
   const { parent, expiresIn } = redemption
-  const { id, clientId, userId, expires, isPersonal, isInternal } = parent.token
+  const { id, userId, expires, isPersonal, isInternal } = parent.token
   const basic = newTokenFields(context, redemption, userId)
   const ends = basic.createdAt + expiresIn * 1000
   const fields: Omit<TokenFields, 'id'> = {
@@ -26,6 +33,20 @@ export const exchangeToken = async (
     expires: expires === null ? ends : Math.min(ends, expires),
   }
   mustBeNarrower(fields, parent.token)
+  return insertChild(redemption, parent, fields, context)
+}
+
+/**
+ * Issues a token that becomes invalid with its parent.
+ * @throws OAuthError if the parent has changed
+ */
+export const insertChild = (
+  redemption: Redemption,
+  parent: Parent,
+  fields: Omit<TokenFields, 'id'>,
+  context: RecordsContext,
+): Promise<IssuedToken> => {
+  const { id, clientId, expires } = parent.token
   return retryOnCollision(() =>
     save(context, redemption, newSecrets(context, fields), async (data) => {
       const { store, turns } = context

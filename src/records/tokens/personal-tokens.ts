@@ -11,15 +11,17 @@ import type { Cursor, Page } from '../../store/contract/page.ts'
 import type {
   NewToken,
   PersonalTokenRow,
+  PersonalTokenSummary,
   StoredToken,
   TokenUse,
 } from '../../store/contract/tokens.ts'
-import type { Store } from '../../store/store.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
+import { endingOf } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
 /** The options of a new personal token. */
@@ -54,6 +56,10 @@ export type RotatedPersonalToken = PersonalToken & {
 export interface ManagedToken {
   readonly token: Token
   readonly name: string
+  /** The last four characters of the value, by which its user recognizes the value. */
+  readonly lastFour: string
+  /** The scopes that guards required from this token. */
+  readonly usedScopes: readonly string[]
   readonly lastUse: TokenUse | null
   /** The expiry of the value before the last rotation; null if that value is not valid. */
   readonly previousExpires: number | null
@@ -85,7 +91,7 @@ export class PersonalTokens {
     checkLife(expiresIn)
     return turns.transaction(store, `user ${userId}`, async (tx) => {
       const context = { ...this.#context, store: tx }
-      if (most !== undefined) await this.#mustHaveRoom(userId, most, tx)
+      if (most !== undefined) await checkRoom({ userId, most }, context)
       const client = await new Clients(context).insertPersonal(checked.name, userId, checked.scopes)
       const now = clock()
       const fields: Omit<TokenFields, 'id'> = {
@@ -114,7 +120,7 @@ export class PersonalTokens {
       await audit.add(tx, 'personal_token.created', {
         ...ofToken(token, checked.name),
         isRoutine: isInternal,
-        details: { scopes, expires },
+        details: { scopes, expires, ending: endingOf(token.accessToken) },
       })
       return token
     })
@@ -130,6 +136,24 @@ export class PersonalTokens {
     return { items: managed.filter((item) => item !== undefined), next }
   }
 
+  /** Lists the summaries of the same tokens, of which a page shows a part. */
+  async summariesOf(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>> {
+    const { items, next } = await this.#context.store.tokens.personalSummaries(userId, cursor)
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    return { items: items.filter(({ createdAt }) => createdAt >= earliest), next }
+  }
+
+  /** Returns the user's personal tokens with these IDs, in the order of the IDs. Omits unknown IDs. */
+  async among(userId: UserId, ids: readonly number[]): Promise<readonly ManagedToken[]> {
+    const { store, clock } = this.#context
+    const rows = await store.tokens.personalAmong(userId, clock(), ids)
+    const earliest = await new Users(this.#context).earliestRow(userId)
+    const own = rows.filter(({ fields }) => fields.createdAt >= earliest)
+    const managed = await Promise.all(own.map((row) => this.#managed(row)))
+    const known = new Map(managed.flatMap((item) => (item ? [[item.token.id, item]] : [])))
+    return ids.flatMap((id) => known.get(id) ?? [])
+  }
+
   /** Returns the personal token with this ID; undefined if it is internal or belongs to another user. */
   async find(userId: UserId, id: number): Promise<ManagedToken | undefined> {
     const row = await this.#context.store.tokens.personal(id, this.#context.clock())
@@ -139,13 +163,19 @@ export class PersonalTokens {
   }
 
   /**
-   * Changes the name and the scopes. The scopes also apply to a former value that is still valid.
+   * Changes the name, the scopes and the expiry. The scopes also apply to a former value that is still valid, and the
+   * former value does not outlive the new expiry.
    * @param guard runs before the write, with the stored values; if it throws, nothing is written
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
     { token, name: before }: ManagedToken,
-    changes: { readonly name?: string; readonly scopes?: readonly string[] },
+    changes: {
+      readonly name?: string
+      readonly scopes?: readonly string[]
+      /** Milliseconds since the epoch; null: the token does not expire. */
+      readonly expires?: number | null
+    },
     guard?: (before: { readonly name: string; readonly scopes: readonly string[] }) => void,
   ): Promise<void> {
     const { store, scopes: registry, audit, clock } = this.#context
@@ -160,18 +190,31 @@ export class PersonalTokens {
         if (current) guard({ name: current.name, scopes: current.fields.scopes })
       }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
-      const fields = changedFields({ name: before, scopes: token.scopes }, { name, scopes })
-      const about = { ...ofToken(token, name ?? before), details: { fields } }
+      const { expires } = changes
+      const [was, is] = [
+        { name: before, scopes: token.scopes, expires: dayOf(token.expires) },
+        { name, scopes, expires: expires === undefined ? undefined : dayOf(expires) },
+      ]
+      const fields = changedFields(was, is)
+      const details = { fields, changes: changesOf(was, is) }
+      const about = { ...ofToken(token, name ?? before), details }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
-      if (!scopes || isSame) return
+      if ((!scopes || isSame) && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
+        // A child may have the former scopes, and may outlive the new expiry.
         await tx.tokens.deleteChildren(row.fields.id)
         const value = this.#valueOf(row)
         if (value !== undefined) {
-          const fields = { ...row.fields, scopes }
+          const end = expires === undefined ? row.fields.expires : expires
+          const isFormer = row.successorId !== null
+          const fields = {
+            ...row.fields,
+            scopes: scopes ?? row.fields.scopes,
+            expires: isFormer ? earlier(row.fields.expires, end) : end,
+          }
           await tx.tokens.rewrite(row.fields.id, this.#sealed(fields, value, row.successorId))
         }
       }
@@ -188,6 +231,15 @@ export class PersonalTokens {
       await audit.add(tx, 'token.revoked', { ...ofToken(token, name), details: {} })
       return true
     })
+  }
+
+  /** Revokes all former values of a token during their overlap. */
+  async endFormers({ token, name }: ManagedToken): Promise<void> {
+    const { store } = this.#context
+    const rows = await store.tokens.ofClient(token.clientId)
+    const former = rows.filter(({ successorId }) => successorId === token.id)
+    for (const { fields } of former)
+      await this.endFormer(new Token(fields, this.#context.scopes), name)
   }
 
   /**
@@ -240,24 +292,10 @@ export class PersonalTokens {
         await audit.add(tx, 'personal_token.rotated', {
           ...ofToken(fields, before.name),
           isRoutine: fields.isInternal,
-          details: { overlap },
+          details: { overlap, ending: endingOf(accessToken) },
         })
         return this.#withValue(fields, accessToken, end > now ? end : null)
       }),
-    )
-  }
-
-  async #mustHaveRoom(userId: UserId, most: number, tx: Store): Promise<void> {
-    // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
-    await new Users({ ...this.#context, store: tx }).find(userId)
-    if ((await tx.tokens.countPersonalOf(userId, most)) < most) return
-    throw new InvalidField(
-      'user_id',
-      `The user has ${most} tokens already, which is the maximum.`,
-      {
-        problem: 'tooManyPersonalTokens',
-        value: most,
-      },
     )
   }
 
@@ -289,9 +327,11 @@ export class PersonalTokens {
 
   // A form writes the values that it shows under a new seal, so do not return a row that was tampered with.
   async #managed(row: PersonalTokenRow): Promise<ManagedToken | undefined> {
-    const { fields, name, lastUse, previousExpires } = row
-    if (this.#valueOf(row) === undefined) return unopened(row, row.accessToken, this.#context)
-    return { token: new Token(fields, this.#context.scopes), name, lastUse, previousExpires }
+    const { fields, name, lastUse, usedScopes, previousExpires } = row
+    const value = this.#valueOf(row)
+    if (value === undefined) return unopened(row, row.accessToken, this.#context)
+    const token = new Token(fields, this.#context.scopes)
+    return { token, name, lastFour: lastFourOf(value), usedScopes, lastUse, previousExpires }
   }
 
   #withValue(
@@ -302,6 +342,9 @@ export class PersonalTokens {
     return new TokenWithValue(fields, this.#context.scopes, { accessToken, previousExpires })
   }
 }
+
+const dayOf = (at: number | null): string | null =>
+  at === null ? null : new Date(at).toISOString()
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
 class TokenWithValue extends Token implements RotatedPersonalToken {
@@ -323,6 +366,26 @@ class TokenWithValue extends Token implements RotatedPersonalToken {
   get previousExpires(): number | null {
     return this.#secrets.previousExpires
   }
+}
+
+const earlier = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
+/** Returns the last four characters of a value. They do not help to guess the value (decision record 22). */
+export const lastFourOf = (value: string): string => value.slice(-4)
+
+/** Locks the user inside a transaction. @throws InvalidField if the user has the maximum number of tokens */
+export const checkRoom = async (
+  { userId, most }: { readonly userId: UserId; readonly most: number },
+  context: RecordsContext,
+): Promise<void> => {
+  // This look-up locks the user, so that concurrent calls cannot exceed the maximum.
+  await new Users(context).find(userId)
+  if ((await context.store.tokens.countPersonalOf(userId, most)) < most) return
+  throw new InvalidField('user_id', `The user has ${most} tokens already, which is the maximum.`, {
+    problem: 'tooManyPersonalTokens',
+    value: most,
+  })
 }
 
 const checkLife = (expiresIn: number | undefined): void => {

@@ -1,14 +1,21 @@
 import { digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/authorization.ts'
-import { OAuthError } from '../../model/oauth-error.ts'
+import type { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
-import { type IssuedToken, isActive, Token, type TokenFields } from '../../model/token.ts'
+import { type IssuedToken, isActive, Token } from '../../model/token.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
-import { ofAuthorization, ofToken } from '../audit/audit-trail.ts'
+import { ofAuthorization } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, type Granted, refreshClaims, rotationClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
-import { endOfRefresh, newSecrets, save, sealedToken } from './token-row.ts'
+import { insertChild } from './exchange-token.ts'
+import {
+  fieldsAfterRefresh,
+  noteRefresh,
+  refreshInPlace,
+  refusedRefresh,
+} from './refresh-in-place.ts'
+import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
  * Rotates a refresh token (RFC 9700 §4.14.2). Shortly after the rotation, a request with the rotated token gets
@@ -20,7 +27,9 @@ export const redeemRefreshToken = async (
   redemption: RefreshRedemption,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
-  const { current } = redemption
+  const { current, client } = redemption
+  if (current && context.settings.securityProfile === 'fapi2' && client.isConfidential)
+    return refreshInPlace(redemption, current, context)
   if (current) {
     try {
       return await rotate(redemption, current, context)
@@ -35,12 +44,13 @@ export const redeemRefreshToken = async (
 class LostRace extends Error {}
 
 // A request counts as a retry only if it has the same parameters and the same key.
-const parametersOf = ({ parameters, resources, keyThumbprint }: RefreshRedemption): string =>
-  resources === undefined && keyThumbprint === undefined
+const parametersOf = (
+  { parameters, resources }: RefreshRedemption,
+  keyThumbprint: string | null,
+): string =>
+  resources === undefined && keyThumbprint === null
     ? parameters
-    : JSON.stringify([parameters, resources ?? null, keyThumbprint ?? null])
-
-const refused = (): OAuthError => new OAuthError('invalid_grant', 'The refresh token is not valid.')
+    : JSON.stringify([parameters, resources ?? null, keyThumbprint])
 
 const rotate = async (
   redemption: RefreshRedemption,
@@ -49,22 +59,10 @@ const rotate = async (
 ): Promise<IssuedToken> => {
   const { token, authorization } = found
   const { authorizationId } = token
-  const { resources = authorization?.resources ?? [], keyThumbprint = null } = redemption
-  if (authorizationId === null || !authorization) throw refused()
-  // A key-bound token remains bound, even if DPoP was disabled after it was issued.
-  if (token.keyThumbprint !== null && keyThumbprint === null) throw refused()
-  const now = context.clock()
+  if (authorizationId === null || !authorization) throw refusedRefresh()
   const presented = digestOf('refresh_token', redemption.presented)
-  const fields: Omit<TokenFields, 'id'> = {
-    ...token,
-    scopes,
-    resources,
-    keyThumbprint,
-    tokenType: keyThumbprint === null ? 'bearer' : 'dpop',
-    createdAt: now,
-    expires: now + context.settings.tokenExpiresIn * 1000,
-    refreshExpires: endOfRefresh(context, now, authorization.createdAt),
-  }
+  const fields = fieldsAfterRefresh(redemption, { found, scopes }, context)
+  const now = fields.createdAt
   const issued = await retryOnCollision(() =>
     save(
       context,
@@ -76,7 +74,7 @@ const rotate = async (
           digest: presented,
           authorizationId,
           successor: next.refreshDigest ?? presented,
-          parameters: parametersOf(redemption),
+          parameters: parametersOf(redemption, fields.keyThumbprint),
           rotatedAt: now,
         }
         const isRotated = await context.store.tokens.rotate({
@@ -92,11 +90,7 @@ const rotate = async (
       },
     ),
   )
-  await context.audit.addRoutine(context.store, 'token.refreshed', {
-    ...ofToken(issued.token, found.client.name),
-    userEmail: found.user?.email ?? null,
-    details: { scopes: issued.token.scopes },
-  })
+  await noteRefresh(issued, found, context)
   return issued
 }
 
@@ -106,25 +100,58 @@ const replay = async (
 ): Promise<IssuedToken> => {
   const { store, settings, clock, keys } = context
   const rotated = await store.tokens.findRotated(digestOf('refresh_token', redemption.presented))
-  if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refused()
+  if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refusedRefresh()
   const authorization = await store.authorizations.find(rotated.authorizationId)
   // Reuse by another client must not revoke anything, and a revoked authorization is already revoked.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
-    throw refused()
+    throw refusedRefresh()
 
   const current = await store.tokens.ofAuthorization(authorization.id)
   const isLatest = current?.refreshDigest === rotated.successor
   const withinLeeway = clock() < rotated.rotatedAt + settings.refreshTokenLeeway * 1000
   // A public client can only be authenticated by the key of its tokens (RFC 9449 §5).
+  const { client, keyThumbprint } = redemption
   const boundTo = current?.fields.keyThumbprint ?? null
-  const mustHold = boundTo !== null && !redemption.client.isConfidential
-  if (mustHold && redemption.keyThumbprint !== boundTo) throw refused()
+  const mustHold = boundTo !== null && !client.isConfidential
+  if (mustHold && keyThumbprint !== boundTo) throw refusedRefresh()
   if (!current || !isLatest || !withinLeeway)
-    throw await reused(authorization, redemption.client.name, context)
-  if (rotated.parameters !== parametersOf(redemption)) throw refused()
+    throw await reused(authorization, client.name, context)
+  const hasOtherKey = keyThumbprint !== undefined && keyThumbprint !== boundTo
+  const firstKey = hasOtherKey ? boundTo : (keyThumbprint ?? null)
+  if (rotated.parameters !== parametersOf(redemption, firstKey)) throw refusedRefresh()
   const successor = await store.tokens.findByAccess(current.accessDigest)
-  if (successor?.fields.clientId !== redemption.client.clientId) throw refused()
-  return sameResponse(successor, authorization, context)
+  if (successor?.fields.clientId !== client.clientId) throw refusedRefresh()
+  const same = await sameResponse(successor, authorization, context)
+  return hasOtherKey ? withOtherKey(keyThumbprint, same, { redemption, successor, context }) : same
+}
+
+interface OtherKey {
+  readonly redemption: RefreshRedemption
+  readonly successor: TokenWithState
+  readonly context: RecordsContext
+}
+
+/**
+ * Issues a further access token that is bound to another key of the client, beside the successor. The refresh token of a
+ * confidential client is bound to the credentials of the client, so the client may use several keys (RFC 9449 §5).
+ */
+const withOtherKey = async (
+  keyThumbprint: string,
+  same: IssuedToken,
+  { redemption, successor, context }: OtherKey,
+): Promise<IssuedToken> => {
+  const { fields, accessDigest } = successor
+  const child = {
+    ...fields,
+    authorizationId: null,
+    refreshExpires: null,
+    keyThumbprint,
+    tokenType: 'dpop',
+    createdAt: context.clock(),
+    parentId: fields.id,
+  } as const
+  const issued = await insertChild(redemption, { token: fields, accessDigest }, child, context)
+  return { ...issued, subject: same.subject, refreshToken: same.refreshToken }
 }
 
 const sameResponse = async (
@@ -136,7 +163,7 @@ const sameResponse = async (
   const { fields } = row
   const token = new Token(fields, scopes)
   const state = await new Users(context).stateOf(row)
-  if (!state || !isActive({ token, ...state })) throw refused()
+  if (!state || !isActive({ token, ...state })) throw refusedRefresh()
   const { user } = state
   const claims = accessClaims(row.accessDigest, fields, row.successorId)
   const accessToken = keys.open('token', row.accessToken, claims)
@@ -144,7 +171,7 @@ const sameResponse = async (
     row.refreshToken !== null && row.refreshDigest !== null
       ? keys.open('token', row.refreshToken, refreshClaims(row.refreshDigest, fields, granted))
       : undefined
-  if (accessToken === undefined || refreshToken === undefined) throw refused()
+  if (accessToken === undefined || refreshToken === undefined) throw refusedRefresh()
   const expiresIn =
     fields.expires === null ? null : Math.max(0, Math.ceil((fields.expires - clock()) / 1000))
   return { token, subject: user, accessToken, refreshToken, expiresIn }
@@ -167,5 +194,5 @@ const reused = async (
     message: 'A rotated refresh token was presented again; its authorization is revoked.',
     authorizationId,
   })
-  return refused()
+  return refusedRefresh()
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { BoundedMap } from '../../model/bounded-map.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { FoundToken } from '../../model/token.ts'
 import type { TokenUse } from '../../store/contract/tokens.ts'
@@ -23,6 +24,10 @@ export class TokenUses {
   readonly #log: LogSink
   readonly #pending = new Map<number, TokenUse>()
   #latest: ReadonlyMap<number, TokenUse> = new Map()
+  /** The required scopes that are not written yet, by the ID of the token. */
+  readonly #scopes = new Map<number, Set<string>>()
+  /** The scopes that are stored, as far as this process knows. */
+  readonly #stored = new BoundedMap<ReadonlySet<string>>(maxTokens)
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
@@ -40,6 +45,16 @@ export class TokenUses {
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
+  /** Records scopes that a guard required from a personal token, unless they are stored already. */
+  noteScopes(tokenId: number, scopes: readonly string[]): void {
+    const stored = this.#stored.get(String(tokenId))
+    if (stored && scopes.every((scope) => stored.has(scope))) return
+    const noted = this.#scopes.get(tokenId)
+    if (!noted && this.#scopes.size >= maxTokens) return
+    this.#scopes.set(tokenId, new Set([...(noted ?? []), ...scopes]))
+    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
+  }
+
   /** Writes the recorded uses. A failure is only logged, since no request depends on the write. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
@@ -52,10 +67,31 @@ export class TokenUses {
 
   /** Writes the recorded uses before a page reads them. Stops waiting after `maxPageWait`. */
   async flushBriefly(): Promise<void> {
-    if (this.#pending.size > 0) await Promise.race([this.flush(), pause(maxPageWait)])
+    if (this.#pending.size + this.#scopes.size > 0)
+      await Promise.race([this.flush(), pause(maxPageWait)])
   }
 
   async #write(): Promise<void> {
+    await Promise.all([this.#writeUses(), this.#writeScopes()])
+  }
+
+  // A lost note delays the hint until the token is used again, so it is not recorded again.
+  async #writeScopes(): Promise<void> {
+    if (this.#scopes.size === 0) return
+    const scopes = new Map([...this.#scopes].map(([id, noted]) => [id, [...noted]]))
+    this.#scopes.clear()
+    try {
+      const ids = await this.#store.transaction((tx) => tx.tokens.noteScopes(scopes))
+      for (const id of ids) {
+        const before = this.#stored.get(String(id)) ?? []
+        this.#stored.set(String(id), new Set([...before, ...(scopes.get(id) ?? [])]))
+      }
+    } catch (error) {
+      this.#lost(error)
+    }
+  }
+
+  async #writeUses(): Promise<void> {
     if (this.#pending.size === 0) return
     const uses = new Map(this.#pending)
     this.#pending.clear()
@@ -64,12 +100,16 @@ export class TokenUses {
       await this.#store.transaction((tx) => tx.tokens.touch(uses))
     } catch (error) {
       this.#latest = new Map()
-      this.#log({
-        level: 'warn',
-        event: 'token_uses.lost',
-        message: 'The last uses of tokens could not be written.',
-        error,
-      })
+      this.#lost(error)
     }
+  }
+
+  #lost(error: unknown): void {
+    this.#log({
+      level: 'warn',
+      event: 'token_uses.lost',
+      message: 'The last uses of tokens could not be written.',
+      error,
+    })
   }
 }

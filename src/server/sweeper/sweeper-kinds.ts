@@ -53,7 +53,7 @@ export const sweeperKinds = (
   }: KindsOptions,
   now: number,
 ): readonly SweeperKind[] => {
-  const { idleSince, unusedClientsBefore } = sweepTimes(settings, now)
+  const { idleSince, unusedClientsBefore, auditBefore } = sweepTimes(settings, now)
   return [
     untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
@@ -64,6 +64,9 @@ export const sweeperKinds = (
       : []),
     auditChain.coverage(now),
     auditChain.retention(),
+    ...(auditBefore === null
+      ? []
+      : [untilNone('audit counts', (limit) => store.auditCounts.deleteBefore(auditBefore, limit))]),
     ...(unusedClientsBefore === null
       ? []
       : [

@@ -17,6 +17,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Requests arrive without the address of the sender, as on a Unix socket, so the limits per address do not apply. If a trusted proxy sends them, add `unix` to `trustedProxies`.',
   },
+  'audit.late': {
+    levels: ['warn'],
+    sentence:
+      'The counts of routine events could not be written. The server tries again. `lost` is the number of events that were not counted.',
+  },
   'audit.lost': {
     levels: ['warn'],
     sentence:

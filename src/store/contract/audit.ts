@@ -10,6 +10,10 @@ export interface AuditFilter {
   /** The user whose account the events are about. */
   readonly userId?: UserId | undefined
   readonly clientId?: string | undefined
+  /** The ID of a token's row. */
+  readonly tokenId?: number | undefined
+  /** The IP address of the request. */
+  readonly address?: string | undefined
   /** Whether to omit routine events, such as refreshes. */
   readonly withoutRoutine?: boolean
   /** The earliest time, in milliseconds since the epoch. */

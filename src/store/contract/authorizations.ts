@@ -13,6 +13,8 @@ export interface AuthorizationStore {
   insertOnce(authorization: NewAuthorization): Promise<number | undefined>
   find(id: number): Promise<Authorization | undefined>
   findByCode(digest: Digest): Promise<Authorization | undefined>
+  /** Extends the authorization. A later expiry remains. */
+  extend(id: number, endsAt: number): Promise<void>
   /** Returns at most 100 IDs of active authorizations of a user for a client, without the latest `keep`. */
   beyond(userId: UserId, clientId: string, keep: number): Promise<readonly number[]>
   /** Marks the authorization as revoked and deletes its tokens. Returns false if it was revoked before. */

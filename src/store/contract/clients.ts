@@ -17,6 +17,19 @@ export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null
 }
 
+/** A client as this process last read it. */
+export interface RecalledClient {
+  readonly row: ClientWithOwner
+  /** Identifies this state of the client and its owner. Any change of a column changes it. */
+  readonly version: string
+}
+
+/** The columns of an application by which users search, filter and sort. */
+export type ClientSummary = Pick<
+  ClientFields,
+  'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
+>
+
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or previous secret, even if the secret has expired. */
@@ -33,6 +46,12 @@ export interface ClientStore {
    * false for an unknown client.
    */
   delete(clientId: string, now: number): Promise<boolean>
+  /**
+   * Deletes at most `limit` clients of a user's personal tokens. The tokens become invisible immediately, and are
+   * deleted later.
+   * @returns the number of deleted clients
+   */
+  deletePersonalOf(userId: UserId, now: number, limit: number): Promise<number>
   /** Deletes the tokens of `client_credentials` (RFC 6749 §4.4), and the tokens that were exchanged from them. */
   endOwnTokens(clientId: string): Promise<void>
   /**
@@ -59,4 +78,10 @@ export interface ClientStore {
   search(text: string, cursor: Cursor): Promise<Page<ClientWithOwner>>
   /** Lists the applications with a consent or an active authorization of the user. */
   authorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientWithOwner>>
+  /** Lists the summaries of the applications in `ofOwner`. */
+  summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>>
+  /** Lists the summaries of the applications in `authorizedBy`. */
+  summariesAuthorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientSummary>>
+  /** Finds the applications with these IDs, in any order. */
+  among(clientIds: readonly string[]): Promise<readonly ClientWithOwner[]>
 }

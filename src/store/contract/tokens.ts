@@ -32,7 +32,19 @@ export type NewToken = Omit<StoredToken, 'fields' | 'lastUse'> & {
 /** A personal token with its name and the expiry of its former value. */
 export interface PersonalTokenRow extends StoredToken {
   readonly name: string
+  /** The scopes that guards required from the token. */
+  readonly usedScopes: readonly string[]
   readonly previousExpires: number | null
+}
+
+/** The columns of a personal token by which its user searches, filters and sorts. */
+export interface PersonalTokenSummary {
+  readonly id: number
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly createdAt: number
+  readonly expires: number | null
+  readonly lastUsedAt: number | null
 }
 
 /** A token with its authorization, which stands for an application on one device. */
@@ -104,8 +116,14 @@ export interface TokenStore {
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values. */
-  insert(token: NewToken): Promise<number | undefined>
+  /**
+   * Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values.
+   * @param clientVersion the version of the client that `recallClient` returned
+   * @throws ClientChanged if the client or its owner no longer has this version. Nothing was inserted.
+   */
+  insert(token: NewToken, clientVersion?: string): Promise<number | undefined>
+  /** Inserts a deleted token again under its former ID. @throws UniqueViolation if the ID is taken */
+  restore(id: number, token: NewToken): Promise<void>
   /**
    * Replaces a pair of tokens and deletes the tokens that were exchanged from it, if the refresh token is still the
    * current one. Exactly one of several concurrent callers succeeds.
@@ -118,6 +136,14 @@ export interface TokenStore {
   ofClient(clientId: string): Promise<readonly StoredToken[]>
   /** Lists a user's personal tokens, without internal tokens and replaced values. */
   personalOf(userId: UserId, now: number, cursor: Cursor): Promise<Page<PersonalTokenRow>>
+  /** Lists the summaries of the same tokens in the same order. */
+  personalSummaries(userId: UserId, cursor: Cursor): Promise<Page<PersonalTokenSummary>>
+  /** Finds those of the same tokens that have these IDs, in any order. */
+  personalAmong(
+    userId: UserId,
+    now: number,
+    ids: readonly number[],
+  ): Promise<readonly PersonalTokenRow[]>
   personal(id: number, now: number): Promise<PersonalTokenRow | undefined>
   /** Counts a user's personal tokens up to `max`, without internal tokens and replaced values. */
   countPersonalOf(userId: UserId, max: number): Promise<number>
@@ -142,6 +168,12 @@ export interface TokenStore {
   rewrite(id: number, token: NewToken): Promise<void>
   /** Writes the uses of tokens that are later than the recorded ones. */
   touch(uses: ReadonlyMap<number, TokenUse>): Promise<void>
+  /**
+   * Adds to the scopes that guards required from tokens. Runs in a transaction, and skips tokens that another
+   * transaction holds.
+   * @returns the IDs of the tokens whose scopes are stored now
+   */
+  noteScopes(scopes: ReadonlyMap<number, readonly string[]>): Promise<readonly number[]>
   /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]>
   delete(id: number): Promise<boolean>

@@ -55,7 +55,7 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
   }
 
   const listed = async (
-    { event, userId, clientId, withoutRoutine, since, until }: AuditFilter,
+    { event, userId, clientId, tokenId, address, withoutRoutine, since, until }: AuditFilter,
     { after, limit }: Cursor,
     order: 'asc' | 'desc',
   ): Promise<Page<AuditRecord>> => {
@@ -68,6 +68,8 @@ export const sqlAudit = ({ read, write, purge, locking }: Handle): AuditStore =>
       .$if(event !== undefined, (q) => q.where('event', '=', event ?? ''))
       .$if(userId !== undefined, (q) => q.where('user_id', '=', String(userId)))
       .$if(clientId !== undefined, (q) => q.where('client_id', '=', clientId ?? ''))
+      .$if(tokenId !== undefined, (q) => q.where('token_id', '=', tokenId ?? 0))
+      .$if(address !== undefined, (q) => q.where('address', '=', address ?? ''))
       // Use a literal instead of a parameter, so that the planner can use the partial index with the same condition.
       .$if(withoutRoutine === true, (q) => q.where(sql<boolean>`is_routine = 0`))
       .$if(since !== undefined, (q) => q.where('at', '>=', since ?? 0))

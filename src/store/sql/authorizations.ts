@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Authorization, CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationStore } from '../contract/authorizations.ts'
 import { joined, split } from './codecs.ts'
@@ -72,6 +72,16 @@ export const sqlAuthorizations = (handle: Handle): AuthorizationStore => {
     async findByCode(digest) {
       const row = await live.where('a.code_digest', '=', digest).executeTakeFirst()
       return row && fromRow(row)
+    },
+
+    async extend(id, endsAt) {
+      await write
+        .updateTable('oauth2server_authorization')
+        .set({
+          expires_at: sql`case when expires_at < ${endsAt} then ${endsAt} else expires_at end`,
+        })
+        .where('id', '=', id)
+        .execute()
     },
 
     async beyond(userId, clientId, keep) {

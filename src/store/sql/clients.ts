@@ -2,8 +2,17 @@ import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Digest } from '../../crypto/digest.ts'
 import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
-import type { ClientStore, ClientWithOwner, SealedClient } from '../contract/clients.ts'
-import type { Cursor } from '../contract/page.ts'
+import type { UserId } from '../../model/user.ts'
+import type {
+  ClientStore,
+  ClientSummary,
+  ClientWithOwner,
+  RecalledClient,
+  SealedClient,
+} from '../contract/clients.ts'
+import type { Cursor, Page } from '../contract/page.ts'
+import type { Store } from '../store.ts'
+import { clientVersion } from './client-version.ts'
 import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
 import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
@@ -90,8 +99,11 @@ const withOwner =
     owner: joinedUser(handle, row),
   })
 
-export const sqlClients = (handle: Handle): ClientStore => {
-  const { read, write, purge } = handle
+/** The clients, and `recall`, which implements `recallClient` of the store. */
+export const sqlClients = (
+  handle: Handle,
+): ClientStore & { readonly recall: Store['recallClient'] } => {
+  const { read, write, purge, hot, locking } = handle
   const withOwnerFromRow = withOwner(handle)
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
@@ -105,11 +117,18 @@ export const sqlClients = (handle: Handle): ClientStore => {
     (match) =>
       clientsWithOwner
         .where(match('c.client_id'))
+        .$if(hot !== undefined && locking, (q) => q.select(clientVersion.as('version')))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
     (row) => row.client_id,
   )
 
   const cachedFromRow = onceFor(withOwnerFromRow)
+  const recall = (clientId: string): RecalledClient | undefined => {
+    const row = byId.recall?.(clientId)
+    return row?.version === undefined
+      ? undefined
+      : { row: cachedFromRow(row), version: row.version }
+  }
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
     const place = placeOf(after)
@@ -124,6 +143,43 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .execute()
     return page(rows, limit, withOwnerFromRow, (row) => [row.created_at, row.client_id])
   }
+
+  // Reads fewer columns and no users, because this query reads many more clients than a page shows.
+  const summaries = async (
+    condition: RawBuilder<boolean>,
+    { after, limit }: Cursor,
+  ): Promise<Page<ClientSummary>> => {
+    const place = placeOf(after)
+    const rows = await read
+      .selectFrom('oauth2server_client as c')
+      .select(['c.client_id', 'c.name', 'c.is_confidential', 'c.is_verified', 'c.is_disabled'])
+      .select('c.created_at')
+      .where('c.is_personal', '=', 0)
+      .where(condition)
+      .$if(place !== undefined, (q) =>
+        q.where(sql<boolean>`(c.created_at, c.client_id) < (${place?.[0]}, ${place?.[1]})`),
+      )
+      .orderBy('c.created_at', 'desc')
+      .orderBy('c.client_id', 'desc')
+      .limit(limit + 1)
+      .execute()
+    const fromSummary = (row: (typeof rows)[number]): ClientSummary => ({
+      clientId: row.client_id,
+      name: row.name,
+      isConfidential: row.is_confidential === 1,
+      isVerified: row.is_verified === 1,
+      isDisabled: row.is_disabled === 1,
+      createdAt: row.created_at,
+    })
+    return page(rows, limit, fromSummary, (row) => [row.created_at, row.client_id])
+  }
+
+  const isOwn = (userId: UserId) => sql<boolean>`c.user_id = ${userId} and c.is_internal = 0`
+  const isAuthorized = (userId: UserId, now: number) =>
+    sql<boolean>`c.client_key in (
+      select client_key from oauth2server_consent where user_id = ${userId}
+      union select client_key from oauth2server_authorization
+      where user_id = ${userId} and revoked_at is null and expires_at > ${now})`
 
   const unused = () =>
     read
@@ -175,6 +231,8 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .where('t.parent_id', 'is', null)
 
   return {
+    recall,
+
     async find(clientId) {
       const row = await byId(clientId)
       return row && cachedFromRow(row)
@@ -191,10 +249,21 @@ export const sqlClients = (handle: Handle): ClientStore => {
     },
 
     ofOwner(userId, cursor) {
-      return listed(
-        clientsWithOwner.where('c.user_id', '=', userId).where('c.is_internal', '=', 0),
-        cursor,
-      )
+      return listed(clientsWithOwner.where(isOwn(userId)), cursor)
+    },
+
+    summariesOfOwner(userId, cursor) {
+      return summaries(isOwn(userId), cursor)
+    },
+
+    summariesAuthorizedBy(userId, now, cursor) {
+      return summaries(isAuthorized(userId, now), cursor)
+    },
+
+    async among(clientIds) {
+      if (clientIds.length === 0) return []
+      const rows = await clientsWithOwner.where('c.client_id', 'in', clientIds).execute()
+      return rows.map(withOwnerFromRow)
     },
 
     search(text, cursor) {
@@ -215,23 +284,7 @@ export const sqlClients = (handle: Handle): ClientStore => {
     },
 
     authorizedBy(userId, now, cursor) {
-      return listed(
-        clientsWithOwner.where('c.client_key', 'in', (q) =>
-          q
-            .selectFrom('oauth2server_consent')
-            .select('client_key')
-            .where('user_id', '=', userId)
-            .union(
-              q
-                .selectFrom('oauth2server_authorization')
-                .select('client_key')
-                .where('user_id', '=', userId)
-                .where('revoked_at', 'is', null)
-                .where('expires_at', '>', now),
-            ),
-        ),
-        cursor,
-      )
+      return listed(clientsWithOwner.where(isAuthorized(userId, now)), cursor)
     },
 
     async insert(client) {
@@ -284,6 +337,23 @@ export const sqlClients = (handle: Handle): ClientStore => {
       if (!row) return false
       await noteRemovals(write, 'client', [row.client_key], now)
       return true
+    },
+
+    async deletePersonalOf(userId, now, limit) {
+      const some = write
+        .selectFrom('oauth2server_client')
+        .select('client_key')
+        .where('user_id', '=', userId)
+        .where('is_personal', '=', 1)
+        .limit(limit)
+      const deleted = await write
+        .deleteFrom('oauth2server_client')
+        .where('client_key', 'in', some)
+        .returning('client_key')
+        .execute()
+      const keys = deleted.map(({ client_key }) => client_key)
+      await noteRemovals(write, 'client', keys, now)
+      return keys.length
     },
 
     async endOwnTokens(clientId) {

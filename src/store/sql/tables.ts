@@ -88,6 +88,8 @@ export interface Tables {
     created_at: number
     last_used_at: number | null
     last_used_address: string | null
+    /** The scopes that guards required from a personal token. */
+    used_scopes: Generated<string>
     successor_id: number | null
     resources: string
     key_thumbprint: string | null
@@ -170,6 +172,17 @@ export interface Tables {
     removed_up_to: number
     previous: string
     seal: string
+  }
+  /** The numbers of routine events by the start of the hour. Each process has its own rows. */
+  oauth2server_audit_count: {
+    at: number
+    client_id: string
+    event: string
+    grant_type: string
+    /** Empty for tokens without a user. */
+    user_id: string
+    writer: number
+    count: number
   }
   oauth2server_signing_key: {
     id: string

@@ -27,9 +27,9 @@ export interface Kind {
   readonly table: string
   /** The two rows, which differ in the user, the client and all random values. */
   readonly rows: readonly [Row, Row]
-  /** Returns whether the server accepts a credential of the two rows, or the credential that the attacker chose. */
+  /** Returns whether the server accepts a credential of the two rows, or the one whose digest the attacker wrote. */
   accepts(changed: readonly Row[]): Promise<boolean>
-  /** Values that the attacker writes into columns: the digests of the credential that the attacker chose. */
+  /** Values that the attacker writes into columns: the digests of a credential that the attacker invented. */
   readonly chosen?: Readonly<Record<string, Cell>>
   /** The columns that may be changed, with the reasons. */
   readonly free: Readonly<Record<string, string>>

@@ -42,7 +42,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     },
   )
 
-  test('fulfil requests at other nodes while a node that lost its connection inside a transaction locks a consent', {
+  test('fulfil requests at the other nodes while the transaction of a cut-off node still locks a consent', {
     timeout,
   }, async () => {
     await using cable = await newCable(services.postgres.port)
@@ -56,7 +56,7 @@ describe.skipIf(isLacking)('three nodes under load', () => {
     const code = () => client.code(site.node(1), agent)
     const [lost, ...others] = [await code(), await code(), await code()]
     const [first] = site.nodes
-    // At this point, the transaction has locked the consent of the user.
+    // Pause the redemption at the first node after its transaction has locked the consent of the user.
     await first?.order({ at: 'after consents.find', does: 'pause', milliseconds: 2_000, time: 2 })
     const elsewhere = { ...site, node: (turn: number) => site.node(1 + (turn % 2)) }
     const traffic = await startTraffic(elsewhere)

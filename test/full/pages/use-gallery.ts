@@ -1,5 +1,7 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll } from 'vitest'
+import { registerSample } from '../../../examples/notes/sample-application/register.ts'
+import type { Demo } from '../../../examples/notes/start-page/routes.ts'
 import { asBrowserCookie, beginSession } from '../../../scripts/screenshots/browser-session.ts'
 import { gallery, type Picture } from '../../../scripts/screenshots/gallery.ts'
 import {
@@ -24,10 +26,14 @@ export interface Gallery {
 /** Starts Chromium and a server whose database contains sample data, for the tests of a file. */
 export const useGallery = (fill: FillSample): Gallery => {
   const clock = sampleClock(Date.now())
-  const site = useSite(sampleOptions(clock))
+  let demo: Demo | undefined
+  const site = useSite({ ...sampleOptions(clock), demo: () => demo })
   let sample: Sample
   beforeAll(async () => {
-    sample = await fill(site.app.server, clock)
+    const { server, issuer } = site.app
+    sample = await fill(server, clock)
+    const { email, id } = sample.viewer
+    demo = { email, sampleClientId: await registerSample(server, id, issuer) }
   })
 
   const pageOf = async (as: Picture['as'], options: BrowserContextOptions): Promise<Page> => {

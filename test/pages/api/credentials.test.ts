@@ -210,7 +210,7 @@ describe('objects that the user may not access', () => {
     const hidden = requestsFor({ ...things, tokenId: id }).filter(([path]) =>
       path.includes(`/${id}/`),
     )
-    expect(hidden.length).toBe(4)
+    expect(hidden.length).toBe(6)
     expect(await refusals(hidden, (request) => send(request, user.headers))).toEqual(notFound)
   })
 

@@ -7,6 +7,7 @@ import { deviceEndpoint } from '../../../src/protocol/endpoints/device/device.ts
 import { loginEndpoint } from '../../../src/protocol/endpoints/login/login.ts'
 import { logoutEndpoint } from '../../../src/protocol/endpoints/login/logout.ts'
 import { errorsEndpoint } from '../../../src/protocol/endpoints/responses/errors.ts'
+import { settingsHome } from '../../../src/protocol/endpoints/settings/settings-home.ts'
 import type { Endpoint, Extension } from '../../../src/protocol/plug-ins.ts'
 import type { Settings } from '../../../src/settings/settings.ts'
 import { startServer, type TestOptions, type TestServer } from '../../support/server.ts'
@@ -20,6 +21,7 @@ const forBrowsers: readonly Endpoint[] = [
   logoutEndpoint,
   pageScriptEndpoint,
   sessionScriptEndpoint,
+  settingsHome,
   stylesheetEndpoint,
 ]
 
@@ -143,10 +145,21 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
       'Overlap',
       'NewPersonalToken',
       'PersonalTokenChange',
+      'Selection',
+      'Undo',
     ]
     const protocol = ['TokenRequest', 'ServerMetadata', 'ResourceMetadata', ...further]
     const sessions = options.resourceOwner ? [] : ['SessionEnd', 'PasswordChange']
-    expect(open).toEqual([...forms, ...sessions, 'AdministrationForm', ...protocol])
+    expect(open).toEqual([
+      ...forms,
+      ...sessions,
+      'ActivityForm',
+      'LeakedForm',
+      'AdministrationForm',
+      'UserForm',
+      'UserSearch',
+      ...protocol,
+    ])
   })
 })
 

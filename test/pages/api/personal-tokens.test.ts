@@ -20,7 +20,12 @@ const newToken = async (fields: Fields = {}): Promise<Record<string, string>> =>
 describe('a personal token', () => {
   test('is created with a valid value that no later response contains', async () => {
     const { id, access_token = '', ...token } = await newToken({ scopes: ['notes:read'] })
-    expect(token).toMatchObject({ name: 'Laptop', scopes: ['notes:read'], expires: null })
+    expect(token).toMatchObject({
+      name: 'Laptop',
+      scopes: ['notes:read'],
+      expires: new Date(app.now() + 7_776_000_000).toISOString(),
+      last_four: access_token.slice(-4),
+    })
     expect(await statusOf(app, access_token)).toBe(200)
     for (const path of [`${applications}/`, `${applications}/tokens/${id}/`]) {
       const { text } = await script.get(path)
@@ -33,10 +38,14 @@ describe('a personal token', () => {
     })
   })
 
-  test('expires at the end of the given day, or at the given second', async () => {
+  test('expires at the end of the given day, at the given second, or never', async () => {
     expect(await newToken({ expires: '2027-01-31' })).toMatchObject({
-      expires: '2027-02-01T00:00:00.000Z',
+      expires: '2027-01-31T23:59:59.000Z',
     })
+    expect(await newToken({ expires: '2027-01-31', time_zone: 'Asia/Tokyo' })).toMatchObject({
+      expires: '2027-01-31T14:59:59.000Z',
+    })
+    expect(await newToken({ expires: null })).toMatchObject({ expires: null })
     expect(await newToken({ expires: '2027-01-31T12:00:00Z' })).toMatchObject({
       expires: '2027-01-31T12:00:00.000Z',
     })
@@ -69,7 +78,7 @@ describe('a personal token', () => {
   test('can be deleted', async () => {
     const { id, access_token = '' } = await newToken()
     const path = `${applications}/tokens/${id}/`
-    expect(await script.post(path, { delete: 'yes' })).toMatchObject({ status: 200, body: {} })
+    expect(await script.post(path, { delete: 'yes' })).toMatchObject({ status: 200 })
     expect([await statusOf(app, access_token), (await script.get(path)).status]).toEqual([401, 404])
   })
 })

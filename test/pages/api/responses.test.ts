@@ -6,6 +6,8 @@ import { authorizationOf } from '../../support/tokens.ts'
 import { Contract, type PlacedOperation } from './contract.ts'
 import { admin, applications, type Fields, type HttpResponse, Script, sessions } from './script.ts'
 
+const leaked = '/account/settings/leaked/'
+
 // Each operation of the settings returns every response that the OpenAPI document defines for it.
 
 let failing = false
@@ -40,6 +42,8 @@ const newUser = async (input: { readonly isAdmin?: boolean } = {}): Promise<Scri
 const newClient = async (): Promise<string> => (await app.client()).clientId
 const newToken = async (): Promise<number> =>
   (await app.server.tokens.createPersonal('Laptop', app.user.id, { scopes: ['notes:read'] })).id
+const newValue = async (): Promise<string> =>
+  (await app.server.tokens.createPersonal('Leaked', app.user.id)).accessToken
 const newDevice = async (): Promise<{ readonly clientId: string; readonly id: number }> => {
   const clientId = await newClient()
   const { token } = await authorizationOf(app, clientId)
@@ -91,6 +95,35 @@ const allFields: Fields = {
 
 const cases: Readonly<Record<string, Case>> = {
   listApplications: { at: always(`${applications}/`) },
+  listPersonalTokens: { at: always(`${applications}/tokens/?q=u&sort=name&filter=never_used`) },
+  listClients: { at: always(`${applications}/clients/?q=c`) },
+  listAuthorizedApplications: { at: always(`${applications}/authorized/`) },
+  getSelectedPersonalTokens: {
+    at: async () => `${applications}/tokens/selected/?id=${await newToken()}&id=999999`,
+  },
+  deletePersonalTokens: {
+    at: always(`${applications}/tokens/selected/`),
+    bodies: [async () => ({ id: [String(await newToken()), '999999'] }), { id: '999999' }],
+    refused: [{ id: [] }, 'id'],
+  },
+  restorePersonalTokens: {
+    at: always(`${applications}/tokens/undo/`),
+    bodies: [
+      async () => {
+        const id = [String(await newToken())]
+        return (await user.post(`${applications}/tokens/selected/`, { id })).body as Fields
+      },
+    ],
+    refused: [{ undo: 'x' }, 'undo'],
+  },
+  getSelectedApplications: {
+    at: async () => `${applications}/authorized/selected/?id=${(await newDevice()).clientId}`,
+  },
+  revokeSelectedApplications: {
+    at: always(`${applications}/authorized/selected/`),
+    bodies: [async () => ({ id: [(await newDevice()).clientId] })],
+    refused: [{ id: [] }, 'id'],
+  },
   getClientChoices: { at: always(`${applications}/clients/new/`) },
   createClient: {
     at: always(`${applications}/clients/new/`),
@@ -144,6 +177,8 @@ const cases: Readonly<Record<string, Case>> = {
       { name: 'Laptop', scopes: ['notes:read', 'notes:write'], expires: '2027-01-31' },
       { name: 'Laptop', scopes: [], expires: '2027-01-31T12:00:00Z' },
       { name: 'Laptop', expires: null },
+      { name: 'Laptop', expiry: '30' },
+      { name: 'Laptop', expiry: 'never' },
     ],
     refused: [{ name: 'Laptop', scopes: ['test:scope'] }, 'scopes'],
   },
@@ -153,7 +188,17 @@ const cases: Readonly<Record<string, Case>> = {
   },
   changePersonalToken: {
     at: async () => `${applications}/tokens/${await newToken()}/`,
-    bodies: [{}, { name: 'Phone' }, { scopes: ['notes:write'] }, { delete: 'yes' }],
+    bodies: [
+      {},
+      { name: 'Phone' },
+      { scopes: ['notes:write'] },
+      { expires: '2027-01-31', time_zone: 'Europe/Berlin' },
+      { expiry: '7' },
+      { expires: null },
+      { end_former: 'yes' },
+      { reduce: 'yes' },
+      { delete: 'yes' },
+    ],
     refused: [{ name: 'x'.repeat(41) }, 'name'],
     missing: `${applications}/tokens/999999/`,
   },
@@ -197,7 +242,54 @@ const cases: Readonly<Record<string, Case>> = {
   },
   requestEmailVerification: { at: always('/account/settings/verify-email/') },
   listActivity: { at: always('/account/settings/activity/') },
+  showLeaked: { at: always(leaked) },
+  handleLeaked: {
+    at: always(leaked),
+    bodies: [
+      async () => ({ credential: await newValue() }),
+      async () => {
+        const { body } = await user.post(leaked, { credential: await newValue() })
+        return { found: (body as { found: string }).found, at: 0, act: 'end' }
+      },
+    ],
+    refused: [{ credential: 'x'.repeat(43) }, 'credential'],
+    missing: { found: 'nothing', act: 'end' },
+  },
   listEvents: { ...byAdministrator, at: always('/admin/activity/'), missing: '/admin/activity/' },
+  searchEvents: {
+    ...byAdministrator,
+    at: always('/admin/activity/'),
+    bodies: [{ event: 'login.failed' }],
+    missing: '/admin/activity/',
+  },
+  exportActivity: { at: always('/account/settings/activity/export/') },
+  exportEvents: {
+    ...byAdministrator,
+    at: always('/admin/activity/export/'),
+    missing: '/admin/activity/export/',
+  },
+  listUsers: { ...byAdministrator, at: always('/admin/users/'), missing: '/admin/users/' },
+  searchUsers: {
+    ...byAdministrator,
+    at: always('/admin/users/'),
+    bodies: [{ user: 'x' }],
+    missing: '/admin/users/',
+  },
+  getUser: {
+    ...byAdministrator,
+    at: async () => `/admin/users/${app.user.id}/`,
+    missing: '/admin/users/1/',
+  },
+  administerUser: {
+    ...byAdministrator,
+    at: async () => {
+      users += 1
+      return `/admin/users/${(await app.newUser({ email: `user-${users}@example.org` })).id}/`
+    },
+    bodies: ['end_tokens', 'log_out', 'deactivate', 'activate'].map((act) => ({ act })),
+    refused: [{ act: 'praise' }, 'act'],
+    missing: { act: 'delete_token', token_id: 999_999 },
+  },
   listEverything: { ...byAdministrator, missing: admin },
   administer: {
     ...byAdministrator,

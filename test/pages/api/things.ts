@@ -42,6 +42,8 @@ export const requestsFor = (things: UserObjects): readonly (readonly [path: stri
     [`${token}/`],
     [`${token}/`, { name: 'Other' }],
     [`${token}/`, { delete: 'yes' }],
+    [`${token}/`, { end_former: 'yes' }],
+    [`${token}/`, { reduce: 'yes' }],
     [`${token}/rotate/`, {}],
     [`${applications}/tokens/${deviceId}/view/`],
     [`${applications}/tokens/${deviceId}/revoke/`, {}],
@@ -53,6 +55,9 @@ export const requestsFor = (things: UserObjects): readonly (readonly [path: stri
 /** Requests that refer to no object of a user. */
 export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [`${applications}/`],
+  [`${applications}/tokens/`],
+  [`${applications}/clients/`],
+  [`${applications}/authorized/`],
   [`${applications}/clients/new/`],
   [`${applications}/clients/new/`, { name: 'New' }],
   [`${applications}/tokens/new/`],
@@ -60,6 +65,8 @@ export const generalRequests: readonly (readonly [path: string, Fields?])[] = [
   [`${applications}/authorized/revoke/`, {}],
   [sessions],
   [sessions, { others: 'yes' }],
+  ['/account/settings/leaked/'],
+  ['/account/settings/leaked/', { credential: 'x'.repeat(43) }],
 ]
 
 /** Returns the requests that only administrators may send. */

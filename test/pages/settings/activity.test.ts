@@ -16,7 +16,7 @@ const linesOf = (page: Page): readonly string[] => page.items.map(textOf)
 
 /** Returns the event and the subject that each line of the page shows. */
 const eventsOf = (page: Page): readonly string[] =>
-  linesOf(page).map((line) => line.replace(/ When .*/, ''))
+  linesOf(page).map((line) => line.replace(/(?: …\w{4})? When .*/, ''))
 
 interface Json {
   readonly events: readonly Record<string, unknown>[]
@@ -108,10 +108,32 @@ describe('the recent activity of a user', () => {
           'personal_token.deleted',
           'personal_token.rotated',
           'personal_token.created',
-          'token.issued',
         ]),
       { timeout: 15_000, interval: 100 },
     )
+  })
+
+  test('shows administrators the numbers of routine events of the last 24 hours [T1706]', async () => {
+    const { clientId } = await app.client({ name: 'Busy' })
+    const client = await app.server.clients.find(clientId)
+    if (!client) throw new Error('There is no client.')
+    const issue = async (times: number) => {
+      for (let index = 0; index < times; index += 1)
+        await app.server.tokens.issue({ type: 'client', client, subject: null, scopes: [] })
+    }
+    await issue(2)
+    const path = `${at.adminActivity}?client=${clientId}`
+    const count = { event: 'token.issued', grant_type: null, client_id: clientId, count: 2 }
+    expect(await asJson(admin, path)).toMatchObject({ routine: [count] })
+    await issue(1)
+    expect(await asJson(admin, path)).toMatchObject({ routine: [{ ...count, count: 3 }] })
+    const shown = await admin.get(path)
+    expect(shown.html).toContain(en.admin.routine)
+    const other = await asJson(
+      admin,
+      `${at.adminActivity}?client=${clientId}&event=token.refreshed`,
+    )
+    expect(other).toMatchObject({ routine: [] })
   })
 
   test('has pages of 25 events, in HTML and in JSON', async () => {

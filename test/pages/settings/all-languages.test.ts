@@ -112,6 +112,7 @@ describe('no text of a page remains English', () => {
     [
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
       /^[\w:]+$/,
+      /^notes:read plain$/,
       /^\S+@\S+$/,
       // The ID of the request on an error page.
       /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -119,7 +120,11 @@ describe('no text of a page remains English', () => {
       /^(?:localhost|client\.example|127\.0\.0\.1)/,
       /^help of|^group,/,
       /^[A-Za-z0-9]{40}$/,
+      // The last characters of a token.
+      /^…[A-Za-z0-9]{4}$/,
       /^\w+, \w+$/,
+      /^…\w{4}$/,
+      /^JSON Lines$/,
       /^x$/,
     ].some((pattern) => pattern.test(line))
 

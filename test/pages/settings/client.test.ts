@@ -466,7 +466,7 @@ describe('the page of a client', () => {
     await authorizationOf(app, clientId)
     await authorizationOf(app, clientId)
     expect((await person.get(at.client(clientId))).fact(en.facts.users)).toBe('2')
-    expect((await person.get(at.list)).item(clientId)).toContain('<dd>2</dd>')
+    expect((await person.get(at.list)).item(clientId)).toContain('Users</span> 2<')
   })
 
   test('contains a “try it” link that starts the flow, and a command that redeems the code', async () => {

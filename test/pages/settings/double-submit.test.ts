@@ -185,7 +185,9 @@ describe('a form that changes or deletes an object', () => {
       const [path, action, fields] = await prepare()
       const page = await person.get(path)
       const shown = page.form(action, 'delete' in fields ? 'delete' : undefined)
-      expect(oneOf(await times(2, () => person.send(shown, fields)))).toBe(at.list)
+      expect(oneOf(await times(2, () => person.send(shown, fields)))).toMatch(
+        /\/applications\/(?:tokens\/)?$/,
+      )
     },
   )
 

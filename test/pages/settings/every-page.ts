@@ -80,7 +80,7 @@ export const newWorld = async (): Promise<World> => {
     expiresIn: 86_400,
   })
   const { accessToken } = await app.server.personalTokens.rotate(tokenId, { overlap: 3_600 })
-  await fetch(`${app.issuer}/api/me`, { headers: { authorization: `Bearer ${accessToken}` } })
+  await fetch(`${app.issuer}/api/notes`, { headers: { authorization: `Bearer ${accessToken}` } })
   const diary = await TestClient.register(app, person.session.agent, {
     name: 'Diary',
     website: 'https://diary.example',
@@ -97,6 +97,7 @@ export const newWorld = async (): Promise<World> => {
     const item = list.items.find((html) => html.includes(`"${at.revokeApplication(id)}"`))
     return /\/tokens\/(\d+)\/view\//.exec(item ?? '')?.[1] ?? ''
   }
+  const found = await person.post(at.leaked, { credential: accessToken })
   const stranger = new Person(
     app,
     { ...person.session, agent: new UserAgent({ 'user-agent': browser, accept: 'text/html' }) },
@@ -144,6 +145,16 @@ export const newWorld = async (): Promise<World> => {
       open('no error', '/oauth/errors', stranger, 400),
       open('applications', at.list),
       open('applications, empty', at.list, admin),
+      open('tokens', at.tokens),
+      open('tokens, empty', at.tokens, admin),
+      open('tokens, nothing found', `${at.tokens}?q=Printer&filter=expired`),
+      open('clients', at.clients),
+      open('clients, empty', at.clients, admin),
+      open('authorized', at.authorized),
+      open('authorized, empty', at.authorized, admin),
+      open('selected tokens', `${at.selectedTokens}?id=${tokenId}&back=%3Fq%3Dx`),
+      open('selected tokens, none', at.selectedTokens),
+      open('selected applications', `${at.selectedApplications}?id=${diary.clientId}`),
       open('new client', at.newClient),
       open('client', at.client(clientId)),
       open('public client', at.client(publicId)),
@@ -156,6 +167,9 @@ export const newWorld = async (): Promise<World> => {
       open('password', at.password),
       open('activity', at.activity),
       open('activity of an administrator', at.activity, admin),
+      open('leaked', at.leaked),
+      open('leaked, for an administrator', at.leaked, admin),
+      open('leaked, found', found.location ?? ''),
       open('everybody’s activity', at.adminActivity, admin),
       open(
         'activity, nothing found',
@@ -163,6 +177,10 @@ export const newWorld = async (): Promise<World> => {
         admin,
       ),
       open('administration', at.admin, admin),
+      open('users', at.adminUsers, admin),
+      open('users, nothing found', `${at.adminUsers}?user=zz`, admin),
+      open('user', at.adminUser(app.user.id), admin),
+      open('own user', at.adminUser(admin.user.id), admin),
       open('administration, nothing found', `${at.admin}?client=Printer&token=x`, admin),
       open('nothing', `${at.list}nothing/`, person, 404),
       open('nothing for others', at.admin, person, 404),
@@ -209,7 +227,17 @@ export const afterForms = async (
     ['revoke, stale', await person.postRaw(at.revokeAll, {}, headers)],
     ['sessions, refused', await post(at.sessions, {})],
     ['sessions, stale', await person.postRaw(at.sessions, {}, headers)],
+    ['leaked, refused', await post(at.leaked, { credential: 'x'.repeat(43) })],
+    [
+      'leaked, refused to an administrator',
+      await post(at.leaked, { credential: 'x'.repeat(43) }, admin),
+    ],
+    ['leaked, refused without a secret', await post(at.leaked, { credential: '' })],
+    ['leaked, refused because of its size', await post(at.leaked, { credential: many })],
+    ['leaked, stale', await person.postRaw(at.leaked, { credential: 'x' }, headers)],
     ['administer, refused', await post(at.admin, { client_id: clientId, act: 'x' }, admin)],
+    ['search, refused', await post(at.admin, { search: 'token', token: 'x'.repeat(43) }, admin)],
+    ['user, refused', await post(at.adminUser(admin.user.id), { act: 'deactivate' }, admin)],
     ['administer, stale', await admin.postRaw(at.admin, {}, headers)],
     ['not a form', await person.request(at.newClient, { method: 'POST', body: 'x', headers })],
     ['too large', await post(at.newClient, { name: 'x'.repeat(70_000) })],
@@ -235,6 +263,8 @@ export const afterForms = async (
 }
 
 let forms = 0
+
+const many = Array.from({ length: 30 }, (_, index) => `${index}`.padStart(43, 'x')).join(' ')
 
 /** Returns the headers of a browser that prefers the language. */
 export const asking = (language: Language): Record<string, string> => ({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { newWorld } from './every-page.ts'
+import { at } from './support.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -14,8 +15,8 @@ interface Document {
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-// The schemas omit these fields, which only the forms of pages have.
-const common = ['csrf_token', 'form_id', 'version']
+// The schemas omit these fields, which only the pages need.
+const common = ['csrf_token', 'form_id', 'back', 'version']
 
 const namesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:input|textarea|select|button)\b[^>]*\sname="([^"]+)"/g)].map(
@@ -39,10 +40,14 @@ const controlsOf = (pages: readonly string[]): ReadonlyMap<string, ReadonlySet<s
 
 test('each form of the settings pages has exactly the controls that its schema describes', async () => {
   await using world = await newWorld()
-  const { app, pages } = world
-  const controls = controlsOf(
-    await Promise.all(pages.map(async ({ path, who }) => (await who.get(path)).html)),
+  const { app, pages, person } = world
+  const shownPages = await Promise.all(
+    pages.map(async ({ path, who }) => (await who.get(path)).html),
   )
+  // Only the page after a deletion contains the form that undoes the deletion.
+  const { id } = await app.server.tokens.createPersonal('Laptop', app.user.id)
+  const deleted = await person.post(at.token(id), { delete: 'yes', back: '' })
+  const controls = controlsOf([...shownPages, (await person.follow(deleted)).html])
   const response = await fetch(`${app.issuer}/openapi.json`)
   const { paths, components } = (await response.json()) as Document
   const different: object[] = []

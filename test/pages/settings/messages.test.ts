@@ -83,8 +83,9 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'error/details',
     'facts/website',
     'token/name',
+    'users/administrator',
   ],
-  es: ['admin/tokens', 'frame/error'],
+  es: ['admin/tokens', 'frame/error', 'frame/tokens'],
   fr: [
     'admin/clients',
     'admin/title',
@@ -105,7 +106,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
   it: ['facts/clientSecret', 'frame/navigation', 'login/password'],
   ja: [],
   pl: [],
-  pt: ['admin/tokens'],
+  pt: ['admin/tokens', 'frame/tokens'],
   zh: [],
 }
 

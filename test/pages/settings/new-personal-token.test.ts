@@ -67,13 +67,13 @@ describe('creating a personal token', () => {
     expect(html).not.toMatch(/name="scopes"[^>]* checked/)
   })
 
-  test('requires only a name, and by default creates a token without scopes and expiry', async () => {
+  test('requires only a name, and by default creates a token without scopes that expires after 90 days [T1200]', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')
     expect(token).toMatchObject({
       userId: app.user.id,
       scopes: [],
-      expires: null,
+      expires: app.now() + 90 * day * 1000,
       isPersonal: true,
       isInternal: false,
       authorizationId: null,
@@ -172,7 +172,7 @@ describe('creating a personal token', () => {
       userId: app.user.id,
       isInternal: false,
       isPersonal: true,
-      expires: null,
+      expires: app.now() + 90 * day * 1000,
     })
     expect(value).not.toContain('mine')
   })
@@ -200,30 +200,55 @@ describe('the expiry', () => {
     const { html } = await person.get(at.newToken)
     const field = /<input id="expires"[^>]*>/.exec(html)?.[0] ?? ''
     expect(field).toContain(` min="${dayAfter(0)}"`)
-    expect(field).not.toMatch(/ max=| required/)
+    expect(field).not.toContain(' max=')
   })
 
-  test.each<[string, string | undefined, days: number | null]>([
-    ['without a day', undefined, null],
-    ['with an empty day', '', null],
+  test.each<[string, string, days: number]>([
     ['with the current day', dayAfter(0), 1],
     ['with the next day', dayAfter(1), 2],
     ['with a leap day', '2028-02-29', (Date.parse('2028-03-01') - Date.parse(today)) / day / 1000],
     ['with a day in nine years', dayAfter(9 * 365), 9 * 365 + 1],
-  ])('%s, is the end of the day in UTC, or never without a day', async (_, expires, days) => {
+  ])('%s, is the last second of the day in UTC', async (_, expires, days) => {
     const { token, page } = await created({ expires })
-    const end = days === null ? null : Date.parse(today) + days * day * 1000
+    const end = Date.parse(today) + days * day * 1000 - 1000
     expect(token.expires).toBe(end)
-    if (end === null) expect(page.fact(en.facts.expires)).toBe(en.facts.never)
-    else expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
+    expect(page.html).toContain(`<time datetime="${new Date(end).toISOString()}"`)
   })
 
-  test('invalidates the token exactly at the end of the day', async () => {
+  test('never comes if the user chooses so', async () => {
+    const { token, page } = await created({ expiry: 'never' })
+    expect(token.expires).toBeNull()
+    expect(page.fact(en.facts.expires)).toBe(en.facts.never)
+  })
+
+  test.each(['7', '30', '90'])(
+    'comes after %s days if the user chooses so [T1201]',
+    async (days) => {
+      const { token } = await created({ expiry: days })
+      expect(token.expires).toBe(app.now() + Number(days) * day * 1000)
+    },
+  )
+
+  test.each([
+    ['Asia/Tokyo', '14:59:59'],
+    ['America/New_York', '04:59:59'],
+    ['Pacific/Kiritimati', '09:59:59'],
+    ['nowhere', '23:59:59'],
+    ['x'.repeat(1000), '23:59:59'],
+  ])('is the end of the chosen day in the time zone %s [T1202]', async (time_zone, time) => {
+    const { token } = await created({ expires: '2027-01-31', time_zone })
+    const expires = new Date(token.expires ?? 0)
+    expect(expires.toISOString()).toContain(`T${time}`)
+    const timeZone = time === '23:59:59' ? 'UTC' : time_zone
+    expect(expires.toLocaleDateString('en-CA', { timeZone })).toBe('2027-01-31')
+  })
+
+  test('invalidates the token exactly at the last second of the day', async () => {
     await using own = await startServer()
     const owner = await Person.logIn(own)
     own.advance(day / 2)
     const { value, id } = await created({ expires: today }, owner)
-    own.advance(day / 2 - 1)
+    own.advance(day / 2 - 2)
     expect(await statusOf(own, value)).toBe(200)
     own.advance(1)
     expect(await statusOf(own, value)).toBe(401)
@@ -280,12 +305,22 @@ describe('the expiry', () => {
 
     test('must be a day within the maximum lifetime', async () => {
       const field = /<input id="expires"[^>]*>/.exec((await owner.get(at.newToken)).html)?.[0]
-      expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}" required`)
+      expect(field).toContain(` min="${dayAfter(0)}" max="${dayAfter(30)}"`)
     })
 
-    test.each<[string, string | undefined, keyof typeof problems]>([
-      ['a missing day', undefined, 'expiresMissing'],
-      ['an empty day', '', 'expiresMissing'],
+    test('is the maximum lifetime without a choice, and cannot be avoided', async () => {
+      expect((await created({}, owner)).token.expires).toBe(strict.now() + 30 * day * 1000)
+      for (const fields of [
+        { expiry: 'never' },
+        { expiry: '90' },
+        { expiry: '9999' },
+        { expiry: 'day' },
+        { expiry: 'x' },
+      ])
+        await refused(fields, owner)
+    })
+
+    test.each<[string, string, keyof typeof problems]>([
       ['the day after the latest day', dayAfter(31), 'expiresTooLate'],
       ['a day years later', '2036-01-01', 'expiresTooLate'],
       ['the last day of the year 9999', '9999-12-31', 'expiresTooLate'],
@@ -305,7 +340,7 @@ describe('the expiry', () => {
       const { token } = await created({ expires: dayAfter(30) }, owner)
       expect(token.expires).toBe(strict.now() + 30 * day * 1000)
       const shorter = await created({ expires: dayAfter(29) }, owner)
-      expect(shorter.token.expires).toBe(Date.parse(dayAfter(30)))
+      expect(shorter.token.expires).toBe(Date.parse(dayAfter(30)) - 1000)
     })
   })
 })

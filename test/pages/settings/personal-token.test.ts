@@ -47,7 +47,13 @@ describe('the form of a personal token', () => {
     const page = await person.get(at.token(id))
     expect(page.status).toBe(200)
     const { csrf_token, form_id, version, ...fields } = page.form(at.token(id), 'name').fields
-    expect(fields).toEqual({ name: ['Laptop'], scopes: ['notes:read', 'user:email'] })
+    expect(fields).toEqual({
+      name: ['Laptop'],
+      scopes: ['notes:read', 'user:email'],
+      expiry: ['keep'],
+      expires: [''],
+      time_zone: [''],
+    })
     expect(page.html).not.toContain(accessToken)
     expect(page.html).not.toContain('test:scope')
     expect(page.fact(en.facts.lastUsed)).toBe(en.facts.neverUsed)
@@ -260,7 +266,7 @@ describe('deleting a personal token', () => {
     const { id, accessToken, clientId } = await newToken(['notes:read'], { name: 'To be deleted' })
     const page = await person.get(at.token(id))
     const sent = await person.send(page.form(at.token(id), 'delete'))
-    expect([sent.status, sent.location]).toEqual([303, at.list])
+    expect([sent.status, sent.location]).toEqual([303, at.tokens])
     const list = await person.follow(sent)
     expect(list.done).toBe(en.done.tokenDeleted('To be deleted'))
     expect(list.names).not.toContain('To be deleted')

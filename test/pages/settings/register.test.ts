@@ -172,9 +172,9 @@ describe('a valid registration form', () => {
 
   test('adds the client to the list of its owner, and to no other list', async () => {
     const { clientId } = await registered({ name: 'Listed once' })
-    const list = await person.get(at.list)
+    const list = await person.get(`${at.clients}?q=Listed`)
     expect(list.item('Listed once')).toContain(`href="${at.client(clientId)}"`)
-    expect((await (await Person.stranger(app)).get(at.list)).html).not.toContain('Listed once')
+    expect((await (await Person.stranger(app)).get(at.clients)).html).not.toContain('Listed once')
   })
 })
 

@@ -12,6 +12,12 @@ export const at = {
   newClient: `${list}clients/new/`,
   client: (clientId: string) => `${list}clients/${clientId}/`,
   reset: (clientId: string) => `${list}clients/${clientId}/reset/`,
+  clients: `${list}clients/`,
+  tokens: `${list}tokens/`,
+  authorized: `${list}authorized/`,
+  selectedTokens: `${list}tokens/selected/`,
+  selectedApplications: `${list}authorized/selected/`,
+  undo: `${list}tokens/undo/`,
   newToken: `${list}tokens/new/`,
   token: (id: number | string) => `${list}tokens/${id}/`,
   rotate: (id: number | string) => `${list}tokens/${id}/rotate/`,
@@ -23,7 +29,10 @@ export const at = {
   password: '/account/settings/password/',
   verifyEmail: '/account/settings/verify-email/',
   activity: '/account/settings/activity/',
+  leaked: '/account/settings/leaked/',
   admin: '/admin/applications/',
+  adminUsers: '/admin/users/',
+  adminUser: (id: number | string) => `/admin/users/${encodeURIComponent(id)}/`,
   adminActivity: '/admin/activity/',
 } as const
 
@@ -109,7 +118,9 @@ export class Page {
 
   /** The HTML of each list item. */
   get items(): readonly string[] {
-    const [, ...items] = this.html.split(/<li>(?=<div class="name">\s*<h[23]>)/)
+    const [, ...items] = this.html.split(
+      /<li>(?=(?:<label class="pick">.*?<\/label>)?<div class="name">\s*<h[23]>)/,
+    )
     return items.map((item) => item.split(/<\/section>|<\/main>/)[0] ?? '')
   }
 

@@ -12,7 +12,7 @@ const addRefusal = <T>(response: Response, body: T): T => {
     net.addText(`the response ${response.status} of ${pathOf(response)}`, body)
   return body
 }
-// Test files share a process, so check whether an earlier file has already wrapped the module.
+// Test files share a process, so replace the methods of `Response` only once.
 const watched = Symbol.for('svc-oauth2server responses are searched for secrets')
 if (!(watched in Response.prototype)) {
   const { json, text } = Response.prototype
@@ -32,5 +32,5 @@ afterAll(() => {
   readReports()
   const leaks = net.leaks()
   if (leaks.length > 0)
-    throw new Error(`${leaks.length} secrets were written:\n${leaks.slice(0, 10).join('\n\n')}`)
+    throw new Error(`${leaks.length} texts contain secrets:\n${leaks.slice(0, 10).join('\n\n')}`)
 })

@@ -19,7 +19,7 @@ const parameters = [
   'ui_locales',
 ]
 const otherParameters = ['request', 'request_uri', 'iss', 'client_secret']
-const prompts: readonly Prompt[] = ['none', 'login', 'consent']
+const prompts: readonly Prompt[] = ['none', 'login', 'consent', 'select_account']
 const maxStateLength = 4_096
 const maxUiLocalesLength = 500
 
@@ -113,10 +113,11 @@ export const validateRequest = (
   }
   const responseType = responseTypeOf(params.required('response_type'), client, server)
   checkResponseMode(params.optional('response_mode'), responseType)
-  const scopes = narrow(scopeParameter(params), {
+  const requested = narrow(scopeParameter(params), {
     within: client.scopeCeiling,
     otherwise: client.scopesWhenOmitted,
   })
+  const scopes = amended(requested, params, { client, responseType }, server)
   return {
     clientId: client.clientId,
     responseType,
@@ -126,7 +127,7 @@ export const validateRequest = (
     state,
     prompt: promptOf(params.optional('prompt')),
     uiLocales: params.opaque('ui_locales')?.slice(0, maxUiLocalesLength),
-    extensions: remembered(params, client, responseType, server),
+    extensions: remembered(params, { client, responseType, scopes }, server),
   }
 }
 
@@ -162,15 +163,30 @@ const promptOf = (text: string | undefined): readonly Prompt[] => {
   return prompts.filter((prompt) => words.includes(prompt))
 }
 
+interface OfClient {
+  readonly client: Client
+  readonly responseType: ResponseType
+}
+
+const amended = (
+  requested: readonly string[],
+  params: Parameters,
+  request: OfClient,
+  server: ServerContext,
+): readonly string[] =>
+  server.extensions.reduce(
+    (scopes, extension) => extension.onRequestedScopes?.(scopes, params, request, server) ?? scopes,
+    requested,
+  )
+
 const remembered = (
   params: Parameters,
-  client: Client,
-  responseType: ResponseType,
+  request: OfClient & Pick<AuthorizationRequest, 'scopes'>,
   server: ServerContext,
 ): Readonly<Record<string, unknown>> => {
   const entries = server.extensions.map((extension) => [
     extension.name,
-    extension.onAuthorizationRequest?.(params, { client, responseType }, server),
+    extension.onAuthorizationRequest?.(params, request, server),
   ])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }

@@ -8,6 +8,12 @@ export const addresses = ({ links }: Ui) => {
     `${links.applications}${parts.map((part) => `${encodeURIComponent(part)}/`).join('')}`
   return {
     applications: links.applications,
+    tokens: links.tokens,
+    clients: links.clients,
+    authorized: links.authorized,
+    selectedTokens: at('tokens', 'selected'),
+    undo: at('tokens', 'undo'),
+    selectedApplications: at('authorized', 'selected'),
     newClient: at('clients', 'new'),
     client: (clientId: string) => at('clients', clientId),
     reset: (clientId: string) => at('clients', clientId, 'reset'),

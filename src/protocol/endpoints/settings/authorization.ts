@@ -2,7 +2,9 @@ import type { Client } from '../../../model/client.ts'
 import type { Device } from '../../../records/authorized-applications.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
-import { deviceItem, showApplications } from './applications.ts'
+import { showApplications } from './applications.ts'
+import { backIn } from './arranged-list.ts'
+import { deviceItem } from './list-items.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { deviceToWire } from './wire.ts'
@@ -30,7 +32,7 @@ export const authorizationPage = settingsPage({
     const client = await clientOf(device.clientId, request)
     const to = addresses(server.ui)
     const view = {
-      back: to.applications,
+      back: to.authorized,
       client: {
         clientId: client.clientId,
         name: client.name,
@@ -74,13 +76,15 @@ export const revokeApplicationPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/:client_id/revoke/`,
   isShown: false,
   show: showApplications,
-  async change(request) {
+  async change(request, params) {
     const { http, server, signedIn, texts } = request
+    const to = addresses(server.ui)
+    const back = params.repeated('back')[0]
     const clientId = http.param('client_id')
     const client = await clientOf(clientId, request)
     if (!(await server.authorizedApplications.revoke(signedIn.user.id, clientId))) throw notFound()
     return {
-      location: addresses(server.ui).applications,
+      location: back === undefined ? to.applications : `${to.authorized}${backIn(back)}`,
       notice: { done: texts.done.revoked(client.name) },
     }
   },

@@ -2,6 +2,8 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
 import { adminActivityPage } from './admin-activity.ts'
+import { adminUserPage } from './admin-user.ts'
+import { adminUsersPage } from './admin-users.ts'
 import { applicationsPage } from './applications.ts'
 import {
   authorizationPage,
@@ -9,16 +11,32 @@ import {
   revokeApplicationPage,
   revokeTokenPage,
 } from './authorization.ts'
+import { authorizedPage } from './authorized.ts'
 import { clientPage } from './client.ts'
+import { clientsPage } from './clients.ts'
+import { activityExport, adminActivityExport } from './export-activity.ts'
+import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
 import { personalTokenPage } from './personal-token.ts'
+import { personalTokensPage } from './personal-tokens.ts'
 import { resetClientSecretPage } from './reset-client-secret.ts'
 import { rotatePersonalTokenPage } from './rotate-personal-token.ts'
+import { selectedApplicationsPage } from './selected-applications.ts'
+import { selectedTokensPage } from './selected-tokens.ts'
+import { settingsHome } from './settings-home.ts'
+import { undoPage } from './undo.ts'
 
 /** All settings pages except the sessions page, which an application with a login of its own does not need. */
 export const settingsEndpoints: readonly Endpoint[] = [
+  settingsHome,
   applicationsPage,
+  personalTokensPage,
+  clientsPage,
+  authorizedPage,
+  selectedTokensPage,
+  selectedApplicationsPage,
+  undoPage,
   newClientPage,
   clientPage,
   resetClientSecretPage,
@@ -30,6 +48,11 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeApplicationPage,
   revokeAllPage,
   activityPage,
+  activityExport,
+  leakedPage,
   adminPage,
+  adminUsersPage,
+  adminUserPage,
   adminActivityPage,
+  adminActivityExport,
 ]

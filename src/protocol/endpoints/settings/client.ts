@@ -43,7 +43,7 @@ export const showClient = async (
   const stored = valuesOf(client)
   const view = {
     action: to.client(client.clientId),
-    back: to.applications,
+    back: to.clients,
     resetAction: to.reset(client.clientId),
     clientId: client.clientId,
     name: client.name,

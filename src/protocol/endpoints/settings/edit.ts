@@ -2,7 +2,6 @@ import { sha256 } from '../../../crypto/digest.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { isWithin } from '../../../model/scope.ts'
 import type { EditState } from '../../../pages/parts/edit-form.ts'
-import type { Refused } from './settings-page.ts'
 
 /** The error for a form whose stored values have changed since the page was opened. Nothing was written. */
 export class EditConflict extends Error {
@@ -51,7 +50,13 @@ export const checkEdit = <Values extends object>(
 /** Returns the state of an edit form for its page. */
 export const editState = <Values extends object>(
   stored: Values,
-  refused: Pick<Refused, 'params' | 'isConflict' | 'losses'> | undefined,
+  refused:
+    | {
+        readonly params: Parameters
+        readonly isConflict?: boolean
+        readonly losses?: readonly string[]
+      }
+    | undefined,
 ): EditState<Values> => {
   const sent = refused?.params.opaque('version')
   const isConflict = refused?.isConflict ?? false

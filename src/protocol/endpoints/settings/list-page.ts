@@ -3,7 +3,7 @@ import type { Cursor, Page } from '../../../store/contract/page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /** The maximum number of items on a page of a list. */
-const pageSize = 25
+export const pageSize = 25
 
 /** Reads the cursor of a list from the query parameter with this name. */
 export const cursorOf = ({ http }: SettingsRequest, name: string): Cursor => ({

@@ -13,7 +13,7 @@ export const newClientPage = settingsPage({
     const scopes = server.scopes.choices()
     const view = {
       action: to.newClient,
-      back: to.applications,
+      back: to.clients,
       values: refused ? typedClient(refused.params) : emptyClient,
       scopes,
       problem: refused?.problem,

@@ -1,11 +1,15 @@
 import { validName } from '../../../model/field-rules.ts'
 import { checkAll } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
+import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
+import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
 import { newPersonalToken } from '../../openapi/schemas/personal-tokens.ts'
 import { readerOf } from '../responses/reader.ts'
 import { addresses } from './addresses.ts'
 import { listIn, textIn } from './form.ts'
-import { chosenScopes, expiresInOf, expiryDays } from './personal-token-form.ts'
+import { chosenScopes, defaultExpiry, expiresInOf, expiryChoices } from './personal-token-form.ts'
 import { respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
 import { personalTokenToWire, scopeToWire } from './wire.ts'
 
 /** Creates a personal token of the user. */
@@ -15,24 +19,22 @@ export const newPersonalTokenPage = settingsPage({
     const { server } = request
     const to = addresses(server.ui)
     const scopes = server.scopes.choices()
-    const days = expiryDays(request)
-    const typed = (name: string): string => refused?.params.repeated(name)[0] ?? ''
+    const choices = expiryChoices(request, server.clock())
+    const values = refused ? typedValues(refused.params) : linkedValues(request, choices)
+    const { name, expires, expiry = expires === '' ? defaultExpiry(request) : 'day' } = values
     const view = {
       action: to.newToken,
-      back: to.applications,
-      values: {
-        name: typed('name'),
-        scopes: refused ? listIn(refused.params, 'scopes') : [],
-        expires: typed('expires'),
-      },
+      back: to.tokens,
+      values: { name, scopes: values.scopes, expiry, expires },
       scopes,
-      ...days,
+      choices,
+      isPrefilled: !refused && (name !== '' || values.scopes.length > 0),
       problem: refused?.problem,
     }
     const { language } = readerOf(request.http)
     const json = () => ({
       scopes: scopes.map((scope) => scopeToWire(scope, language)),
-      last_day: days.lastDay,
+      last_day: choices.lastDay,
     })
     return respond(request, 'newPersonalToken', { view, json, refused })
   },
@@ -56,10 +58,53 @@ export const newPersonalTokenPage = settingsPage({
       notice: { done: texts.done.tokenCreated, secret },
       once: texts.token.once,
       json: {
-        ...personalTokenToWire({ token, name, lastUse: null, previousExpires: null }),
+        ...personalTokenToWire({
+          token,
+          name,
+          lastFour: lastFourOf(secret),
+          usedScopes: [],
+          lastUse: null,
+          previousExpires: null,
+        }),
         access_token: secret,
       },
       status: 201,
     }
   },
 })
+
+interface FormValues {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiry?: string | undefined
+  readonly expires: string
+}
+
+const typedValues = (params: Parameters): FormValues => ({
+  name: params.repeated('name')[0] ?? '',
+  scopes: listIn(params, 'scopes'),
+  expiry: params.repeated('expires')[0] ? 'day' : params.repeated('expiry')[0],
+  expires: params.repeated('expires')[0] ?? '',
+})
+
+/**
+ * Returns the values of a link such as `tokens/new/?name=Backup&scopes=notes:read&expires_in=30`, which only fills in
+ * the form. Omits scopes and days that the form does not offer.
+ */
+const linkedValues = (
+  { http, server }: SettingsRequest,
+  { presets }: ExpiryChoices,
+): FormValues => {
+  const params = http.queryParameters()
+  const asked = params.repeated('scopes').flatMap((scopes) => scopes.split(/[ ,]/))
+  const days = params.repeated('expires_in')[0]
+  return {
+    name: params.repeated('name')[0]?.slice(0, 200) ?? '',
+    scopes: server.scopes
+      .choices()
+      .map(({ id }) => id)
+      .filter((id) => asked.includes(id)),
+    expiry: presets.some((preset) => String(preset.days) === days) ? days : undefined,
+    expires: '',
+  }
+}

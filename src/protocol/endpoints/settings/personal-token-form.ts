@@ -1,60 +1,115 @@
+import { endOfDay, knownTimeZone } from '../../../model/end-of-day.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
+import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
 import { dayPattern, timePattern } from '../../openapi/schemas/personal-tokens.ts'
+import type { Configuration } from '../../server-context.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 const day = 86_400_000
+/** The lifetimes that pages offer, in days. */
+const offered = [7, 30, 90]
+/** The maximum lifetime in seconds, if the setting `tokenPersonalMaxExpiresIn` is 0. */
+const maxLifetime = 315_360_000
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** Returns the first and last expiry day of a new token. The last day is null if tokens need not expire. */
-export const expiryDays = ({
-  server,
-}: SettingsRequest): { firstDay: string; lastDay: string | null } => {
-  const { tokenPersonalMaxExpiresIn: max } = server.settings
-  const now = server.clock()
-  return { firstDay: dayOf(now), lastDay: max === 0 ? null : dayOf(now + max * 1000) }
+/** The lifetime that the server gives to a token without a choice of the user, in seconds; 0: unlimited. */
+const defaultLifetime = ({ settings }: Configuration): number => {
+  const { tokenPersonalDefaultExpiresIn: usual, tokenPersonalMaxExpiresIn: max } = settings
+  if (max === 0) return usual
+  return usual === 0 ? max : Math.min(usual, max)
 }
 
 /**
- * Returns the lifetime of a new token in seconds. The token expires at the end of the chosen day in UTC, or at the time
- * that a script sent. Returns undefined if the token does not expire.
+ * Returns the expiry that a user can choose.
+ * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
+ */
+export const expiryChoices = ({ server }: SettingsRequest, since: number): ExpiryChoices => {
+  const { tokenPersonalMaxExpiresIn: max } = server.settings
+  const now = server.clock()
+  const latest = max === 0 ? Number.POSITIVE_INFINITY : since + max * 1000
+  const usual = defaultLifetime(server) / 86_400
+  const days = [...new Set([...offered, ...(usual >= 1 ? [Math.floor(usual)] : [])])]
+  return {
+    presets: days
+      .sort((a, b) => a - b)
+      .map((count) => ({ days: count, at: now + count * day }))
+      .filter(({ at }) => at <= latest),
+    mayNeverExpire: max === 0,
+    firstDay: dayOf(now),
+    lastDay: max === 0 ? null : dayOf(latest),
+  }
+}
+
+/** Returns the choice of a new token that is selected before the user chooses. */
+export const defaultExpiry = ({ server }: SettingsRequest): string => {
+  const seconds = defaultLifetime(server)
+  if (seconds === 0) return 'never'
+  return seconds < 86_400 ? 'day' : String(Math.floor(seconds / 86_400))
+}
+
+/**
+ * Returns the chosen expiry in milliseconds since the epoch; null if the token does not expire, and undefined without a
+ * choice. A chosen day ends in the time zone `time_zone`, by default UTC.
+ * @param since the time from which the maximum lifetime counts, in milliseconds since the epoch
  * @throws InvalidField
  */
-export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
-  const { settings, clock } = request.server
-  const { tokenPersonalMaxExpiresIn } = settings
-  const max = tokenPersonalMaxExpiresIn || maxLifetime
-  const latest = dayOf(clock() + max * 1000)
+export const chosenExpiry = (
+  params: Parameters,
+  { server }: SettingsRequest,
+  since: number,
+): number | null | undefined => {
+  const { tokenPersonalMaxExpiresIn: max } = server.settings
+  const now = server.clock()
+  const latestAt = max === 0 ? now + maxLifetime * 1000 : since + max * 1000
+  const latest = dayOf(latestAt)
   const refused = (
     problem: 'expiresInvalid' | 'expiresInPast' | 'expiresTooLate' | 'expiresMissing',
   ) => new InvalidField('expires', sentences[problem], { problem, value: latest })
   const text = params.optional('expires')
-  if (text === undefined) {
-    if (tokenPersonalMaxExpiresIn > 0) throw refused('expiresMissing')
-    return undefined
+  // A day takes precedence: programs fill in the day without selecting its choice, and the script of the page clears the
+  // day if the user selects another choice.
+  const choice = text === undefined ? params.optional('expiry') : 'day'
+  if (choice === 'keep') return undefined
+  if (choice === 'never' || (choice === undefined && text === undefined)) {
+    const isChosen = choice === 'never' || params.repeated('expires').length > 0
+    if (isChosen && max > 0) throw refused('expiresMissing')
+    return isChosen ? null : undefined
   }
+  if (choice !== undefined && choice !== 'day') {
+    if (!/^[1-9]\d{0,3}$/.test(choice)) throw refused('expiresInvalid')
+    const at = now + Number(choice) * day
+    if (at > latestAt) throw refused('expiresTooLate')
+    return at
+  }
+  if (text === undefined) throw refused('expiresMissing')
   const isDay = dayPattern.test(text)
   const isTime = timePattern.test(text)
-  const at = isDay ? Date.parse(text) + day : isTime ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at) || (isDay && dayOf(at - day) !== text)) throw refused('expiresInvalid')
-  const seconds = Math.floor((at - clock()) / 1000)
-  if (seconds <= 0) throw refused('expiresInPast')
+  const zone = knownTimeZone(params.optional('time_zone'))
+  const at = isDay ? endOfDay(text, zone) : isTime ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(at)) throw refused('expiresInvalid')
+  if (at <= now) throw refused('expiresInPast')
   // The last selectable day ends after the maximum lifetime, so reduce the lifetime instead of refusing that day.
-  if (seconds > max && !(isDay && text <= latest)) throw refused('expiresTooLate')
-  return Math.min(seconds, max)
+  if (at > latestAt && !(isDay && text <= latest)) throw refused('expiresTooLate')
+  return Math.min(at, latestAt)
 }
 
-/** The maximum lifetime in seconds, if the setting `tokenPersonalMaxExpiresIn` is 0. */
-const maxLifetime = 315_360_000
+/** Returns the lifetime of a new token in seconds; undefined if the token does not expire. @throws InvalidField */
+export const expiresInOf = (params: Parameters, request: SettingsRequest): number | undefined => {
+  const now = request.server.clock()
+  const at = chosenExpiry(params, request, now)
+  if (at === undefined) return defaultLifetime(request.server) || undefined
+  return at === null ? undefined : Math.max(1, Math.floor((at - now) / 1000))
+}
 
 const sentences = {
   expiresInvalid:
     'expires must be a day such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z.',
   expiresInPast: 'expires must be in the future.',
   expiresTooLate: 'expires is later than the application allows.',
-  expiresMissing: 'expires is missing: the application limits the lifetime of tokens.',
+  expiresMissing: 'expires is missing.',
 } as const
 
 /** Returns the chosen scopes. @throws InvalidField also for an internal scope, which only code may assign */

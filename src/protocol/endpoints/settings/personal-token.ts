@@ -1,16 +1,17 @@
 import { validName } from '../../../model/field-rules.ts'
-import { checkAll } from '../../../model/invalid-field.ts'
+import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
+import { backIn } from './arranged-list.ts'
 import { checkEdit, editState } from './edit.ts'
 import { listIn, textIn } from './form.ts'
-import { takeNotice } from './notice.ts'
+import { type Changed, takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
-import { chosenScopes } from './personal-token-form.ts'
+import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { inShell } from './try-it.ts'
@@ -32,16 +33,17 @@ export const showPersonalToken = async (
   const { server } = request
   await server.operations.flushTokenUses()
   const managed = await ownToken(request)
-  const { token, name, lastUse } = managed
+  const { token, name, lastFour, lastUse } = managed
   const { done, secret } = await takeNotice(request)
   const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
   const stored = { name, scopes: token.getVisibleScopes() }
   const view = {
     action: to.token(token.id),
-    back: to.applications,
+    back: to.tokens,
     rotateAction: to.rotate(token.id),
     name,
+    lastFour,
     createdAt: token.createdAt,
     expires: token.expires,
     isExpired: isExpired(token.expires, server.clock()),
@@ -49,7 +51,14 @@ export const showPersonalToken = async (
     lastUsedAddress: lastUse?.address ?? null,
     previousExpires: managed.previousExpires,
     overlaps,
-    values: refused && isEdit ? typedToken(refused.params) : stored,
+    usedScopes: unusedOf(managed).length > 0 ? usedOf(managed) : null,
+    choices: isExpired(token.expires, server.clock())
+      ? null
+      : expiryChoices(request, token.createdAt),
+    values: {
+      ...(refused && isEdit ? typedToken(refused.params) : stored),
+      ...typedExpiry(isEdit ? refused?.params : undefined),
+    },
     edit: editState(stored, refused),
     scopes: server.scopes.choices(),
     fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
@@ -68,6 +77,11 @@ const typedToken = (params: Parameters) => ({
   scopes: listIn(params, 'scopes'),
 })
 
+const typedExpiry = (params: Parameters | undefined) => {
+  const expires = params?.repeated('expires')[0] ?? ''
+  return { expiry: expires === '' ? (params?.repeated('expiry')[0] ?? 'keep') : 'day', expires }
+}
+
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
   `curl -H 'Authorization: Bearer ${accessToken}' ${inShell(`${server.issuer}${server.settings.oauthPrefix}/ping`)}`
 
@@ -82,30 +96,72 @@ export const personalTokenPage = settingsPage({
     const { token } = managed
     const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
-      await server.tokens.revoke(token)
-      return { location: to.applications, notice: { done: texts.done.tokenDeleted(managed.name) } }
+      const { undo } = await server.endedTokens.end(signedIn.user.id, [token.id])
+      const back = params.repeated('back')[0]
+      return {
+        location: back === undefined ? to.applications : `${to.tokens}${backIn(back)}`,
+        notice: { done: texts.done.tokenDeleted(managed.name), undo },
+        json: { undo },
+      }
+    }
+    if (params.optional('end_former') === 'yes') {
+      await server.personalTokens.endFormers(managed)
+      return saved(request, managed, texts.done.formerEnded)
+    }
+    if (params.optional('reduce') === 'yes') {
+      const unused = unusedOf(managed)
+      const scopes = token.scopes.filter((scope) => !unused.includes(scope))
+      await server.personalTokens.update(managed, { scopes })
+      return saved(request, managed, texts.done.tokenReduced)
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
     const typedName = textIn(params, 'name') ?? (asJson ? undefined : '')
     // Retain internal scopes, which code assigned and the form does not show.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
-    const { name, chosen } = checkAll({
+    const expired = new InvalidField('expires', 'The token has expired. Rotate it instead.', {
+      problem: 'expiredForGood',
+    })
+    const { name, chosen, expires } = checkAll({
       name: () => (typedName === undefined ? undefined : validName(typedName)),
       chosen: () => (keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)),
+      expires: () => {
+        const at = chosenExpiry(params, request, token.createdAt)
+        if (at !== undefined && isExpired(token.expires, server.clock())) throw expired
+        return at
+      },
     })
     const changes = {
       ...(name !== undefined && { name }),
       ...(chosen && { scopes: [...chosen, ...hidden] }),
+      ...(expires !== undefined && { expires }),
     }
     await server.personalTokens.update(managed, changes, (before) => {
       const stored = { name: before.name, scopes: server.scopes.visible(before.scopes) }
       checkEdit(params, { stored, typed: typedToken(params) })
     })
-    const changed = (await server.personalTokens.find(signedIn.user.id, token.id)) ?? managed
-    return {
-      location: to.token(token.id),
-      notice: { done: texts.done.tokenSaved },
-      json: personalTokenToWire(changed),
-    }
+    return saved(request, managed, texts.done.tokenSaved)
   },
 })
+
+const saved = async (
+  { server, signedIn }: SettingsRequest,
+  before: ManagedToken,
+  done: string,
+): Promise<Changed> => {
+  const { id } = before.token
+  const after = (await server.personalTokens.find(signedIn.user.id, id)) ?? before
+  return {
+    location: addresses(server.ui).token(id),
+    notice: { done },
+    json: personalTokenToWire(after),
+  }
+}
+
+const usedOf = ({ token, usedScopes }: ManagedToken): readonly string[] =>
+  token.getVisibleScopes().filter((scope) => usedScopes.includes(scope))
+
+// Without any used scope, the application may check scopes without the guards, so the use of scopes is unknown.
+const unusedOf = (managed: ManagedToken): readonly string[] =>
+  usedOf(managed).length === 0
+    ? []
+    : managed.token.getVisibleScopes().filter((scope) => !managed.usedScopes.includes(scope))

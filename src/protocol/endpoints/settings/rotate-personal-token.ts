@@ -1,4 +1,5 @@
 import { InvalidField } from '../../../model/invalid-field.ts'
+import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
 import { overlapForm } from '../../openapi/schemas/clients.ts'
 import { addresses } from './addresses.ts'
 import { secondsIn } from './form.ts'
@@ -14,7 +15,8 @@ export const rotatePersonalTokenPage = settingsPage({
   form: overlapForm,
   async change(request, params) {
     const { server, texts } = request
-    const { token, name, lastUse } = await ownToken(request)
+    const managed = await ownToken(request)
+    const { token } = managed
     // Refuse a token with internal scopes: rotation would renew these scopes, but only code may assign them (decision
     // §4.5).
     if (token.getVisibleScopes().length < server.scopes.registered(token.scopes).length) {
@@ -34,7 +36,12 @@ export const rotatePersonalTokenPage = settingsPage({
       notice: { done: texts.done.tokenRotated, secret: accessToken },
       once: texts.token.once,
       json: {
-        ...personalTokenToWire({ token: rotated, name, lastUse, previousExpires }),
+        ...personalTokenToWire({
+          ...managed,
+          token: rotated,
+          lastFour: lastFourOf(accessToken),
+          previousExpires,
+        }),
         access_token: accessToken,
       },
     }

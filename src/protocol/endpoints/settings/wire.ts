@@ -1,6 +1,9 @@
 import type { z } from 'zod'
+import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
+import type { User } from '../../../model/user.ts'
+import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
@@ -8,13 +11,17 @@ import type { StoredSession } from '../../../store/contract/sessions.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import type { adminClient, adminToken } from '../../openapi/schemas/administration.ts'
 import type {
+  arrangement,
   authorizedApplication,
   device as deviceShape,
 } from '../../openapi/schemas/applications.ts'
 import type { client as clientShape, scope as scopeShape } from '../../openapi/schemas/clients.ts'
+import type { leakedCredential } from '../../openapi/schemas/leaked.ts'
 import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
 import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
+import type { user as userShape } from '../../openapi/schemas/users.ts'
 import { deviceName } from './device-name.ts'
+import type { LeakFacts } from './leaked/facts.ts'
 
 // The return types are derived from the schemas of the OpenAPI document, so the compiler detects differences.
 
@@ -64,17 +71,34 @@ export const clientToWire = (
 export const personalTokenToWire = ({
   token,
   name,
+  lastFour,
+  usedScopes,
   lastUse,
   previousExpires,
 }: ManagedToken): Wire<typeof personalToken> => ({
   id: token.id,
   name,
+  last_four: lastFour,
   scopes: token.getVisibleScopes(),
   expires: timeOrNull(token.expires),
   created_at: time(token.createdAt),
+  used_scopes: token.getVisibleScopes().filter((scope) => usedScopes.includes(scope)),
   last_used_at: timeOrNull(lastUse?.at ?? null),
   last_used_address: lastUse?.address ?? null,
   previous_expires: timeOrNull(previousExpires),
+})
+
+/** Converts the number of found entries, and the URLs of the neighbouring pages of a list. */
+export const arrangementToWire = ({
+  found,
+  hasMore,
+  previous,
+  next,
+}: Omit<ArrangedList<unknown>, 'items'>): Wire<typeof arrangement> => ({
+  count: found,
+  is_partial: hasMore,
+  previous: previous?.replace(/#.*$/, '') ?? null,
+  next: next?.replace(/#.*$/, '') ?? null,
 })
 
 /** Converts an authorization of an application. */
@@ -127,6 +151,39 @@ export const adminClientToWire = (
 ): Wire<typeof adminClient> => ({
   ...clientToWire(client, users, scopes),
   owner: client.owner?.email ?? null,
+})
+
+/** Converts a user for administrators. */
+export const userToWire = (user: User): Wire<typeof userShape> => ({
+  id: user.id,
+  email: user.email || null,
+  email_verified: user.emailVerified,
+  is_active: user.active,
+  is_admin: user.isAdmin,
+})
+
+/** Converts a credential that leaked. */
+export const leakedToWire = (
+  { credential, user, client, lastUse, ...facts }: LeakFacts,
+  scopes: ScopeRegistry,
+  isAdmin: boolean,
+): Wire<typeof leakedCredential> => ({
+  kind: credential.kind,
+  ending: credential.ending,
+  name: credential.name,
+  is_valid: facts.isValid,
+  user_id: user?.id ?? null,
+  user: user?.email || null,
+  client_id: credential.clientId,
+  is_disabled: client?.isDisabled ?? false,
+  scopes: scopes.visible(facts.scopes),
+  is_bound: facts.isBound,
+  created_at: timeOrNull(facts.createdAt),
+  expires: timeOrNull(facts.expires),
+  last_used_at: timeOrNull(lastUse?.at ?? null),
+  last_used_address: lastUse?.address ?? null,
+  acts: facts.acts,
+  events: facts.events.map(isAdmin ? auditToWire : ownAuditToWire),
 })
 
 export const adminTokenToWire = ({

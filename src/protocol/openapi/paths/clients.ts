@@ -1,6 +1,6 @@
 import type { Described } from '../described.ts'
 import { either, named, type Parts } from '../schema.ts'
-import { after, change, done, inPath, look } from './settings-operation.ts'
+import { after, arranged, change, done, inPath, inQuery, look } from './settings-operation.ts'
 
 const clientId = inPath('client_id', 'The ID of a client of the user.')
 
@@ -14,6 +14,39 @@ export const clientPaths = (server: Described): Parts => {
         summary: 'Lists the user’s own applications, personal tokens and authorized applications',
         query: [after('clients_after'), after('tokens_after'), after('authorized_after')],
         response: [200, 'The first or the requested page of each list.', named('Applications')],
+      }),
+    },
+    [`${root}/clients/`]: {
+      get: look(server, {
+        id: 'listClients',
+        summary: 'Searches, sorts and filters the applications that the user registered',
+        query: arranged(
+          ['newest', 'oldest', 'name'],
+          ['confidential', 'public', 'verified', 'disabled'],
+        ),
+        response: [200, 'A page of the list.', named('Clients')],
+      }),
+    },
+    [`${root}/authorized/`]: {
+      get: look(server, {
+        id: 'listAuthorizedApplications',
+        summary: 'Searches, sorts and filters the applications that the user authorized',
+        query: arranged(['name', 'newest', 'oldest'], ['verified', 'disabled']),
+        response: [200, 'A page of the list.', named('AuthorizedApplications')],
+      }),
+    },
+    [`${root}/authorized/selected/`]: {
+      get: look(server, {
+        id: 'getSelectedApplications',
+        summary: 'Returns the names of authorized applications before their revocation',
+        query: [inQuery('id', 'The ID of a client; may be repeated.')],
+        response: [200, 'The known applications.', named('Selected')],
+      }),
+      post: change(server, {
+        id: 'revokeSelectedApplications',
+        summary: 'Revokes several applications',
+        body: named('Selection'),
+        response: done,
       }),
     },
     [`${root}/clients/new/`]: {

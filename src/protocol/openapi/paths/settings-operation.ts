@@ -46,6 +46,16 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
 /** Describes a GET request to a settings page. */
 export const look = operation
 
+/** Describes a GET request whose response is a file. */
+export const file = (server: Described, described: Omit<SettingsOperation, 'response'>): Part => {
+  const { responses, ...rest } = operation(server, { ...described, response: [200, '', text] })
+  const content = { 'text/csv': { schema: text }, 'application/jsonl': { schema: text } }
+  return {
+    ...rest,
+    responses: { ...(responses as Part), 200: { description: 'The file.', content } },
+  }
+}
+
 /** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
   server: Described,
@@ -86,6 +96,21 @@ export const inQuery = (name: string, description: string, schema: Part = text):
   description,
   schema,
 })
+
+/** Describes the parameters that search, sort and filter a list. */
+export const arranged = (
+  orders: readonly string[],
+  filters: readonly string[],
+  more: readonly Part[] = [],
+): readonly Part[] => [
+  inQuery('q', 'A part of the name.'),
+  inQuery('sort', 'The order of the entries.', { type: 'string', enum: orders }),
+  inQuery('filter', 'Selects some of the entries.', { type: 'string', enum: filters }),
+  ...more,
+  ...['from', 'after', 'before'].map((name) =>
+    inQuery(name, 'The position of a page, from the URL in `next` or `previous`.'),
+  ),
+]
 
 /** Describes the cursor of a list. */
 export const after = (name: string): Part =>

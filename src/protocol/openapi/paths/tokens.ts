@@ -1,7 +1,7 @@
 import type { Described } from '../described.ts'
 import { either, named, type Parts } from '../schema.ts'
 import { id, schemaOf } from '../shape.ts'
-import { change, done, inPath, look } from './settings-operation.ts'
+import { arranged, change, done, inPath, inQuery, look } from './settings-operation.ts'
 
 const tokenId = schemaOf(id)
 const personal = [inPath('id', 'The ID of a personal token of the user.', tokenId)]
@@ -11,6 +11,40 @@ const authorized = [inPath('id', 'The ID of the token of a device.', tokenId)]
 export const tokenPaths = (server: Described): Parts => {
   const root = `${server.settings.settingsPrefix}/applications/tokens`
   return {
+    [`${root}/`]: {
+      get: look(server, {
+        id: 'listPersonalTokens',
+        summary: 'Searches, sorts and filters the personal tokens of the user',
+        query: arranged(
+          ['newest', 'oldest', 'name', 'expires', 'used', 'unused'],
+          ['never_used', 'expiring', 'expired', 'no_expiry'],
+          [inQuery('scope', 'A scope of the tokens.')],
+        ),
+        response: [200, 'A page of the list.', named('PersonalTokens')],
+      }),
+    },
+    [`${root}/selected/`]: {
+      get: look(server, {
+        id: 'getSelectedPersonalTokens',
+        summary: 'Returns the names of personal tokens before their deletion',
+        query: [inQuery('id', 'The ID of a token; may be repeated.')],
+        response: [200, 'The known tokens.', named('Selected')],
+      }),
+      post: change(server, {
+        id: 'deletePersonalTokens',
+        summary: 'Deletes several personal tokens',
+        body: named('Selection'),
+        response: [200, 'The tokens were deleted.', named('Deleted')],
+      }),
+    },
+    [`${root}/undo/`]: {
+      post: change(server, {
+        id: 'restorePersonalTokens',
+        summary: 'Restores personal tokens that were deleted in the last ten seconds',
+        body: named('Undo'),
+        response: done,
+      }),
+    },
     [`${root}/new/`]: {
       get: look(server, {
         id: 'getPersonalTokenChoices',
@@ -44,8 +78,8 @@ export const tokenPaths = (server: Described): Parts => {
         isBodyOptional: true,
         response: [
           200,
-          'The changed token, or an empty object after a deletion.',
-          either(named('PersonalToken'), named('Done')),
+          'The changed token, or the ID that undoes a deletion.',
+          either(named('PersonalToken'), named('Deleted')),
         ],
       }),
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formText } from '../form-fields.ts'
 import { flag, id, text, time, userId } from '../shape.ts'
 import { next } from './applications.ts'
 
@@ -23,6 +24,16 @@ export const ownEvent = z.strictObject({
 
 export const activity = z.strictObject({ events: z.array(ownEvent), next })
 
+/** The search form of administrators. Scripts search by the query of a GET. */
+export const activityForm = z.looseObject(
+  Object.fromEntries(
+    ['event', 'user', 'client', 'token', 'address', 'since', 'until'].map((name) => [
+      name,
+      formText.optional().describe('The search field of the same name in the query.'),
+    ]),
+  ),
+)
+
 /** An event in the response to administrators. */
 export const adminEvent = z.strictObject({
   id,
@@ -44,4 +55,17 @@ export const adminEvent = z.strictObject({
   details,
 })
 
-export const events = z.strictObject({ events: z.array(adminEvent), next })
+const routineTotal = z.strictObject({
+  event,
+  grant_type: text.nullable(),
+  client_id: text,
+  count: z.int().min(1),
+})
+
+export const events = z.strictObject({
+  events: z.array(adminEvent),
+  next,
+  routine: z
+    .array(routineTotal)
+    .describe('The numbers of routine events in the last 24 hours; only on the first page.'),
+})

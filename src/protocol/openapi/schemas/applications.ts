@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formList, formText } from '../form-fields.ts'
 import { count, flag, id, text, time } from '../shape.ts'
 import { client } from './clients.ts'
 import { personalToken } from './personal-tokens.ts'
@@ -39,5 +40,36 @@ export const applications = z.strictObject({
   authorized: z.array(authorizedApplication),
   next: z.strictObject({ clients: next, personal_tokens: next, authorized: next }),
 })
+
+/** The members that every list with a search, an order and filters has. */
+export const arrangement = z.strictObject({
+  count: count.describe('The number of entries that the search and the filters found.'),
+  is_partial: flag.describe(
+    'Whether further entries exist, which were neither searched nor sorted for this page.',
+  ),
+  previous: text.nullable().describe('The URL of the previous page; null on the first page.'),
+  next,
+})
+
+export const personalTokens = arrangement.extend({ personal_tokens: z.array(personalToken) })
+export const clients = arrangement.extend({ clients: z.array(client) })
+export const authorizedApplications = arrangement.extend({
+  authorized: z.array(authorizedApplication),
+})
+
+/** The entries of a list that a user selected. */
+export const selected = z.strictObject({
+  selected: z.array(z.strictObject({ id: text, name: text })),
+})
+
+export const selection = z.looseObject({
+  id: formList.describe('The IDs of at most 25 entries of a list.'),
+})
+
+export const deleted = z.strictObject({
+  undo: text.optional().describe('The ID with which the deletion can be undone for ten seconds.'),
+})
+
+export const undo = z.looseObject({ undo: formText })
 
 export const done = z.strictObject({}).describe('The change was made; the response is empty.')

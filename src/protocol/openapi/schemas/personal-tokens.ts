@@ -17,9 +17,13 @@ export const personalTokenChoices = z.strictObject({
 export const personalToken = z.strictObject({
   id,
   name: text,
+  last_four: text.describe('The last four characters of the value.'),
   scopes: z.array(text),
   expires: time.nullable().describe('Null if the token does not expire.'),
   created_at: time.describe('The time of the creation or the last rotation.'),
+  used_scopes: z
+    .array(text)
+    .describe('The scopes that guards of the application required from this token.'),
   last_used_at: time.nullable(),
   last_used_address: text.nullable(),
   previous_expires: time
@@ -31,28 +35,52 @@ export const personalTokenWithValue = personalToken.extend({
   access_token: text.describe('Returned only once.'),
 })
 
-/** The syntax of an expiry day. The token expires at the end of this day in UTC. */
+/** The syntax of an expiry day. The token expires at the end of this day. */
 export const dayPattern = /^\d{4}-\d\d-\d\d$/
 export const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/
 
+const timeZone = formText
+  .optional()
+  .describe('The time zone in which a day in `expires` ends, such as Europe/Berlin; default: UTC.')
+const expiry = formText
+  .optional()
+  .describe('A number of days, `day` for the day in `expires`, `never`, or `keep` for a change.')
+
 const expires = formText
   .meta({ pattern: `${dayPattern.source}|${timePattern.source}` })
-  .describe('A time, or a day such as 2027-01-31. The token expires at the end of the day in UTC.')
+  .describe(
+    'A time, or a day such as 2027-01-31. If it is a day, the token expires at the end of that day.',
+  )
 
 export const newPersonalToken = z.looseObject({
   name: formName,
   scopes: formList.optional(),
-  expires: z.union([expires, noText], { error: 'a text or null' }).optional(),
+  expires: z
+    .union([expires, noText], { error: 'a text or null' })
+    .optional()
+    .describe('Null: the token does not expire. Omitted: the default lifetime of the server.'),
+  expiry,
+  time_zone: timeZone,
 })
 
-/** Returns the form of a new token for the document: `expires` is required if the server limits the lifetime. */
+/** Returns the form of a new token for the document: `expires` cannot be null if the server limits the lifetime. */
 export const newPersonalTokenOf = ({ settings }: Pick<Described, 'settings'>) =>
-  settings.tokenPersonalMaxExpiresIn === 0 ? newPersonalToken : newPersonalToken.extend({ expires })
+  settings.tokenPersonalMaxExpiresIn === 0
+    ? newPersonalToken
+    : newPersonalToken.extend({ expires: expires.optional() })
 
 export const personalTokenChange = z
   .looseObject({
     name: formName.optional(),
     scopes: formList.optional(),
+    expires: z
+      .union([expires, noText], { error: 'a text or null' })
+      .optional()
+      .describe('Null: the token does not expire.'),
+    expiry,
+    time_zone: timeZone,
+    end_former: formText.optional().describe('`yes` ends the former value.'),
+    reduce: formText.optional().describe('`yes` removes the scopes that no guard required.'),
     delete: formText.optional().describe('`yes` deletes the token.'),
   })
-  .describe('An omitted field is not changed.')
+  .describe('In JSON, an omitted field is not changed.')

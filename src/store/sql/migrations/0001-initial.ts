@@ -28,6 +28,11 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
+        // For searches by the beginning of an address. SQLite uses the unique index, which compares bytes.
+        if (id !== 'integer')
+          await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
+            db,
+          )
       }
 
       await db.schema
@@ -123,6 +128,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
+        .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()
       // The index contains every column in the conditions of a count, so that a count reads only the index.
       await index(db, 'token_by_client', ['client_key', 'is_personal', 'is_internal', 'parent_id'])
@@ -253,6 +259,14 @@ export const initial = (reference: UserReference): Migration => {
         .columns(['user_id', 'at', 'id'])
         .where(sql<boolean>`is_routine = 0`)
         .execute()
+      // Investigations begin with a token or an IP address. Routine events are too frequent for these indexes.
+      for (const column of ['token_id', 'address'])
+        await db.schema
+          .createIndex(`oauth2server_audit_of_${column}`)
+          .on('oauth2server_audit')
+          .columns([column, 'at', 'id'])
+          .where(sql<boolean>`is_routine = 0`)
+          .execute()
 
       await db.schema
         .createTable('oauth2server_audit_checkpoint')
@@ -269,6 +283,27 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('removed_up_to', 'bigint', (c) => c.notNull())
         .addColumn('previous', 'text', (c) => c.notNull())
         .addColumn('seal', 'text', (c) => c.notNull())
+        .execute()
+
+      await db.schema
+        .createTable('oauth2server_audit_count')
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('client_id', 'text', (c) => c.notNull())
+        .addColumn('event', 'text', (c) => c.notNull())
+        .addColumn('grant_type', 'text', (c) => c.notNull())
+        .addColumn('user_id', 'text', (c) => c.notNull())
+        .addColumn('writer', 'bigint', (c) => c.notNull())
+        .addColumn('count', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('oauth2server_audit_count_pk', [
+          'at',
+          'client_id',
+          'event',
+          'grant_type',
+          'user_id',
+          'writer',
+        ])
+        // SQLite then stores the rows in the index, and not twice.
+        .$call((table) => (id === 'integer' ? table.modifyEnd(sql`without rowid`) : table))
         .execute()
 
       await db.schema
@@ -291,6 +326,7 @@ export const initial = (reference: UserReference): Migration => {
       for (const table of [
         'secret_key',
         'signing_key',
+        'audit_count',
         'audit_checkpoint',
         'audit',
         'transient',

@@ -15,8 +15,12 @@ import type { Flag, Tables } from '../tables.ts'
 type TokenTable = Selectable<Tables['oauth2server_token']>
 type RotatedTable = Selectable<Tables['oauth2server_rotated_refresh_token']>
 
-/** The columns that a record determines. The database assigns the ID, and `touch` writes the last use. */
-export type TokenValues = Omit<TokenTable, 'id' | 'last_used_at' | 'last_used_address'>
+/** The columns that a record determines. The database assigns the ID, and `touch` and `noteScopes`
+ * write the uses. */
+export type TokenValues = Omit<
+  TokenTable,
+  'id' | 'last_used_at' | 'last_used_address' | 'used_scopes'
+>
 export type RotatedTokenValues = RotatedTable
 
 /** A token with the ID of its client, which every read joins. */

@@ -1,14 +1,20 @@
 import { sql } from 'kysely'
 import type { PersonalTokenRow, TokenStore } from '../../contract/tokens.ts'
+import { split } from '../codecs.ts'
 import { countRows } from '../count.ts'
-import { type Handle, holds } from '../handle.ts'
+import { byKey, type Handle, holds } from '../handle.ts'
 import { page, placeOf } from '../page.ts'
 import type { LiveTokens } from './base-query.ts'
 import { fromRow, type TokenRow } from './columns.ts'
 
 const personalFromRow = (
   row: TokenRow & { readonly name: string; readonly previous_expires: number | null },
-): PersonalTokenRow => ({ ...fromRow(row), name: row.name, previousExpires: row.previous_expires })
+): PersonalTokenRow => ({
+  ...fromRow(row),
+  name: row.name,
+  usedScopes: split(row.used_scopes),
+  previousExpires: row.previous_expires,
+})
 
 // Use a literal instead of a parameter, so that the condition can use the partial index of personal tokens.
 const isPersonal = sql<boolean>`t.is_personal = 1`
@@ -17,7 +23,15 @@ const isPersonal = sql<boolean>`t.is_personal = 1`
 export const personalTokens = (
   handle: Handle,
   tokens: LiveTokens,
-): Pick<TokenStore, 'personalOf' | 'personal' | 'countPersonalOf' | 'personalNamed'> => {
+): Pick<
+  TokenStore,
+  | 'personalOf'
+  | 'personalSummaries'
+  | 'personalAmong'
+  | 'personal'
+  | 'countPersonalOf'
+  | 'personalNamed'
+> => {
   const { read } = handle
   const personal = (now: number) =>
     tokens
@@ -47,6 +61,51 @@ export const personalTokens = (
         .limit(limit + 1)
         .execute()
       return page(rows, limit, personalFromRow, ({ id }) => [id, ''])
+    },
+
+    async personalSummaries(userId, { after, limit }) {
+      const place = placeOf(after)
+      // Join only the client, because this query reads many more tokens than a page shows.
+      const rows = await read
+        .selectFrom('oauth2server_token as t')
+        .innerJoin('oauth2server_client as c', (join) =>
+          join.on(byKey(handle, 'c.client_key', 't.client_key')),
+        )
+        .select(['t.id', 'c.name', 't.scopes', 't.created_at', 't.expires', 't.last_used_at'])
+        .where('t.user_id', '=', userId)
+        .where(isPersonal)
+        .where('t.is_internal', '=', 0)
+        .where('t.successor_id', 'is', null)
+        .where('t.parent_id', 'is', null)
+        .$if(place !== undefined, (q) => q.where('t.id', '<', place?.[0] ?? 0))
+        .orderBy('t.successor_id', 'desc')
+        .orderBy('t.parent_id', 'desc')
+        .orderBy('t.id', 'desc')
+        .limit(limit + 1)
+        .execute()
+      return page(
+        rows,
+        limit,
+        (row) => ({
+          id: row.id,
+          name: row.name,
+          scopes: split(row.scopes),
+          createdAt: row.created_at,
+          expires: row.expires,
+          lastUsedAt: row.last_used_at,
+        }),
+        ({ id }) => [id, ''],
+      )
+    },
+
+    async personalAmong(userId, now, ids) {
+      if (ids.length === 0) return []
+      const rows = await personal(now)
+        .where('t.user_id', '=', userId)
+        .where('t.is_internal', '=', 0)
+        .where('t.id', 'in', ids)
+        .execute()
+      return rows.map(personalFromRow)
     },
 
     async personal(id, now) {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { UniqueViolation } from '../../contract/errors.ts'
+import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
+import { joined, split } from '../codecs.ts'
 import { byKey, type Handle, holds, keyOf } from '../handle.ts'
 import { liveTokens } from './base-query.ts'
 import { tokenCleanup } from './cleanup.ts'
@@ -51,8 +52,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return rows.map(fromRow)
     },
 
-    async insert(token) {
-      if (hot) return hot.insertToken(toRow(token))
+    async insert(token, clientVersion) {
+      if (hot) return hot.insertToken(toRow(token), clientVersion)
+      if (clientVersion !== undefined) throw new ClientChanged()
       const row = await write
         .insertInto('oauth2server_token')
         .values(toRow(token))
@@ -60,6 +62,16 @@ export const sqlTokens = (handle: Handle): TokenStore => {
         .returning('id')
         .executeTakeFirst()
       return row?.id
+    },
+
+    async restore(id, token) {
+      const row = await write
+        .insertInto('oauth2server_token')
+        .values({ id, ...toRow(token) })
+        .onConflict((c) => c.doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      if (!row) throw new UniqueViolation()
     },
 
     async rotate({ id, next, rotated, isNarrowed, endsAt }) {
@@ -124,6 +136,37 @@ export const sqlTokens = (handle: Handle): TokenStore => {
           from used where ${byKey(handle, 'oauth2server_token.id', 'used.id')} ${free}
           and (last_used_at is null or last_used_at < used.at)`.execute(write)
       }
+    },
+
+    async noteScopes(scopes) {
+      const ids = [...scopes.keys()].sort((one, other) => one - other)
+      const stored: number[] = []
+      for (let from = 0; from < ids.length; from += maxUsesPerStatement) {
+        const rows = await write
+          .selectFrom('oauth2server_token')
+          .select(['id', 'used_scopes'])
+          .where('id', 'in', ids.slice(from, from + maxUsesPerStatement))
+          .orderBy('id')
+          // Skip a locked token, because other requests would wait for this statement.
+          .$if(locking, (q) => q.forNoKeyUpdate().skipLocked())
+          .execute()
+        const changes = rows.map(({ id, used_scopes: before }) => {
+          const all = new Set([...split(before), ...(scopes.get(id) ?? [])])
+          return { id, before, after: joined([...all].sort()) }
+        })
+        const changed = changes.filter(({ before, after }) => before !== after)
+        if (changed.length > 0) {
+          const values = changed.map(
+            ({ id, after }) => sql`(cast(${id} as bigint), cast(${after} as text))`,
+          )
+          await sql`
+            with used (id, scopes) as (values ${sql.join(values)})
+            update oauth2server_token set used_scopes = used.scopes
+            from used where ${byKey(handle, 'oauth2server_token.id', 'used.id')}`.execute(write)
+        }
+        stored.push(...rows.map(({ id }) => id))
+      }
+      return stored
     },
 
     async deleteChildren(parentId) {

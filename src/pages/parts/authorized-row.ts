@@ -1,33 +1,48 @@
 import { countLimit } from '../../model/count-limit.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { ApplicationsView, AuthorizedItem, DeviceItem } from '../models/applications.ts'
-import { badge, facts, lastUsed } from './facts.ts'
+import type { AuthorizedItem, DeviceItem } from '../models/applications.ts'
+import { badge, facts, labelled, lastUsed } from './facts.ts'
 import { formId } from './forms.ts'
 import { websiteLink } from './outside.ts'
+import { endForm, listRow } from './rows.ts'
 import { scopeIds } from './scopes.ts'
-import { section } from './section.ts'
 import { day } from './times.ts'
 
-/** Renders the applications that a user authorized. */
-export const authorizedSection = (view: ApplicationsView, frame: Frame): Html => {
-  const { authorized: texts } = frame.texts.applications
-  const isLong = view.authorized.items.length > 1 || view.authorized.first !== null
-  return html`${section(
-    {
-      id: 'authorized',
-      title: texts.title,
-      about: texts.about,
-      list: view.authorized,
-      row: (item) => row(item, frame),
-      empty: html`<p>${texts.none}</p><p>${texts.invite}</p>`,
-    },
-    frame,
-  )}
-${isLong ? revokeAll(view.revokeAllAction, frame) : ''}`
+/** Renders an authorized application as an entry of a list. `back` is the query of the list; undefined without selection. */
+export const authorizedRow = (
+  item: AuthorizedItem,
+  back: string | undefined,
+  frame: Frame,
+): Html => {
+  const { applications, facts: texts, list } = frame.texts
+  const used = lastUsed(frame, item)
+  return listRow({
+    pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
+    name: html`<bdi>${item.name}</bdi>`,
+    marks: [item.isVerified ? badge(texts.verified, 'good') : ''],
+    line: [
+      devices(item, frame),
+      used ? labelled(...used) : '',
+      item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
+      item.owner === null ? '' : labelled(texts.owner, html`<bdi>${item.owner}</bdi>`),
+      item.website === '' ? '' : websiteLink(item.website),
+      scopeIds(item.scopes, frame),
+    ],
+    act: endForm(
+      {
+        action: item.revokeAction,
+        label: applications.authorized.revoke,
+        name: applications.authorized.revokeNamed(item.name),
+        back,
+      },
+      frame,
+    ),
+  })
 }
 
-const revokeAll = (action: string, frame: Frame): Html => {
+/** Renders the form that revokes all authorized applications. */
+export const revokeAllForm = (action: string, frame: Frame): Html => {
   const { authorized: texts } = frame.texts.applications
   return html`<details class="danger">
 <summary>${texts.revokeAll}</summary>
@@ -39,30 +54,10 @@ ${formId(frame)}
 </details>`
 }
 
-const row = (item: AuthorizedItem, frame: Frame): Html => {
-  const { applications, facts: texts } = frame.texts
-  return html`<div class="name">
-<h3><bdi>${item.name}</bdi></h3>
-${item.isVerified ? badge(texts.verified, 'good') : ''}
-<form method="post" action="${item.revokeAction}">
-${formId(frame)}
-<button type="submit" class="quiet danger" aria-label="${applications.authorized.revokeNamed(item.name)}">${applications.authorized.revoke}</button>
-</form>
-</div>
-${facts([
-  item.owner === null ? undefined : [texts.owner, html`<bdi>${item.owner}</bdi>`],
-  item.website === '' ? undefined : [texts.website, websiteLink(item.website)],
-  item.grantedAt === null ? undefined : [texts.since, day(frame, item.grantedAt)],
-  lastUsed(frame, item),
-  [texts.permissions, scopeIds(item.scopes, frame)],
-])}
-${devices(item, frame)}`
-}
-
-const devices = (item: AuthorizedItem, frame: Frame): Html => {
+const devices = (item: AuthorizedItem, frame: Frame): Html | string => {
   const { authorized: texts } = frame.texts.applications
   const { devices, moreDevices } = item
-  if (devices.length === 0) return html``
+  if (devices.length === 0) return ''
   const count = devices.length + moreDevices
   const isCounted = count < countLimit
   const { moreThan } = frame.texts.facts

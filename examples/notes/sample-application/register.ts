@@ -1,0 +1,44 @@
+import type { AuthorizationServer, UserId } from 'svc-oauth2server'
+
+const name = 'Sample application'
+
+/** The part of the server that registers clients, which is also available in a transaction. */
+type Clients = Pick<AuthorizationServer, 'clients'>
+
+/**
+ * Registers the sample application for a user, unless the user has it already.
+ * @returns its client ID
+ */
+export const registerSample = async (
+  { clients }: Clients,
+  userId: UserId,
+  issuer: string,
+): Promise<string> => {
+  const redirectUri = callbackOf(issuer)
+  const { items } = await clients.ofOwner(userId, { after: null, limit: 100 })
+  const known = items.find(({ client }) => client.name === name && !client.isConfidential)?.client
+  if (known) {
+    // Later starts may use another BASE_URL. The port of a loopback address may differ from the registered one.
+    if (!known.redirectUris.map(withoutPort).includes(withoutPort(redirectUri)))
+      await clients.update(known.clientId, { redirectUris: [...known.redirectUris, redirectUri] })
+    return known.clientId
+  }
+  const { client } = await clients.create({
+    name,
+    description:
+      'Reads your notes and adds one. It shows every step of the authorization code flow.',
+    userId,
+    // A public client has no secret. PKCE proves that the program which redeems the code also requested it.
+    isConfidential: false,
+    redirectUris: [redirectUri],
+    defaultScopes: ['notes:read'],
+    optionalScopes: ['notes:write', 'user:email'],
+  })
+  return client.clientId
+}
+
+/** Returns the redirect URI of the sample application. */
+export const callbackOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/sample/callback`
+
+const withoutPort = (uri: string): string =>
+  uri.replace(/^(http:\/\/[^/:]+|http:\/\/\[[^\]]+\]):\d+/, '$1')

@@ -1,0 +1,49 @@
+/** Returns the offset of a time zone from UTC at a time, in milliseconds. */
+const offsetAt = (at: number, timeZone: string): number => {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(at)
+  const value = (type: Intl.DateTimeFormatPartTypes): number =>
+    Number(parts.find((part) => part.type === type)?.value)
+  const local = Date.UTC(
+    value('year'),
+    value('month') - 1,
+    value('day'),
+    value('hour'),
+    value('minute'),
+    value('second'),
+  )
+  return local - Math.floor(at / 1000) * 1000
+}
+
+/** Returns the time zone if this process knows it; otherwise UTC. */
+export const knownTimeZone = (name: string | undefined): string => {
+  if (name === undefined || name.length > 64) return 'UTC'
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return 'UTC'
+  }
+}
+
+/**
+ * Returns the last second of a day such as `2027-01-31` in a time zone, in milliseconds since the epoch. A page of the
+ * same time zone therefore shows this day. Returns NaN for an invalid day.
+ */
+export const endOfDay = (day: string, timeZone: string): number => {
+  const local = Date.parse(`${day}T23:59:59Z`)
+  // The calendar of JavaScript accepts days such as February 30 and moves them to the next month.
+  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 10) !== day) return Number.NaN
+  // The offset may change between the two times, so use the offset at the result.
+  const near = local - offsetAt(local, timeZone)
+  return local - offsetAt(near, timeZone)
+}

@@ -1,0 +1,23 @@
+/** The length of the shortest credential that the settings allow. */
+const shortest = 22
+const longest = 8_192
+
+/**
+ * Returns the parts of a pasted text that may be credentials: of a bare value, a header, a `curl` command, a URL, JSON, a
+ * line of a log. Credentials consist of letters, digits, dots, hyphens and underscores.
+ */
+export const credentialsIn = (pasted: string): readonly string[] => {
+  const text = pasted
+    .replaceAll(/%[0-9A-Fa-f]{2}/g, (code) => String.fromCharCode(Number(`0x${code.slice(1)}`)))
+    .replaceAll(/\\[nrt]/g, ' ')
+    // Chats and documents insert invisible characters, at which a long value may wrap.
+    .replaceAll(/\p{Cf}/gu, '')
+  const basic = [...text.matchAll(/\bBasic\s+([A-Za-z0-9+/]+={0,2})/gi)]
+  const decoded = basic.map(([, code = '']) => Buffer.from(code, 'base64').toString('latin1'))
+  // A terminal or an e-mail may have wrapped the value.
+  const unwrapped = text.replaceAll(/\s/g, '')
+  const whole = /^[\w.-]+$/.test(unwrapped) ? [unwrapped] : []
+  const parts = [text, ...decoded].flatMap((part) => part.match(/[A-Za-z0-9._-]+/g) ?? [])
+  const trimmed = [...parts, ...whole].map((part) => part.replaceAll(/^[._-]+|[._-]+$/g, ''))
+  return [...new Set(trimmed.filter(({ length }) => length >= shortest && length <= longest))]
+}

@@ -1,0 +1,38 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { ArrangedList } from '../models/list.ts'
+import { listCount, listForm, listPaging } from './list-form.ts'
+
+/** A list that users search, sort and filter. */
+export interface ArrangedSection<Item> {
+  readonly list: ArrangedList<Item>
+  readonly title: string
+  readonly row: (item: Item) => Html
+  /** The markup that replaces a list without any entry. */
+  readonly empty: Html
+  /** The button that acts on the selected entries, inside the form `selected`. */
+  readonly act?: Html
+}
+
+/** Renders the form that arranges a list, the number of its entries, one page of the list, and links to other pages. */
+export const arrangedSection = <Item>(
+  { list, title, row, empty, act }: ArrangedSection<Item>,
+  frame: Frame,
+): Html => {
+  const { list: texts } = frame.texts
+  if (list.searched === 0 && !list.hasMore) return html`<div class="empty">${empty}</div>`
+  return html`${listForm(list, frame)}
+<section class="list" aria-labelledby="list">
+<h2 id="list" tabindex="-1">${listCount(list, frame)}</h2>
+${list.hasMore ? html`<p class="hint">${texts.partial}</p>` : ''}
+${
+  list.items.length === 0
+    ? html`<div class="empty"><p>${texts.nothing}</p></div>`
+    : html`<ul class="items rows">
+${list.items.map((item) => html`<li>${row(item)}</li>`)}
+</ul>`
+}
+${list.items.length === 0 ? '' : act}
+${listPaging(list, title, frame)}
+</section>`
+}

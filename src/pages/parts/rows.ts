@@ -1,0 +1,51 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { formId } from './forms.ts'
+
+/** The ID of the form whose checkboxes are in the rows of a list. */
+export const selectionForm = 'selected'
+
+/** An entry of a list: the first line with its name and marks, and the second line with its facts. */
+export interface Row {
+  /** The value of the checkbox that selects the entry; undefined in a list without selection. */
+  readonly pick?: { readonly id: string; readonly label: string } | undefined
+  readonly name: Html
+  readonly marks?: readonly (Html | string)[]
+  /** The facts of the second line. An empty fact is omitted. */
+  readonly line: readonly (Html | string)[]
+  /** The form that ends the entry. */
+  readonly act?: Html
+}
+
+/** Renders an entry of a list in two lines. */
+export const listRow = ({ pick, name, marks = [], line, act }: Row): Html =>
+  html`${pick === undefined ? '' : html`<label class="pick"><input type="checkbox" name="id" value="${pick.id}" form="${selectionForm}" aria-label="${pick.label}"></label>`}<div class="name">
+<h3>${name}</h3>
+${marks.map((mark) => html`${mark} `)}
+</div>
+<div class="line">${line.map((fact) => (fact === '' ? '' : html`<div class="fact">${fact}</div> `))}</div>
+${act}`
+
+/** Renders the button of a row that ends the entry. `back` is the query of the list to which the user returns. */
+export const endForm = (
+  {
+    action,
+    fields = {},
+    label,
+    name,
+    back,
+  }: {
+    readonly action: string
+    readonly fields?: Readonly<Record<string, string>>
+    readonly label: string
+    /** The label for screen readers, with the name of the entry. */
+    readonly name: string
+    readonly back: string | undefined
+  },
+  frame: Frame,
+): Html => html`<form method="post" action="${action}">
+${formId(frame)}
+${Object.entries(fields).map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`)}
+${back === undefined ? '' : html`<input type="hidden" name="back" value="${back}">`}
+<button type="submit" class="quiet danger" aria-label="${name}">${label}</button>
+</form>`

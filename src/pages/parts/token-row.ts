@@ -1,0 +1,53 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { PersonalTokenItem } from '../models/applications.ts'
+import { badge, labelled, lastUsed } from './facts.ts'
+import { endForm, listRow } from './rows.ts'
+import { scopeIds } from './scopes.ts'
+import { daysUntil, time } from './times.ts'
+
+/** The number of days before the expiry of a token in which lists warn about it. */
+const soon = 7
+
+/** Renders a personal token as an entry of a list. `back` is the query of the list; undefined without selection. */
+export const tokenRow = (
+  token: PersonalTokenItem,
+  back: string | undefined,
+  frame: Frame,
+): Html => {
+  const { facts: texts, applications, list } = frame.texts
+  const { name } = token
+  const used = lastUsed(frame, token)
+  return listRow({
+    pick: back === undefined ? undefined : { id: String(token.id), label: list.select(name) },
+    name: html`<a href="${token.href}"><bdi>${name}</bdi></a>`,
+    marks: [
+      html`<code class="end" title="${texts.endsWith(token.lastFour)}" dir="ltr">…${token.lastFour}</code>`,
+      expiryBadge(token.expires, frame),
+    ],
+    line: [
+      used ? labelled(...used) : '',
+      labelled(texts.expires, token.expires === null ? texts.never : time(frame, token.expires)),
+      scopeIds(token.scopes, frame),
+    ],
+    act: endForm(
+      {
+        action: token.href,
+        fields: { delete: 'yes' },
+        label: applications.tokens.delete,
+        name: applications.tokens.deleteNamed(name),
+        back,
+      },
+      frame,
+    ),
+  })
+}
+
+/** Renders a label for an expired token, and for a token that expires within a week; nothing for other tokens. */
+export const expiryBadge = (expires: number | null, frame: Frame): Html | string => {
+  const { facts: texts } = frame.texts
+  if (expires === null) return ''
+  if (expires <= frame.now) return badge(texts.expired, 'bad')
+  const days = daysUntil(frame, expires)
+  return days.count > soon ? '' : badge(texts.expiresSoon(days.text), 'care')
+}

@@ -1,0 +1,32 @@
+import type { PageTemplate } from '../frame.ts'
+import { html } from '../html.ts'
+import { layout } from '../layout.ts'
+import type { ClientsView } from '../models/applications.ts'
+import { arrangedSection } from '../parts/arranged-section.ts'
+import { clientRow } from '../parts/client-row.ts'
+import { outcome } from '../parts/outcome.ts'
+
+/** The page that lists the applications that a user registered. */
+export const clientsPage: PageTemplate<ClientsView> = (view, frame) => {
+  const { clients: texts } = frame.texts.applications
+  return layout(
+    frame,
+    texts.title,
+    html`<div class="title">
+<h1>${texts.title}</h1>
+<a class="button" href="${view.newClient}">${texts.create}</a>
+</div>
+<p class="about">${texts.about}</p>
+${outcome(view, frame)}
+${arrangedSection(
+  {
+    list: view.clients,
+    title: texts.title,
+    row: (client) => clientRow(client, frame),
+    empty: html`<p>${texts.none}</p><p>${texts.invite}</p>`,
+  },
+  frame,
+)}`,
+    { place: { entry: 'clients' } },
+  )
+}

@@ -1,0 +1,178 @@
+import type { ArrangedList, ListFilter, ListOrder } from '../../../pages/models/list.ts'
+import type { Page } from '../../../store/contract/page.ts'
+import { pageSize } from './list-page.ts'
+import { searchedIn } from './search.ts'
+import type { SettingsRequest } from './settings-request.ts'
+
+/**
+ * The maximum number of entries that the server reads, searches and sorts for one page of a list. The time of a
+ * response therefore does not grow with longer lists.
+ */
+const windowSize = 1_000
+/** The maximum number of windows whose start is in the URL. */
+const maxWindows = 50
+
+/** How users can search, sort and filter a list. */
+export interface Arrangement<Entry> {
+  readonly idOf: (entry: Entry) => string
+  /** Returns the texts in which a search looks for a part, in lower case. */
+  readonly textsOf: (entry: Entry) => readonly string[]
+  /** The sort keys by the name of the order. Smaller keys come first, and the first order is the default. */
+  readonly orders: Readonly<Partial<Record<ListOrder, (entry: Entry) => string | number>>>
+  readonly filters: Readonly<Partial<Record<ListFilter, (entry: Entry) => boolean>>>
+  readonly scopesOf?: (entry: Entry) => readonly string[]
+}
+
+/** Reads the part of a list that the server searches and sorts for this request, in one query. */
+export const readWindow = <Entry>(
+  request: SettingsRequest,
+  read: (cursor: { readonly after: string | null; readonly limit: number }) => Promise<Page<Entry>>,
+): Promise<Page<Entry>> => read({ after: windowsIn(request).at(-1) ?? null, limit: windowSize })
+
+/** Searches, sorts and filters the entries of a window, and selects the requested page. */
+export const arranged = <Entry>(
+  request: SettingsRequest,
+  { items, next }: Page<Entry>,
+  arrangement: Arrangement<Entry>,
+): ArrangedList<Entry> => {
+  const { http, reader } = request
+  const { idOf, textsOf, scopesOf } = arrangement
+  const orders = Object.keys(arrangement.orders) as ListOrder[]
+  const filters = Object.keys(arrangement.filters) as ListFilter[]
+  const scopes = [...new Set(items.flatMap((entry) => scopesOf?.(entry) ?? []))].sort()
+  const asked = (name: string): string => searchedIn(request, name)
+  const sort = orders.find((order) => order === asked('sort')) ?? (orders[0] as ListOrder)
+  const chosen: ArrangedList<Entry>['chosen'] = {
+    q: asked('q').normalize('NFC'),
+    sort,
+    filter: filters.find((filter) => filter === asked('filter')) ?? '',
+    scope: scopes.find((scope) => scope === asked('scope')) ?? '',
+  }
+  const text = chosen.q.toLowerCase()
+  const passes = arrangement.filters[chosen.filter as ListFilter] ?? (() => true)
+  const keyOf = arrangement.orders[sort] ?? (() => 0)
+  const compare = placesIn(reader.locale)
+  const found = items
+    .filter(
+      (entry) =>
+        passes(entry) &&
+        (chosen.scope === '' || scopesOf?.(entry).includes(chosen.scope)) &&
+        (text === '' || textsOf(entry).some((one) => one.toLowerCase().includes(text))),
+    )
+    .map((entry): Placed<Entry> => ({ entry, place: [keyOf(entry), idOf(entry)] }))
+    .sort((a, b) => compare(a.place, b.place))
+  const windows = windowsIn(request)
+  const to = (windowsThen: readonly string[], anchor: Readonly<Record<string, string>>): string => {
+    const query = new URLSearchParams(
+      Object.entries({ ...chosen, sort: sort === orders[0] ? '' : sort }).filter(
+        ([, value]) => value !== '',
+      ),
+    )
+    for (const start of windowsThen) query.append('from', start)
+    for (const [name, value] of Object.entries(anchor)) query.set(name, value)
+    return query.size === 0 ? '' : `?${query}`
+  }
+  const { start, end } = slice(found, request, compare)
+  const shown = found.slice(start, end)
+  const link = (query: string): string => `${http.path}${query}#list`
+  const [first] = shown
+  const last = shown.at(-1)
+  const following =
+    end < found.length && last
+      ? to(windows, { after: anchorOf(last.place) })
+      : next !== null && to([...windows, next].slice(-maxWindows), {})
+  const preceding =
+    start > 0 && first
+      ? to(windows, { before: anchorOf(first.place) })
+      : windows.length > 0 && to(windows.slice(0, -1), { before: atEnd })
+  const [after, before] = [anchorIn(request, 'after'), anchorIn(request, 'before')]
+  return {
+    items: shown.map(({ entry }) => entry),
+    action: http.path,
+    chosen,
+    orders,
+    filters,
+    scopes,
+    found: found.length,
+    searched: items.length,
+    hasMore: next !== null || windows.length > 0,
+    previous: preceding === false ? null : link(preceding),
+    next: following === false ? null : link(following),
+    back: to(windows, { ...(after ? { after } : before ? { before } : {}) }),
+  }
+}
+
+/** Returns the query of a list page in a form field, without parameters that the page does not read. */
+export const backIn = (query: string | undefined): string => {
+  const kept = [...new URLSearchParams(query ?? '')].filter(([name]) => parameters.includes(name))
+  return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`
+}
+
+const parameters = ['q', 'sort', 'filter', 'scope', 'from', 'after', 'before']
+
+/** The position of an entry: its sort key, and its ID for entries with the same key. */
+type Place = readonly [key: string | number, id: string]
+
+interface Placed<Entry> {
+  readonly entry: Entry
+  readonly place: Place
+}
+
+type ComparePlaces = (a: Place, b: Place) => number
+
+const placesIn = (locale: string): ComparePlaces => {
+  const { compare } = new Intl.Collator(locale, { numeric: true })
+  const compareKeys = (a: string | number, b: string | number): number =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b))
+  return ([a, id], [b, other]) =>
+    compareKeys(a, b) || compare(id, other) || (id < other ? -1 : +(id > other))
+}
+
+/** The anchor behind the last entry of a window. */
+const atEnd = 'end'
+
+// An anchor is the position and not the number of an entry, so that deleted entries do not move the following pages.
+const anchorOf = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
+const placeOf = (anchor: string): Place | undefined => {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(anchor, 'base64url').toString())
+    if (!Array.isArray(place) || place.length !== 2) return undefined
+    const [key, id] = place as unknown[]
+    const isKey = typeof key === 'string' || typeof key === 'number'
+    return isKey && typeof id === 'string' ? [key, id] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const slice = <Entry>(
+  found: readonly Placed<Entry>[],
+  request: SettingsRequest,
+  compare: ComparePlaces,
+): { readonly start: number; readonly end: number } => {
+  const firstWhere = (isReached: (place: Place) => boolean): number => {
+    const index = found.findIndex(({ place }) => isReached(place))
+    return index === -1 ? found.length : index
+  }
+  const after = placeOf(anchorIn(request, 'after'))
+  const before = anchorIn(request, 'before')
+  const upTo = placeOf(before)
+  if (after) {
+    const start = firstWhere((place) => compare(place, after) > 0)
+    // Show the last page if every entry of the requested page was deleted.
+    if (start < found.length) return { start, end: start + pageSize }
+    return { start: Math.max(0, found.length - pageSize), end: found.length }
+  }
+  if (!upTo && before !== atEnd) return { start: 0, end: pageSize }
+  const end = upTo ? firstWhere((place) => compare(place, upTo) >= 0) : found.length
+  const start = Math.max(0, end - pageSize)
+  return { start, end: Math.max(end, start === 0 ? pageSize : end) }
+}
+
+const anchorIn = ({ http }: SettingsRequest, name: 'after' | 'before'): string =>
+  http.queryParameters().repeated(name)[0] ?? ''
+
+// The start of each window up to the current one, so that the user can go back.
+const windowsIn = ({ http }: SettingsRequest): readonly string[] =>
+  http.queryParameters().repeated('from').slice(-maxWindows)

@@ -1,0 +1,59 @@
+import type { ClientSummary } from '../../../store/contract/clients.ts'
+import { addresses } from './addresses.ts'
+import { type Arrangement, arranged, readWindow } from './arranged-list.ts'
+import { authorizedItem } from './list-items.ts'
+import { outcomeOf } from './list-outcome.ts'
+import { takeNotice } from './notice.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
+import { arrangementToWire, authorizedToWire } from './wire.ts'
+
+const arrangement: Arrangement<ClientSummary> = {
+  idOf: ({ clientId }) => clientId,
+  textsOf: ({ name, clientId }) => [name, clientId],
+  orders: {
+    name: ({ name }) => name,
+    newest: ({ createdAt }) => -createdAt,
+    oldest: ({ createdAt }) => createdAt,
+  },
+  filters: {
+    verified: ({ isVerified }) => isVerified,
+    disabled: ({ isDisabled }) => isDisabled,
+  },
+}
+
+/** Lists the applications that the user authorized. */
+export const showAuthorized = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server, signedIn } = request
+  const { id: userId } = signedIn.user
+  await server.operations.flushTokenUses()
+  const window = await readWindow(request, (cursor) =>
+    server.authorizedApplications.summariesOf(userId, cursor),
+  )
+  const list = arranged(request, window, arrangement)
+  const applications = await server.authorizedApplications.among(
+    userId,
+    list.items.map(({ clientId }) => clientId),
+  )
+  const notice = await takeNotice(request)
+  const to = addresses(server.ui)
+  const view = {
+    authorized: { ...list, items: applications.map((item) => authorizedItem(item, request)) },
+    revokeSelected: to.selectedApplications,
+    revokeAllAction: to.revokeAll,
+    ...outcomeOf(request, notice, refused),
+  }
+  const json = () => ({
+    authorized: applications.map((item) => authorizedToWire(item, server.scopes)),
+    ...arrangementToWire(list),
+  })
+  return respond(request, 'authorized', { view, json, refused })
+}
+
+export const authorizedPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/`,
+  show: showAuthorized,
+})

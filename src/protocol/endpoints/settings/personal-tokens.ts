@@ -1,0 +1,75 @@
+import type { PersonalTokenSummary } from '../../../store/contract/tokens.ts'
+import { addresses } from './addresses.ts'
+import { type Arrangement, arranged, readWindow } from './arranged-list.ts'
+import { tokenItem } from './list-items.ts'
+import { outcomeOf } from './list-outcome.ts'
+import { takeNotice } from './notice.ts'
+import { type Refused, respond, settingsPage } from './settings-page.ts'
+import type { SettingsRequest } from './settings-request.ts'
+import { arrangementToWire, personalTokenToWire } from './wire.ts'
+
+/** The period before its expiry in which a token counts as expiring, in milliseconds. */
+const soon = 604_800_000
+/** The sort key of tokens that never expire, which come last. */
+const latest = Number.MAX_SAFE_INTEGER
+
+const arrangementOf = ({ server }: SettingsRequest): Arrangement<PersonalTokenSummary> => {
+  const now = server.clock()
+  const endsWithin = (from: number, to: number) => (token: PersonalTokenSummary) =>
+    token.expires !== null && token.expires > from && token.expires <= to
+  return {
+    idOf: ({ id }) => String(id),
+    textsOf: ({ name }) => [name],
+    orders: {
+      newest: ({ id }) => -id,
+      oldest: ({ id }) => id,
+      name: ({ name }) => name,
+      expires: ({ expires }) => expires ?? latest,
+      used: ({ lastUsedAt }) => -(lastUsedAt ?? 0),
+      unused: ({ lastUsedAt, createdAt }) => lastUsedAt ?? createdAt,
+    },
+    filters: {
+      never_used: ({ lastUsedAt }) => lastUsedAt === null,
+      expiring: endsWithin(now, now + soon),
+      expired: endsWithin(0, now),
+      no_expiry: ({ expires }) => expires === null,
+    },
+    scopesOf: ({ scopes }) => server.scopes.visible(scopes),
+  }
+}
+
+/** Lists the personal tokens of the user. */
+export const showPersonalTokens = async (
+  request: SettingsRequest,
+  refused?: Refused,
+): Promise<Response> => {
+  const { server, signedIn } = request
+  const { id: userId } = signedIn.user
+  await server.operations.flushTokenUses()
+  const window = await readWindow(request, (cursor) =>
+    server.personalTokens.summariesOf(userId, cursor),
+  )
+  const list = arranged(request, window, arrangementOf(request))
+  const tokens = await server.personalTokens.among(
+    userId,
+    list.items.map(({ id }) => id),
+  )
+  const notice = await takeNotice(request)
+  const to = addresses(server.ui)
+  const view = {
+    tokens: { ...list, items: tokens.map((token) => tokenItem(token, request)) },
+    newToken: to.newToken,
+    deleteSelected: to.selectedTokens,
+    ...outcomeOf(request, notice, refused),
+  }
+  const json = () => ({
+    personal_tokens: tokens.map(personalTokenToWire),
+    ...arrangementToWire(list),
+  })
+  return respond(request, 'personalTokens', { view, json, refused })
+}
+
+export const personalTokensPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/`,
+  show: showPersonalTokens,
+})

@@ -1,0 +1,51 @@
+import { InvalidField } from '../../../model/invalid-field.ts'
+import { selection } from '../../openapi/schemas/applications.ts'
+import { addresses } from './addresses.ts'
+import { backIn } from './arranged-list.ts'
+import { listIn } from './form.ts'
+import { pageSize } from './list-page.ts'
+import { respond, settingsPage } from './settings-page.ts'
+
+/** Asks before it revokes several authorized applications, and revokes them. */
+export const selectedApplicationsPage = settingsPage({
+  path: ({ settingsPrefix }) => `${settingsPrefix}/applications/authorized/selected/`,
+  async show(request, refused) {
+    const { http, server, signedIn } = request
+    const params = refused?.params ?? http.queryParameters()
+    const chosen = await server.authorizedApplications.among(
+      signedIn.user.id,
+      listIn(params, 'id').slice(0, pageSize),
+    )
+    const to = addresses(server.ui)
+    const back = backIn(params.repeated('back')[0])
+    const entries = chosen.map(({ client, scopes }) => ({
+      id: client.clientId,
+      name: client.name,
+      detail: server.scopes.visible(scopes).join(' '),
+    }))
+    const view = {
+      kind: 'applications' as const,
+      action: to.selectedApplications,
+      cancel: `${to.authorized}${back}`,
+      back,
+      entries,
+      problem: refused?.problem,
+    }
+    const json = () => ({ selected: entries.map(({ id, name }) => ({ id, name })) })
+    return respond(request, 'endSelected', { view, json, refused })
+  },
+  form: selection,
+  async change({ server, signedIn, texts }, params) {
+    const ids = [...new Set(listIn(params, 'id'))].slice(0, pageSize)
+    if (ids.length === 0)
+      throw new InvalidField('id', 'id must contain at least one ID.', { problem: 'other' })
+    let count = 0
+    for (const clientId of ids)
+      if (await server.authorizedApplications.revoke(signedIn.user.id, clientId)) count += 1
+    const back = backIn(params.optional('back'))
+    return {
+      location: `${addresses(server.ui).authorized}${back}`,
+      notice: { done: texts.done.revokedSome(count) },
+    }
+  },
+})

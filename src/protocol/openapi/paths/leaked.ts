@@ -1,0 +1,23 @@
+import type { Described } from '../described.ts'
+import { named, type Parts } from '../schema.ts'
+import { change, inQuery, look } from './settings-operation.ts'
+
+/** Describes the page on which users look up and end leaked credentials. */
+export const leakedPaths = (server: Described): Parts => ({
+  [`${server.settings.settingsPrefix}/leaked/`]: {
+    get: look(server, {
+      id: 'showLeaked',
+      summary: 'Returns the credentials that the user looked up',
+      query: [inQuery('found', 'The reference of an earlier response.')],
+      response: [200, 'The credentials; none without a reference.', named('Leaked')],
+    }),
+    post: change(server, {
+      id: 'handleLeaked',
+      summary: 'Looks up a leaked credential, or acts on it',
+      finds: true,
+      isLimited: true,
+      body: named('LeakedForm'),
+      response: [200, 'The found credentials, in their state after the act.', named('Leaked')],
+    }),
+  },
+})

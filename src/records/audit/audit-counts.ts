@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { AuditEvent } from '../../model/audit-event.ts'
+import type { LogSink } from '../../model/log.ts'
+import { isCounted } from '../../model/routine-count.ts'
+import type { WrittenCount } from '../../store/contract/audit-counts.ts'
+import type { Store } from '../../store/store.ts'
+
+const hour = 3_600_000
+/** Milliseconds for which events are counted before the counts are written together. */
+const flushDelay = 1_000
+/** The number of counts in memory from which new counts get rows of their own. */
+const maxCounts = 10_000
+/** The maximum number of counts that wait while the store is unavailable. */
+const maxWaiting = 20_000
+/** The number of counts per statement, which blocks other writers of SQLite. */
+const batchSize = 200
+/** The maximum time in milliseconds for which a page waits until the counts are written. */
+const maxPageWait = 20
+
+type Counting = { -readonly [Name in keyof WrittenCount]: WrittenCount[Name] }
+
+/**
+ * Counts routine events in memory, and writes the counts once a second. Each process writes the totals of its own rows.
+ * Therefore, it can repeat a write, and no process waits for the lock of another one.
+ */
+export class AuditCounts {
+  readonly #store: Pick<Store, 'auditCounts'>
+  readonly #log: LogSink
+  readonly #newWriter: () => number
+  #writer: number
+  #hour = 0
+  #counts = new Map<string, Counting>()
+  #changed = new Set<Counting>()
+  #lost = 0
+  #writing: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param newWriter returns a random number, which distinguishes the rows of this process */
+  constructor(store: Pick<Store, 'auditCounts'>, log: LogSink, newWriter: () => number) {
+    this.#store = store
+    this.#log = log
+    this.#newWriter = newWriter
+    this.#writer = newWriter()
+  }
+
+  /** Counts an event. Ignores events that are not routine events of clients. */
+  add(event: AuditEvent): void {
+    if (!isCounted(event)) return
+    this.#later()
+    const counting = this.#countOf(event)
+    if (this.#changed.size >= maxWaiting && !this.#changed.has(counting)) {
+      this.#lost += 1
+      return
+    }
+    counting.count += 1
+    this.#changed.add(counting)
+  }
+
+  /** Waits for a write in progress, and then writes the changed counts. The promise never rejects. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    // A failing log must not end the process or block the next write.
+    this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined)
+    return this.#writing
+  }
+
+  /** Writes the counts before a page reads them. Stops waiting after `maxPageWait`. */
+  async flushBriefly(): Promise<void> {
+    if (this.#changed.size > 0) await Promise.race([this.flush(), pause(maxPageWait)])
+  }
+
+  /** Writes the counts for the last time. Counts that the store rejects are lost. The promise never rejects. */
+  async close(): Promise<void> {
+    await this.flush()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #countOf(event: AuditEvent): Counting {
+    const at = event.at - (event.at % hour)
+    // A new row needs a new writer, because a write replaces the count of the writer's former row.
+    if (at !== this.#hour || this.#counts.size >= maxCounts) {
+      this.#hour = at
+      this.#counts = new Map()
+      this.#writer = this.#newWriter()
+    }
+    const { event: name, clientId, userId } = event
+    const grantType = grantOf(event)
+    const key = JSON.stringify([name, grantType, clientId, userId])
+    const counting = this.#counts.get(key) ?? {
+      at,
+      event: name,
+      grantType,
+      clientId: clientId ?? '',
+      userId,
+      writer: this.#writer,
+      count: 0,
+    }
+    this.#counts.set(key, counting)
+    return counting
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
+  }
+
+  async #write(): Promise<void> {
+    const counts = [...this.#changed]
+    this.#changed = new Set()
+    for (let first = 0; first < counts.length; first += batchSize) {
+      try {
+        await this.#store.auditCounts.put(counts.slice(first, first + batchSize))
+      } catch (error) {
+        for (const counting of counts.slice(first)) this.#changed.add(counting)
+        this.#later()
+        this.#report(error)
+        return
+      }
+    }
+    if (this.#lost > 0) this.#report()
+  }
+
+  #report(failure?: unknown): void {
+    const lost = this.#lost
+    this.#lost = 0
+    this.#log({
+      level: 'warn',
+      event: 'audit.late',
+      message: 'The counts of routine events could not be written; the next attempt follows.',
+      lost,
+      ...(failure !== undefined && { error: failure }),
+    })
+  }
+}
+
+const grantOf = (event: AuditEvent): string => {
+  if (event.event === 'token.refreshed') return 'refresh_token'
+  return event.event === 'token.issued' ? (event.details.grant ?? '') : ''
+}

@@ -1,0 +1,143 @@
+import { digestOf } from '../../crypto/digest.ts'
+import { InvalidField } from '../../model/invalid-field.ts'
+import type { UserId } from '../../model/user.ts'
+import type { StoredToken } from '../../store/contract/tokens.ts'
+import type { Store } from '../../store/store.ts'
+import { ofToken } from '../audit/audit-trail.ts'
+import { Clients } from '../clients/clients.ts'
+import type { RecordsContext } from '../context.ts'
+import { accessClaims } from '../seals/claims.ts'
+import { TransientValues } from '../transient-values.ts'
+import { Users } from '../users/users.ts'
+import { checkRoom } from './personal-tokens.ts'
+import { endingOfRow } from './token-ending.ts'
+import { sealedToken } from './token-row.ts'
+
+/**
+ * Milliseconds for which a deletion can be undone: the ten seconds that pages promise, and two seconds for the request.
+ */
+const undoPeriod = 12_000
+
+/** The deleted personal tokens of a user. */
+export interface Ended {
+  readonly names: readonly string[]
+  /** The ID with which `restore` restores the tokens. */
+  readonly undo: string
+}
+
+/** A deleted personal token: the row of its value, and the rows of former values that were still valid. */
+interface Kept {
+  readonly name: string
+  readonly rows: readonly StoredToken[]
+}
+
+interface KeptTokens {
+  readonly userId: UserId
+  readonly tokens: readonly Kept[]
+}
+
+/**
+ * Deletes personal tokens so that their user can restore them for a few seconds. The rows are deleted immediately, so
+ * that every node refuses the tokens. Until the period ends, a sealed short-lived value contains their sealed rows.
+ */
+export class EndedTokens {
+  readonly #context: RecordsContext
+  readonly #kept: TransientValues<KeptTokens>
+
+  constructor(context: RecordsContext) {
+    this.#context = context
+    this.#kept = new TransientValues('ended_tokens', context)
+  }
+
+  /** Deletes those tokens with these IDs that belong to the user. */
+  async end(userId: UserId, ids: readonly number[]): Promise<Ended> {
+    const { store, turns, clock, removed } = this.#context
+    const tokens = await turns.transaction(store, `user ${userId}`, async (tx) => {
+      const ended: Kept[] = []
+      // Delete in the order of the IDs, so that two requests do not deadlock.
+      for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+        const kept = await this.#end(userId, id, tx)
+        if (kept) ended.push(kept)
+      }
+      return ended
+    })
+    for (const { rows } of tokens)
+      if (rows[0]) await removed({ kind: 'client', key: rows[0].fields.clientKey })
+    const undo = await this.#kept.put({ userId, tokens }, clock() + undoPeriod)
+    return { names: tokens.map(({ name }) => name), undo }
+  }
+
+  /**
+   * Restores deleted tokens with their IDs, values, expiry and last use.
+   * @param most the maximum number of personal tokens of the user
+   * @returns the number of restored tokens; 0 if the period has ended, or the tokens were already restored
+   * @throws InvalidField if the user has too many tokens in the meantime; the tokens can still be restored
+   */
+  async restore(userId: UserId, undo: string, most: number): Promise<number> {
+    const { store, turns, clock } = this.#context
+    const kept = await this.#kept.take(undo)
+    if (kept?.userId !== userId) return 0
+    try {
+      return await turns.transaction(store, `user ${userId}`, async (tx) => {
+        let restored = 0
+        for (const token of kept.tokens) {
+          await checkRoom({ userId, most }, { ...this.#context, store: tx })
+          if (await this.#restore(token, tx)) restored += 1
+        }
+        return restored
+      })
+    } catch (error) {
+      if (error instanceof InvalidField) await this.#kept.set(undo, kept, clock() + undoPeriod)
+      throw error
+    }
+  }
+
+  async #end(userId: UserId, id: number, tx: Store): Promise<Kept | undefined> {
+    const { clock, audit } = this.#context
+    const token = await tx.tokens.find(id)
+    if (!token) return undefined
+    // Lock the client before its tokens, as a rotation does.
+    await tx.clients.find(token.fields.clientId)
+    const row = await tx.tokens.personal(id, clock())
+    const earliest = await new Users({ ...this.#context, store: tx }).earliestRow(userId)
+    const isOwn = row?.fields.userId === userId && row.fields.createdAt >= earliest
+    if (!isOwn || row.fields.isInternal) return undefined
+    const { name, previousExpires: _, ...own } = row
+    const former = (await tx.tokens.ofClient(row.fields.clientId)).filter(
+      ({ successorId }) => successorId === id,
+    )
+    await tx.clients.delete(row.fields.clientId, clock())
+    for (const { fields } of [...former, own]) {
+      await tx.tokens.deleteChildren(fields.id)
+      await tx.tokens.delete(fields.id)
+    }
+    const details = { ending: endingOfRow(row, this.#context.keys) }
+    await audit.add(tx, 'personal_token.deleted', { ...ofToken(row.fields, name), details })
+    return { name, rows: [own, ...former] }
+  }
+
+  // The rows of the deleted client will be removed, so the tokens get a new client, and new seals with its key.
+  async #restore({ name, rows }: Kept, tx: Store): Promise<boolean> {
+    const { audit } = this.#context
+    const context = { ...this.#context, store: tx }
+    const [own] = rows
+    if (!own || own.fields.userId === null) return false
+    const { userId, scopes } = own.fields
+    const client = await new Clients(context).insertPersonal(name, userId, scopes)
+    const { clientId, clientKey } = client
+    for (const { fields, accessDigest, accessToken: sealed, successorId, lastUse } of rows) {
+      const claims = accessClaims(accessDigest, fields, successorId)
+      const accessToken = context.keys.open('token', sealed, claims)
+      if (accessToken === undefined || digestOf('access_token', accessToken) !== accessDigest)
+        return false
+      const data = { fields: { ...fields, clientId, clientKey }, accessToken, refreshToken: null }
+      await tx.tokens.restore(fields.id, sealedToken(context, data, successorId))
+      if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
+    }
+    await audit.add(tx, 'personal_token.restored', {
+      ...ofToken({ ...own.fields, clientId }, name),
+      details: {},
+    })
+    return true
+  }
+}
