@@ -33,7 +33,7 @@ export const openidMembers = {
   default_max_age: member(z.int().min(0).max(maxSeconds), 'a number of seconds'),
   require_auth_time: flag,
   post_logout_redirect_uris: member(
-    z.array(z.string().refine(isPostLogoutRedirectUri)).max(maxPostLogoutRedirectUris),
+    z.array(z.string().refine(isPostLogoutRedirectUri)).max(maxPostLogoutRedirectUris).readonly(),
     `an array of at most ${maxPostLogoutRedirectUris} https URLs`,
   ),
   backchannel_logout_uri: member(address.refine(isAddress), 'an https URL without a fragment'),

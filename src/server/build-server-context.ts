@@ -3,6 +3,7 @@ import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { FoundToken } from '../model/token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
+import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
@@ -89,6 +90,7 @@ export const buildServerContext = (
       claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
+    logouts: new ClientLogouts(() => server),
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
     resources: prepared.resources,
     limits: context.limits,

@@ -2,6 +2,7 @@ import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
 import type { AuditCountStore } from './contract/audit-counts.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
+import type { ClientLoginStore } from './contract/client-logins.ts'
 import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
 import type { SealedStore } from './contract/sealed.ts'
@@ -24,6 +25,7 @@ export interface Store {
   readonly consents: ConsentStore
   readonly users: UserStore
   readonly sessions: SessionStore
+  readonly clientLogins: ClientLoginStore
   readonly userData: UserDataStore
   readonly removals: RemovalStore
   readonly sweeperNotes: SweeperNoteStore

@@ -6,7 +6,7 @@ import { readPage, root } from './markdown.ts'
 /** The rows of the table: standard, part, sources, tests. */
 const rows = [...readPage('docs/standards.md').matchAll(/^\| (.*) \|$/gm)]
   .map(([, cells = '']) => cells.split(' | '))
-  .filter(([first = '']) => /^\[(?:RFC|OpenID) /.test(first))
+  .filter(([first = '']) => /^\[(?:RFC|OpenID|OAuth 2\.0) /.test(first))
 
 const filesIn = (cell = ''): readonly string[] =>
   [...cell.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => posix.join('docs', target))

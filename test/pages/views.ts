@@ -281,6 +281,18 @@ export const sampleViews = (
       problem: undefined,
     },
     deviceDone: { client: outside('Photo Frame'), allowed: true },
+    formPost: {
+      action: 'https://client.example/cb',
+      fields: [{ name: 'state', value: outside('xyz') }],
+    },
+    logout: {
+      action: '/oauth/logout',
+      request: 'sealed',
+      client: outside('Photo Printer'),
+      user: outside('ada@example.org'),
+      problem: undefined,
+    },
+    loggedOut: { back: 'https://client.example/' },
     error: {
       error: outside('invalid_request'),
       description: outside('The redirect_uri is not registered for this client.'),

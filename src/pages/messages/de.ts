@@ -372,6 +372,21 @@ export const de: Messages = {
     othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
     alone: 'Du bist nirgendwo sonst angemeldet.',
   },
+  formPost: {
+    title: 'Weiter zur Anwendung',
+    sentence: 'Wenn sich die Anwendung nicht von selbst öffnet, klicke auf den Knopf.',
+    submit: 'Weiter',
+  },
+  logout: {
+    title: 'Abmelden?',
+    asks: (client: string) => `${client} möchte dich abmelden.`,
+    user: 'Du bist angemeldet als',
+    submit: 'Abmelden',
+    stay: 'Angemeldet bleiben',
+    doneTitle: 'Du bist abgemeldet',
+    done: 'Du bist hier nicht mehr angemeldet.',
+    back: 'Zurück zur Anwendung',
+  },
   userLinks: {
     reset_password: {
       title: 'Passwort vergessen?',

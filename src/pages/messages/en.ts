@@ -372,6 +372,21 @@ export const en = {
     alone: 'You are not logged in anywhere else.',
   },
   /** Pages with which a user requests and opens a link by e-mail. */
+  formPost: {
+    title: 'Continue to the application',
+    sentence: 'If the application does not open by itself, press the button.',
+    submit: 'Continue',
+  },
+  logout: {
+    title: 'Log out?',
+    asks: (client: string) => `${client} wants to log you out.`,
+    user: 'You are logged in as',
+    submit: 'Log out',
+    stay: 'Stay logged in',
+    doneTitle: 'You are logged out',
+    done: 'You are no longer logged in here.',
+    back: 'Return to the application',
+  },
   userLinks: {
     reset_password: {
       title: 'Forgot your password?',

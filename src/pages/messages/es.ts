@@ -369,6 +369,21 @@ export const es: Messages = {
     othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
     alone: 'No has iniciado sesión en ningún otro lugar.',
   },
+  formPost: {
+    title: 'Continuar a la aplicación',
+    sentence: 'Si la aplicación no se abre por sí sola, pulsa el botón.',
+    submit: 'Continuar',
+  },
+  logout: {
+    title: '¿Cerrar sesión?',
+    asks: (client: string) => `${client} quiere cerrar tu sesión.`,
+    user: 'Has iniciado sesión como',
+    submit: 'Cerrar sesión',
+    stay: 'Mantener la sesión',
+    doneTitle: 'Has cerrado sesión',
+    done: 'Ya no tienes una sesión abierta aquí.',
+    back: 'Volver a la aplicación',
+  },
   userLinks: {
     reset_password: {
       title: '¿Has olvidado tu contraseña?',

@@ -374,6 +374,21 @@ export const fr: Messages = {
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
   },
+  formPost: {
+    title: 'Continuer vers l’application',
+    sentence: 'Si l’application ne s’ouvre pas d’elle-même, appuyez sur le bouton.',
+    submit: 'Continuer',
+  },
+  logout: {
+    title: 'Se déconnecter ?',
+    asks: (client: string) => `${client} souhaite vous déconnecter.`,
+    user: 'Session ouverte avec le compte',
+    submit: 'Se déconnecter',
+    stay: 'Rester connecté',
+    doneTitle: 'Vous êtes déconnecté',
+    done: 'Vous n’êtes plus connecté ici.',
+    back: 'Revenir à l’application',
+  },
   userLinks: {
     reset_password: {
       title: 'Mot de passe oublié ?',

@@ -365,6 +365,21 @@ export const it: Messages = {
     othersAbout: 'Tutti i browser tranne questo vengono disconnessi.',
     alone: 'Non hai effettuato l’accesso da nessun’altra parte.',
   },
+  formPost: {
+    title: 'Continua verso l’applicazione',
+    sentence: 'Se l’applicazione non si apre da sola, premi il pulsante.',
+    submit: 'Continua',
+  },
+  logout: {
+    title: 'Uscire?',
+    asks: (client: string) => `${client} vuole disconnetterti.`,
+    user: 'Hai effettuato l’accesso come',
+    submit: 'Esci',
+    stay: 'Resta connesso',
+    doneTitle: 'Sei uscito',
+    done: 'Non sei più connesso qui.',
+    back: 'Torna all’applicazione',
+  },
   userLinks: {
     reset_password: {
       title: 'Password dimenticata?',

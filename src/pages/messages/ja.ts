@@ -365,6 +365,21 @@ export const ja: Messages = {
     othersAbout: 'このブラウザ以外のすべてのブラウザからログアウトします。',
     alone: 'ほかの場所ではログインしていません。',
   },
+  formPost: {
+    title: 'アプリケーションに進む',
+    sentence: 'アプリケーションが自動的に開かない場合は、ボタンを押してください。',
+    submit: '続ける',
+  },
+  logout: {
+    title: 'ログアウトしますか？',
+    asks: (client: string) => `${client}があなたのログアウトを求めています。`,
+    user: 'ログイン中のアカウント：',
+    submit: 'ログアウト',
+    stay: 'ログインしたままにする',
+    doneTitle: 'ログアウトしました',
+    done: 'ここでのログインは終了しました。',
+    back: 'アプリケーションに戻る',
+  },
   userLinks: {
     reset_password: {
       title: 'パスワードをお忘れですか？',

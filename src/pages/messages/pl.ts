@@ -384,6 +384,21 @@ export const pl: Messages = {
     othersAbout: 'Wszystkie przeglądarki poza tą zostaną wylogowane.',
     alone: 'Nie masz innych aktywnych sesji.',
   },
+  formPost: {
+    title: 'Przejście do aplikacji',
+    sentence: 'Jeśli aplikacja nie otworzy się sama, naciśnij przycisk.',
+    submit: 'Kontynuuj',
+  },
+  logout: {
+    title: 'Wylogować się?',
+    asks: (client: string) => `${client} chce Cię wylogować.`,
+    user: 'Zalogowano jako',
+    submit: 'Wyloguj się',
+    stay: 'Nie wylogowuj',
+    doneTitle: 'Wylogowano',
+    done: 'Twoja sesja tutaj została zakończona.',
+    back: 'Wróć do aplikacji',
+  },
   userLinks: {
     reset_password: {
       title: 'Nie pamiętasz hasła?',

@@ -367,6 +367,21 @@ export const pt: Messages = {
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
   },
+  formPost: {
+    title: 'Continuar para o aplicativo',
+    sentence: 'Se o aplicativo não abrir sozinho, pressione o botão.',
+    submit: 'Continuar',
+  },
+  logout: {
+    title: 'Sair?',
+    asks: (client: string) => `${client} quer encerrar a sua sessão.`,
+    user: 'Você entrou como',
+    submit: 'Sair',
+    stay: 'Continuar conectado',
+    doneTitle: 'Você saiu',
+    done: 'Você não está mais conectado aqui.',
+    back: 'Voltar ao aplicativo',
+  },
   userLinks: {
     reset_password: {
       title: 'Esqueceu a senha?',

@@ -331,6 +331,21 @@ export const zh: Messages = {
     othersAbout: '除此浏览器外，所有浏览器都将退出登录。',
     alone: '你没有在其他地方登录。',
   },
+  formPost: {
+    title: '继续前往应用',
+    sentence: '如果应用没有自动打开，请按此按钮。',
+    submit: '继续',
+  },
+  logout: {
+    title: '要退出登录吗？',
+    asks: (client: string) => `${client}请求让你退出登录。`,
+    user: '当前登录账号：',
+    submit: '退出登录',
+    stay: '保持登录',
+    doneTitle: '你已退出登录',
+    done: '你已不再登录此处。',
+    back: '返回应用',
+  },
   userLinks: {
     reset_password: {
       title: '忘记密码？',

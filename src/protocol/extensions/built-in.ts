@@ -8,6 +8,7 @@ import { introspection } from './introspection.ts'
 import { issuerIdentification } from './issuer-identification.ts'
 import { leakReports } from './leak-reports.ts'
 import { openidConnect } from './openid-connect.ts'
+import { openidConnectLogout } from './openid-connect-logout.ts'
 import { pkce } from './pkce.ts'
 import { protectedResourceMetadata } from './protected-resource-metadata.ts'
 import { publishedKeys } from './published-keys.ts'
@@ -29,6 +30,7 @@ export const builtInExtensions: readonly Extension[] = [
   introspection,
   publishedKeys,
   openidConnect,
+  openidConnectLogout,
   deviceAuthorization,
   dynamicClientRegistration,
   clientIdMetadataDocuments,

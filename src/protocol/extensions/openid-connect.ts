@@ -20,6 +20,7 @@ import {
   sealedGrant,
 } from '../openid/openid-request.ts'
 import { type RequestedClaims, requestedClaims } from '../openid/requested-claims.ts'
+import { sidOf } from '../openid/sid.ts'
 import { userinfoEndpoint } from '../openid/userinfo.ts'
 import type { TokenIssue } from '../plug-ins/extension.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
@@ -83,6 +84,29 @@ const grantOf = async (
   const authorization = await server.store.authorizations.find(authorizationId)
   const grant = openGrant(authorization?.code?.extensions, owner, server)
   return grant && { ...grant, nonce: undefined }
+}
+
+/** Stores that the client learned about the session, so that the client can be told about the logout. */
+const noteLogin = async (
+  { clientKey, userId, authorizationId, scopes }: Token,
+  { session }: OpenIdGrant,
+  { redemption }: TokenIssue,
+  { store, clock, settings, sessions, logouts }: ServerContext,
+): Promise<void> => {
+  if (redemption.type !== 'user' || userId === null || authorizationId === null) return
+  await store.clientLogins.insert({
+    session,
+    sid: sidOf(session),
+    clientKey,
+    userId,
+    authorizationId,
+    isOffline: scopes.includes(offlineAccessScope.id),
+    expiresAt: clock() + settings.sessionExpiresIn * 1000,
+  })
+  // The session may have ended since the tokens were issued, and nobody looks for this login then.
+  const { sessionId = null } = redemption.under ?? {}
+  if (sessionId !== null && !(await sessions.isAlive(sessionId)))
+    await logouts.sessionsEnded(userId)
 }
 
 /** Returns the subject in an ID token that the client sent as a hint. @throws OAuthError `invalid_request` */
@@ -159,6 +183,7 @@ export const openidConnect: Extension = {
     if (!isForUser || token.userId === null || !asksForLogin(token.scopes)) return undefined
     const { client } = redemption
     const grant = await grantOf(token, issue, server)
+    if (grant) await noteLogin(token, grant, issue, server)
     const { userId, scopes } = token
     const bound = { accessToken }
     return { id_token: await createIdToken({ client, userId, scopes, grant, bound }, server) }

@@ -7,6 +7,7 @@ import type { Configuration, ServerContext } from '../server-context.ts'
 import { subjectFor } from '../subject.ts'
 import { claimsOfUser } from './claims-of-user.ts'
 import type { OpenIdGrant } from './openid-request.ts'
+import { sidOf } from './sid.ts'
 
 /** The facts that an ID token contains. */
 export interface AboutLogin {
@@ -32,7 +33,7 @@ export const createIdToken = async (
 ): Promise<string> => {
   const algorithm = idTokenAlgorithmOf(client, server)
   const now = Math.floor(server.clock() / 1000)
-  const { nonce, authTime, amr, acr, sid } = grant ?? {}
+  const { nonce, authTime, amr, acr, session } = grant ?? {}
   const { accessToken, code } = bound
   const claims = {
     ...(await requestedInIdToken({ userId, scopes, grant }, server)),
@@ -45,7 +46,7 @@ export const createIdToken = async (
     nonce,
     acr,
     amr,
-    sid,
+    sid: session === undefined ? undefined : sidOf(session),
     at_hash: accessToken === undefined ? undefined : leftHalf(accessToken, algorithm),
     c_hash: code === undefined ? undefined : leftHalf(code, algorithm),
   }

@@ -6,7 +6,6 @@ import type { Parameters } from '../../model/parameters.ts'
 import type { UserId } from '../../model/user.ts'
 import type { Keys } from '../server-context.ts'
 import { type RequestedClaims, requestedClaims } from './requested-claims.ts'
-import { sidOf } from './sid.ts'
 
 /** The name under which the values of this directory are stored with a request and with a code. */
 export const extensionName = 'openid-connect'
@@ -31,8 +30,8 @@ export interface OpenIdGrant extends Omit<OpenIdRequest, 'maxAge' | 'idTokenHint
   readonly authTime?: number | undefined
   readonly amr?: readonly string[] | undefined
   readonly acr?: string | undefined
-  /** The identifier of the session in ID tokens and logout tokens. */
-  readonly sid?: string | undefined
+  /** The public ID of the session. */
+  readonly session: string
 }
 
 const maxNonceLength = 1_024
@@ -80,7 +79,7 @@ export const sealedGrant = (
     authTime: loggedInAt === null ? undefined : Math.floor(loggedInAt / 1000),
     amr,
     acr,
-    sid: sidOf(signedIn),
+    session: signedIn.sessionId,
   }
   return keys.seal('row', JSON.stringify(grant), grantClaims(client.clientKey, signedIn.user.id))
 }

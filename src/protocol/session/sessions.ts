@@ -123,7 +123,7 @@ export class Sessions implements SessionCheck {
           lastSeenAt: now,
         }
         const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
-        if (former !== undefined) await this.#end(former, browser, 'login', tx)
+        if (former !== undefined) await this.#replace(former, fields, browser, tx)
         await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
         if (!(await tx.sessions.insert(session))) return undefined
         const { address, userAgent } = fields
@@ -171,6 +171,11 @@ export class Sessions implements SessionCheck {
       loggedInAt: session.createdAt,
       amr: ['pwd'],
     }
+  }
+
+  /** Whether the sessions belong to the application, which logs users in itself. */
+  get isHosted(): boolean {
+    return this.#resourceOwner !== undefined
   }
 
   /**
@@ -292,19 +297,32 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
+  // If the same user logs in again, clients need not be told about a logout.
+  async #replace(
+    former: string,
+    { id, userId }: Pick<StoredSession, 'id' | 'userId'>,
+    browser: BrowserCredentials,
+    tx: Store,
+  ): Promise<void> {
+    const ended = await this.#end(former, browser, 'login', tx)
+    if (this.#context.settings.openidConnect && ended?.userId === userId)
+      await tx.clientLogins.move(ended.id, id)
+  }
+
   // Require the browser of the session, so that an attacker with a stolen cookie cannot end the session.
   async #end(
     identifier: string,
     browser: BrowserCredentials,
     reason: 'login' | 'logout',
     store: Store,
-  ): Promise<void> {
+  ): Promise<StoredSession | undefined> {
     const found = await store.sessions.find(digestOf('session', identifier))
-    if (!found || !this.#isSameBrowser(found.session, browser)) return
+    if (!found || !this.#isSameBrowser(found.session, browser)) return undefined
     const { id, userId } = found.session
     await store.transaction(async (tx) => {
       if (await tx.sessions.delete(id)) await this.#ended(tx, userId, reason, 1, found.user)
     })
+    return found.session
   }
 
   async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {

@@ -4,6 +4,7 @@ import { sqlAudit } from './audit.ts'
 import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
 import { sqlAuditCounts } from './audit-counts.ts'
 import { sqlAuthorizations } from './authorizations.ts'
+import { sqlClientLogins } from './client-logins.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
 import { sqlExpired } from './expired.ts'
@@ -35,6 +36,7 @@ const parts = (handle: Handle): Omit<Store, 'transaction'> => {
     sweeperNotes: sqlSweeperNotes(handle),
     expired: sqlExpired(handle),
     sessions: sqlSessions(handle),
+    clientLogins: sqlClientLogins(handle),
     transients: sqlTransients(handle),
     secretKeys: sqlSecretKeys(handle),
     signingKeys: sqlSigningKeys(handle),

@@ -7,6 +7,7 @@ import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
+import { responseModeFor } from './response-mode.ts'
 
 const parameters = [
   'client_id',
@@ -48,6 +49,7 @@ export interface ProvenRedirect {
   readonly redirectUri: string
   readonly redirectUriGiven: boolean
   readonly responseType: string | undefined
+  readonly responseMode: string | undefined
   readonly state: string | undefined
 }
 
@@ -87,6 +89,7 @@ export const proveRedirect = async (
     redirectUri: given ?? redirectUri,
     redirectUriGiven: given !== undefined,
     responseType: params.opaque('response_type'),
+    responseMode: params.opaque('response_mode'),
     state: params.opaque('state'),
   }
 }
@@ -112,7 +115,7 @@ export const validateRequest = (
     throw new OAuthError('request_uri_not_supported', 'request_uri is not supported.')
   }
   const responseType = responseTypeOf(params.required('response_type'), client, server)
-  checkResponseMode(params.optional('response_mode'), responseType)
+  const responseMode = responseModeFor(params.optional('response_mode'), responseType)
   const requested = narrow(scopeParameter(params), {
     within: client.scopeCeiling,
     otherwise: client.scopesWhenOmitted,
@@ -121,6 +124,7 @@ export const validateRequest = (
   return {
     clientId: client.clientId,
     responseType,
+    responseMode,
     redirectUri,
     redirectUriGiven,
     scopes,
@@ -143,16 +147,6 @@ const responseTypeOf = (text: string, client: Client, server: ServerContext): Re
     throw new OAuthError('unauthorized_client', 'The client may not use this response type.')
   }
   return allowed
-}
-
-/** The only supported `response_mode` of each response type. An access token is never sent in a query. */
-export const responseModeOf = { code: 'query', token: 'fragment' } as const
-
-const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {
-  const only = responseModeOf[responseType]
-  if (mode !== undefined && mode !== only) {
-    throw new OAuthError('invalid_request', `response_mode must be ${only} for this response type.`)
-  }
 }
 
 const promptOf = (text: string | undefined): readonly Prompt[] => {

@@ -116,7 +116,7 @@ const authorize = async (
       if (!isTrusted(proven.client)) return toErrorView(error, text, server.ui, known.code)
     }
     const state = isTooLong(proven.state) ? undefined : proven.state
-    return await errorResponse(known, { ...proven, state }, server)
+    return await errorResponse(http, known, { ...proven, state }, server)
   }
 }
 

@@ -62,7 +62,7 @@ export const grant = async (
       expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
       scope: issued.token.scopes.join(' '),
     }
-    return grantedResponse(response, request, added)
+    return grantedResponse(http, response, request, added, server)
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
   const { clientId, redirectUri, redirectUriGiven, scopes } = request
@@ -82,5 +82,6 @@ export const grant = async (
     },
     expiresAt,
   )
-  return grantedResponse({ code }, request, await addedParameters(server, remembered))
+  const added = await addedParameters(server, remembered)
+  return grantedResponse(http, { code }, request, added, server)
 }

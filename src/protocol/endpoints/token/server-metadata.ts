@@ -1,5 +1,5 @@
 import type { ServerContext } from '../../server-context.ts'
-import { responseModeOf } from '../authorization/authorization-request.ts'
+import { supportedResponseModes } from '../authorization/response-mode.ts'
 import {
   advertisedAddresses,
   metadataOfExtensions,
@@ -17,7 +17,7 @@ export const serverMetadata = (server: ServerContext): Readonly<Record<string, u
     ...advertisedAddresses(server),
     scopes_supported: scopes.requestable(),
     response_types_supported: responseTypes,
-    response_modes_supported: responseTypes.map((type) => responseModeOf[type]),
+    response_modes_supported: supportedResponseModes(responseTypes),
     grant_types_supported: [...supportedGrantTypes(server), ...implicit],
     token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
     ...metadataOfExtensions(server),
