@@ -34,6 +34,7 @@ export const ja: Messages = {
     yourVersion: '入力した内容',
     correct: '次の項目を修正してください。',
     line: (line, sentence) => `${line} 行目：${sentence}`,
+    kept: 'コピーしました',
   },
   facts: {
     clientId: 'クライアント ID',
@@ -291,6 +292,38 @@ export const ja: Messages = {
       'すべてのトークンが直ちに使えなくなります。再登録した場合は、ユーザーに改めて許可してもらう必要があります。この操作は元に戻せません。',
     confirmName: (name) => `確認のため、アプリの名前を入力してください：${name}`,
     deleteSubmit: 'アプリを削除',
+    kindLegend: 'アプリの形態',
+    grants: '許可されたグラント',
+    endpoints: 'エンドポイント',
+    endpointsAbout: 'メタデータを読み取るクライアントは、そこから他のアドレスを取得できます。',
+    newTab: '新しいタブで開きます。',
+    tryMachine: 'アプリ自体のアクセス トークンを要求します。',
+    tryMachineSecret:
+      'アプリ自体のアクセス トークンを要求します。SECRET の部分をクライアント シークレットに置き換えます。',
+    refusals: '最近の拒否',
+    refusalsAbout:
+      'このアプリのクライアント ID を使った、過去 7 日間に拒否された要求です（新しい順）。クライアント ID を知っている人は誰でも項目を発生させることができます。',
+    kinds: {
+      web: {
+        name: 'ウェブアプリ',
+        about:
+          '自分のサーバーで動作し、シークレットを保管します。ユーザーはブラウザーで許可します。',
+      },
+      spa: {
+        name: 'シングルページ アプリ',
+        about: 'ブラウザーのみで動作するため、シークレットはありません。PKCE を使用します。',
+      },
+      native: {
+        name: 'ネイティブ アプリ',
+        about:
+          'スマートフォン、コンピューター、コマンドラインで動作するため、シークレットはありません。PKCE を使用するか、ブラウザーのないデバイスではコードを表示します。',
+      },
+      machine: {
+        name: 'マシン',
+        about:
+          '自分のサーバーで、他の人なしに自身のために動作するプログラムです。リダイレクト URI は不要です。',
+      },
+    },
   },
   token: {
     newTitle: '個人用トークンの作成',
@@ -749,6 +782,9 @@ export const ja: Messages = {
     other: '保存できません。入力内容を確認してください。',
     stale:
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
+    redirectUrisMissing: 'この形態のアプリには、リダイレクト URI が少なくとも 1 つ必要です。',
+    redirectUrisUnused:
+      'マシンにはリダイレクト URI がありません。欄を空のままにするか、別の形態を選択してください。',
   },
   done: {
     userDeactivated: (name: string) => `${name} を無効にしました。`,

@@ -3,7 +3,8 @@ import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { ClientView, NewClientView } from '../models/client.ts'
 import { clientFields, clientLabels, editedFields } from '../parts/client-fields.ts'
-import { credentials, deleteForm, resetForm, tryIt } from '../parts/client-parts.ts'
+import { credentials, deleteForm, resetForm } from '../parts/client-parts.ts'
+import { endpoints, refusals, tryIt } from '../parts/developer-desk.ts'
 import { editFields, editNotice, saveButton } from '../parts/edit-form.ts'
 import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
@@ -38,7 +39,7 @@ export const clientPage: PageTemplate<ClientView> = (view, frame) => {
   return layout(
     frame,
     view.name,
-    html`${back(view.back, 'clients', frame)}
+    html`${view.clientSecret === null ? back(view.back, 'clients', frame) : ''}
 <div class="name">
 <h1><bdi>${view.name}</bdi></h1>
 ${view.isVerified ? badge(facts.verified, 'good') : ''}
@@ -50,6 +51,8 @@ ${editNotice(view.edit, { typed: view.values, fields: editedFields(frame), lossT
 ${view.isDisabled ? caution(texts.disabledAbout) : ''}
 ${credentials(view, frame)}
 ${tryIt(view, frame)}
+${endpoints(view, frame)}
+${refusals(view, frame)}
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
 ${editFields(view.edit, frame)}

@@ -1,9 +1,11 @@
+import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
 import type { ClientInput } from '../../../records/clients/client-input.ts'
+import { checkKind, kindIn } from './application-kind.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -14,6 +16,7 @@ export const emptyClient: ClientFormValues = {
   website: '',
   redirectUris: '',
   isConfidential: true,
+  kind: 'web',
   defaultScopes: [],
   optionalScopes: [],
 }
@@ -35,6 +38,7 @@ export const typedClient = (params: Parameters): ClientFormValues => ({
   website: first(params, 'website'),
   redirectUris: params.repeated('redirect_uris').join('\n'),
   isConfidential: first(params, 'is_confidential') !== 'false',
+  kind: kindIn(params),
   defaultScopes: listIn(params, 'default_scopes'),
   optionalScopes: listIn(params, 'optional_scopes'),
 })
@@ -63,19 +67,24 @@ export const clientFields = (
     return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
   }
   const redirectUris = params.repeated('redirect_uris')
+  const kind = before ? undefined : kindIn(params)
   const texts = defined({
     name: asJson && before ? textIn(params, 'name') : (textIn(params, 'name') ?? ''),
     description: textIn(params, 'description'),
     website: textIn(params, 'website'),
     redirectUris: redirectUris.length === 0 ? undefined : redirectUris.join('\n'),
+    grantTypes: kind && rulesOfKind[kind].grantTypes,
+    responseTypes: kind && rulesOfKind[kind].responseTypes,
   })
-  const isConfidential =
-    asJson && before && params.repeated('is_confidential').length === 0
+  const isConfidential = kind
+    ? rulesOfKind[kind].isConfidential
+    : asJson && before && params.repeated('is_confidential').length === 0
       ? before.isConfidential
       : first(params, 'is_confidential') !== 'false'
   const { choices } = checkAll({
     texts: () => server.clients.check({ ...texts, isConfidential }, before),
-    type: () => flagIn(params, 'is_confidential', true),
+    type: () => (before ? undefined : checkKind(params)),
+    flag: () => (kind ? undefined : flagIn(params, 'is_confidential', true)),
     choices: () =>
       checkAll({
         defaultScopes: () => scopes('default_scopes', before?.defaultScopes),
