@@ -48,6 +48,7 @@ const core = [
   'protocol/code-redemption.ts',
   'protocol/extension-names.ts',
   'protocol/resource-server.ts',
+  'protocol/subject.ts',
 ]
 const endpoints = [
   ...core,
@@ -58,6 +59,8 @@ const endpoints = [
   'protocol/openapi/',
   'protocol/session/',
 ]
+/** The parts of OpenID Connect, which its extensions share. */
+const openid = [...endpoints, 'protocol/openid/']
 
 const layers: readonly Layer[] = [
   { file: ['crypto/'], may: ['crypto/'] },
@@ -100,6 +103,7 @@ const layers: readonly Layer[] = [
   },
   { file: ['protocol/extension-names.ts'], may: ground, types: ['records/', 'settings/'] },
   { file: ['protocol/code-redemption.ts'], may: core },
+  { file: ['protocol/subject.ts'], may: ['model/'], types: protocolTypes },
   { file: ['protocol/token-queues.ts'], may: ['records/limits.ts', 'records/turns.ts'] },
   { file: ['protocol/resource-server.ts'], may: ['model/'], types: ['records/limits.ts'] },
   // Grants do not import each other, and neither do extensions. Only the lists of grants and extensions import them.
@@ -111,10 +115,11 @@ const layers: readonly Layer[] = [
   { file: ['protocol/endpoints/'], may: endpoints, types: ['settings/'] },
   {
     file: ['protocol/extensions/built-in.ts'],
-    may: [...endpoints, 'protocol/extensions/'],
+    may: [...openid, 'protocol/extensions/'],
     types: ['settings/'],
   },
-  { file: ['protocol/extensions/'], may: endpoints, types: ['settings/'] },
+  { file: ['protocol/extensions/'], may: openid, types: ['settings/'] },
+  { file: ['protocol/openid/'], may: openid, types: ['settings/'] },
   {
     file: ['server/telemetry/'],
     may: [...ground, 'http/', 'settings/', ...storeContract, 'server/telemetry/'],

@@ -11,6 +11,8 @@ import { brand } from './start-page/shell.ts'
 try {
   const { options, port, host, dataFolder } = await fromEnvironment(process.env)
   const server = await createAuthorizationServer({
+    // Other applications can log users in with their account here.
+    openidConnect: true,
     applicationName: brand,
     ...options,
     // The package.json declares the scopes of this example as entry points.

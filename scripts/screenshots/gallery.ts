@@ -227,6 +227,15 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       as: 'viewer',
       open: at(`/admin/activity/?${new URLSearchParams({ event: 'user.deleted', user: 'x' })}`),
     },
+    {
+      name: 'administration-search-for-a-secret',
+      as: 'viewer',
+      open: at(`${admin}?token=${'x'.repeat(60)}`),
+    },
+    { name: 'users', as: 'viewer', open: at('/admin/users/') },
+    { name: 'users-search', as: 'viewer', open: at('/admin/users/?user=nobody') },
+    { name: 'user', as: 'viewer', open: at(`/admin/users/${sample.newcomer.id}/`) },
+    { name: 'user-own', as: 'viewer', open: at(`/admin/users/${sample.viewer.id}/`) },
     { name: 'administration', as: 'viewer', open: at(admin) },
     {
       name: 'administration-search',

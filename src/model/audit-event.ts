@@ -11,6 +11,10 @@ interface Details {
   readonly reason: string
   /** The names of the fields that changed. */
   readonly fields: readonly string[]
+  /** The texts of the changed fields before and after the change, without secrets. Long texts are shortened. */
+  readonly changes: Readonly<Record<string, readonly [before: string, after: string]>>
+  /** The last four characters of a token; null if they are unknown. */
+  readonly ending: string | null
   /** The seconds for which the former secret remains valid. */
   readonly overlap: number
   /** The expiry in milliseconds since the epoch; null: never. */
@@ -64,7 +68,10 @@ export const auditEvents = {
       'A client, a user or code of the application revoked a token, together with its authorization if it has one.',
     details: [],
   },
-  'token.deleted': { sentence: 'An administrator deleted a token.', details: [] },
+  'token.deleted': {
+    sentence: 'An administrator deleted a token. `ending` are its last four characters.',
+    details: ['ending'],
+  },
   'refresh_token.reused': {
     sentence: 'A rotated refresh token was presented again, so its authorization was revoked.',
     details: [],
@@ -80,17 +87,20 @@ export const auditEvents = {
   },
   'personal_token.created': {
     sentence: 'A personal token was created.',
-    details: ['scopes', 'expires'],
+    details: ['scopes', 'expires', 'ending'],
   },
   'personal_token.edited': {
     sentence: 'The name, the scopes or the expiry of a personal token were changed.',
-    details: ['fields'],
+    details: ['fields', 'changes'],
   },
   'personal_token.rotated': {
     sentence: 'A personal token was replaced by a new value.',
-    details: ['overlap'],
+    details: ['overlap', 'ending'],
   },
-  'personal_token.deleted': { sentence: 'A personal token was deleted.', details: [] },
+  'personal_token.deleted': {
+    sentence: 'A personal token was deleted.',
+    details: ['ending'],
+  },
   'personal_token.restored': {
     sentence: 'A user undid the deletion of a personal token within a few seconds.',
     details: [],
@@ -99,7 +109,10 @@ export const auditEvents = {
     sentence: 'A client was registered, or registered itself.',
     details: ['origin'],
   },
-  'client.edited': { sentence: 'Fields of a client were changed.', details: ['fields'] },
+  'client.edited': {
+    sentence: 'Fields of a client were changed.',
+    details: ['fields', 'changes'],
+  },
   'client.deleted': { sentence: 'A client was deleted with all its tokens.', details: [] },
   'client.secret_reset': { sentence: 'A client received a new secret.', details: ['overlap'] },
   'client.secret_leaked': {

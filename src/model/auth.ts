@@ -51,6 +51,10 @@ export interface SignedIn {
    * unknown.
    */
   readonly loggedInAt: number | null
+  /** The methods of the login (RFC 8176); undefined if unknown. */
+  readonly amr?: readonly string[] | undefined
+  /** The class of the login, if the application reports one (OpenID Connect Core §2, `acr`). */
+  readonly acr?: string | undefined
 }
 
 /** Finds the session of a request for the guards, and verifies that the request comes from a page of that session. */

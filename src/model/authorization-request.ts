@@ -4,6 +4,7 @@ import type { ResponseType } from './client.ts'
 export interface AuthorizationRequest {
   readonly clientId: string
   readonly responseType: ResponseType
+  readonly responseMode: ResponseMode
   readonly redirectUri: string
   /** Whether the request contained the redirect URI (RFC 6749 §4.1.3). */
   readonly redirectUriGiven: boolean
@@ -16,5 +17,11 @@ export interface AuthorizationRequest {
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** `consent` shows the consent page again, `login` requires a new login, `none` shows no page. */
-export type Prompt = 'none' | 'login' | 'consent'
+/** Where the redirect to the client carries the response: in the query, the fragment, or the body of a form. */
+export type ResponseMode = 'query' | 'fragment' | 'form_post'
+
+/**
+ * `consent` shows the consent page again, `login` requires a new login, `select_account` lets the user log in with
+ * another account, `none` shows no page.
+ */
+export type Prompt = 'none' | 'login' | 'consent' | 'select_account'

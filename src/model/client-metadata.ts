@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
+import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
 import { offlineAccess } from './scope.ts'
 
 /*
@@ -51,6 +52,7 @@ const members = {
   software_version: member(text, 'a string'),
   dpop_bound_access_tokens: member(z.boolean(), 'true or false'),
   require_pushed_authorization_requests: member(z.boolean(), 'true or false'),
+  ...openidMembers,
 } as const
 
 /** The schema of each member of the client metadata. */
@@ -75,6 +77,7 @@ const storedMembers = [
   'software_version',
   'dpop_bound_access_tokens',
   'require_pushed_authorization_requests',
+  ...openidMemberNames,
 ] as const satisfies readonly MemberName[]
 
 const metadataError = (sentence: string): OAuthError =>

@@ -16,6 +16,8 @@ export interface TokenRestrictions {
 export interface ClientRedemption extends TokenRestrictions {
   readonly type: 'client'
   readonly client: Client
+  /** The version of a recalled client. The token is only issued if the client is unchanged. */
+  readonly clientVersion?: string
   readonly subject: TokenSubject | null
   readonly scopes: readonly string[]
 }

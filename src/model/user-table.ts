@@ -32,6 +32,7 @@ export interface UserTableColumns {
    */
   readonly foreignKeys?: boolean
   readonly withPassword?: FindByPassword
+  readonly setActive?: SetActive
 }
 
 /** A user table that the application owns, in the database of the store. */
@@ -44,6 +45,7 @@ export interface UserTable {
   /** Undefined if the database decides. */
   readonly foreignKeys: boolean | undefined
   readonly withPassword: FindByPassword | undefined
+  readonly setActive: SetActive | undefined
 }
 
 /**
@@ -57,7 +59,16 @@ export interface UserCallbacks {
   find(id: UserId): Promise<User | undefined>
   /** Returns the user with this e-mail address. Required to name a user by e-mail address on the command line. */
   findByEmail?(email: string): Promise<User | undefined>
+  /**
+   * Lists at most `limit` users in the order of their IDs, beginning after the ID `after`: the users whose e-mail address
+   * begins with the text, or all users for an empty text. Administrators need it to search the users on the pages.
+   */
+  search?(
+    text: string,
+    page: { readonly after: UserId | null; readonly limit: number },
+  ): Promise<readonly User[]>
   readonly withPassword?: FindByPassword
+  readonly setActive?: SetActive
 }
 
 /**
@@ -68,6 +79,12 @@ export type FindByPassword = (
   email: string,
   password: string,
 ) => Promise<{ readonly id: UserId } | undefined>
+
+/**
+ * Deactivates or activates a user of the application. With it, administrators can do so on the pages, and operators on the
+ * command line.
+ */
+export type SetActive = (id: UserId, active: boolean) => Promise<void>
 
 /** The location of the users: the built-in table, a table of the application, or its callbacks (`elsewhere`). */
 export type UsersLocation = UserTable | 'built-in' | 'elsewhere'
@@ -93,4 +110,5 @@ export const table = (name: string, columns: UserTableColumns): UserTable => ({
   keyType: columns.keyType ?? 'integer',
   foreignKeys: columns.foreignKeys,
   withPassword: columns.withPassword,
+  setActive: columns.setActive,
 })

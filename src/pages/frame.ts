@@ -36,6 +36,7 @@ export interface FrameLinks {
   /** The page on which a user looks up and ends leaked secrets. */
   readonly leaked: string
   readonly admin: string
+  readonly adminUsers: string
   readonly adminActivity: string
   readonly login: string
   /** The page on which a user who forgot the password requests a link; null without the option `sendUserLink`. */

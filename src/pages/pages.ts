@@ -4,6 +4,8 @@ import { shownOncePage } from './parts/shown-once.ts'
 import { activityPage } from './views/activity.ts'
 import { adminPage } from './views/admin.ts'
 import { adminActivityPage } from './views/admin-activity.ts'
+import { adminUserPage } from './views/admin-user.ts'
+import { adminUsersPage } from './views/admin-users.ts'
 import { applicationsPage } from './views/applications.ts'
 import { authorizationPage } from './views/authorization.ts'
 import { authorizedPage } from './views/authorized.ts'
@@ -14,9 +16,12 @@ import { deviceDonePage, devicePage } from './views/device.ts'
 import { deviceConsentPage } from './views/device-consent.ts'
 import { endSelectedPage } from './views/end-selected.ts'
 import { errorPage } from './views/error.ts'
+import { formPostPage } from './views/form-post.ts'
 import { homePage } from './views/home.ts'
 import { leakedPage } from './views/leaked.ts'
+import { loggedOutPage } from './views/logged-out.ts'
 import { loginPage } from './views/login.ts'
+import { logoutPage } from './views/logout.ts'
 import { openLinkPage } from './views/open-link.ts'
 import { passwordPage } from './views/password.ts'
 import { newPersonalTokenPage, personalTokenPage } from './views/personal-token.ts'
@@ -30,6 +35,9 @@ export const builtInPages = {
   requestLink: requestLinkPage,
   openLink: openLinkPage,
   consent: consentPage,
+  formPost: formPostPage,
+  logout: logoutPage,
+  loggedOut: loggedOutPage,
   device: devicePage,
   deviceConsent: deviceConsentPage,
   deviceDone: deviceDonePage,
@@ -52,6 +60,8 @@ export const builtInPages = {
   activity: activityPage,
   leaked: leakedPage,
   admin: adminPage,
+  adminUsers: adminUsersPage,
+  adminUser: adminUserPage,
   adminActivity: adminActivityPage,
 } as const
 

@@ -9,6 +9,8 @@ import type { LogSink } from '../model/log.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { RegisterClient } from '../model/register-client.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
+import type { FindClaims } from '../model/standard-claims.ts'
+import type { UserId } from '../model/user.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { Brand, FrameLinks } from '../pages/frame.ts'
 import type { Pages } from '../pages/pages.ts'
@@ -99,12 +101,29 @@ export interface Operations {
   countGrant<T>(type: string, run: () => Promise<T>): Promise<T>
 }
 
+/** Ends what depends on a login: tells clients of OpenID Connect, and revokes access that is not for later use. */
+export interface Logouts {
+  /** Ends the logins of a user whose sessions at this server do not exist any more. */
+  sessionsEnded(userId: UserId): Promise<void>
+  /** Ends the logins of a deactivated or deleted user, whose tokens are invalid already. */
+  userEnded(userId: UserId): Promise<void>
+  /**
+   * Ends the logins of a user whom the application logged out.
+   * @param sessionId the session of the application; undefined for all sessions of the user
+   */
+  loggedOut(userId: UserId, sessionId?: string): Promise<void>
+  /** Ends all attempts to reach clients. */
+  stop(): void
+}
+
 /** Functions of the application that the protocol calls. */
 export interface HostHooks {
   /** Decides on clients that register themselves. */
   readonly registerClient: RegisterClient | undefined
   /** Receives each credential that a secret scanner found. */
   readonly onLeaked: OnLeaked | undefined
+  /** Returns claims about a user, for clients with OpenID Connect. */
+  readonly claims: FindClaims | undefined
   /** Sends a link to a built-in user. */
   readonly sendUserLink: SendUserLink | undefined
 }
@@ -136,6 +155,8 @@ export interface ServerContext
   readonly shortLived: ShortLived
   readonly operations: Operations
   readonly hostHooks: HostHooks
+  /** Ends what depends on the login of a user. */
+  readonly logouts: Logouts
   /** Sends outbound HTTP requests. */
   readonly outbound: Outbound
   /** Returns the short-lived values of one kind. */

@@ -18,6 +18,10 @@ export interface PendingAuthorization {
 /** A notice that the next settings page of a session displays once: a confirmation and possibly a new secret. */
 export interface Notice {
   readonly done?: string
+  /** The problem that the page explains. */
+  readonly problem?: 'looksLikeSecret'
+  /** The list that shows the confirmation, on a page with several lists. */
+  readonly list?: 'clients' | 'tokens'
   /** A new client secret or token, which is displayed once and not stored elsewhere. */
   readonly secret?: string
   /** The ID with which the user can undo the action for a few seconds. */

@@ -7,7 +7,7 @@ import type { LogSink } from '../model/log.ts'
 import type { SaveToken } from '../model/save-token.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
 import type { TokenFields } from '../model/token.ts'
-import type { FindByPassword, UserCallbacks, UserKeyType } from '../model/user-table.ts'
+import type { FindByPassword, SetActive, UserCallbacks, UserKeyType } from '../model/user-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import { UniqueViolation } from '../store/contract/errors.ts'
 import type { Removal } from '../store/contract/sweeper.ts'
@@ -46,6 +46,8 @@ export interface RecordsContext {
   readonly userKeyType: UserKeyType
   /** Compares passwords of users of the application; undefined for built-in users, and if only the application can. */
   readonly withPassword: FindByPassword | undefined
+  /** Deactivates users of the application; undefined for built-in users, and if only the application can. */
+  readonly setActive: SetActive | undefined
   /** The function of the application that wraps saving tokens: `save_token` of the specification. */
   readonly saveToken: SaveToken | undefined
   /** Creates self-contained access tokens. Without it, an access token is a random value. */

@@ -29,6 +29,7 @@ export const linksOf = (
     activity: `${basePath}${settings.settingsPrefix}/activity/`,
     leaked: `${basePath}${settings.settingsPrefix}/leaked/`,
     admin: `${basePath}${settings.adminPrefix}/applications/`,
+    adminUsers: `${basePath}${settings.adminPrefix}/users/`,
     adminActivity: `${basePath}${settings.adminPrefix}/activity/`,
     login: settings.loginUrl ?? `${basePath}${settings.loginPath}`,
     forgotPassword: userLinks ? `${basePath}${settings.loginPath}/forgot-password` : null,

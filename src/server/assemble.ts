@@ -51,6 +51,7 @@ export const assemble = (
     },
     currentUser: (request, connection) => currentUser(request, server, connection),
     challenge: (result, needed) => resourceServer.challenge(result, needed),
+    loggedOut: (userId, sessionId) => server.logouts.loggedOut(userId, sessionId),
     actingAs: (who, work) => inNameOf(who, work),
     isReady: () => server.operations.isReady(),
   }

@@ -6,7 +6,7 @@ import type { AuditEventName } from '../model/audit-event.ts'
 import type { AuthResult } from '../model/auth.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { ScopeRegistry } from '../model/scope.ts'
-import type { UserProxy } from '../model/user.ts'
+import type { UserId, UserProxy } from '../model/user.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import type { ResourceServer } from '../protocol/resource-server.ts'
 import type { PageSession } from '../protocol/session/page-session.ts'
@@ -65,6 +65,12 @@ export interface AuthorizationServer extends Records, ProviderOperations {
    * Returns the error for a request without a credential or without a required scope; undefined if neither is missing.
    */
   challenge(result: AuthResult, neededScopes: readonly string[]): Error | undefined
+  /**
+   * Ends what depends on a login that the application has ended (`resourceOwner`): tells clients of OpenID Connect, and
+   * revokes their access unless it was granted for later use (`offline_access`).
+   * @param sessionId the session ID that `resourceOwner` returned; default: all sessions of the user
+   */
+  loggedOut(userId: UserId, sessionId?: string): Promise<void>
   /**
    * Calls the hook after each audit event with this name, or after every event if the name is `*`. Requests do not wait
    * for the hook. If the hook throws, the server logs `hook.failed`.

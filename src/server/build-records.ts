@@ -63,9 +63,12 @@ export const buildRecords = (
     hostUsers: users === 'elsewhere' ? watched(options.users as UserCallbacks, log) : undefined,
     userKeyType: options.users?.keyType ?? 'integer',
     withPassword: options.users?.withPassword,
+    setActive: options.users?.setActive?.bind(options.users),
     saveToken: options.saveToken,
     mint:
-      settings.accessTokenFormat === 'jwt' ? jwtMint({ issuer, signingKeys, random }) : undefined,
+      settings.accessTokenFormat === 'jwt'
+        ? jwtMint({ issuer, algorithm: settings.signingAlgorithm, signingKeys, random })
+        : undefined,
     clock,
     random,
     log,
@@ -88,10 +91,11 @@ export const buildRecords = (
 /** Wraps the callbacks of the application. Logs a warning if the IDs of its users may be reused. */
 const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
   let isSettled = users.keyType === 'uuid'
-  const { keyType, findByEmail, withPassword } = users
+  const { keyType, findByEmail, search, withPassword } = users
   return {
     ...(keyType && { keyType }),
     ...(findByEmail && { findByEmail: (email) => findByEmail.call(users, email) }),
+    ...(search && { search: (text, page) => search.call(users, text, page) }),
     ...(withPassword && { withPassword: (...args) => withPassword.apply(users, args) }),
     async find(id) {
       const user = await users.find(id)

@@ -3,6 +3,7 @@ import type { PresentedToken } from '../model/auth.ts'
 import type { AuthorizationCode } from '../model/authorization.ts'
 import type { FoundToken } from '../model/token.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
+import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
@@ -16,12 +17,14 @@ import type {
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
+import type { Records } from '../records/records.ts'
 import { TransientValues } from '../records/transient-values.ts'
 import { UserLinks } from '../records/users/user-links.ts'
 import { brandOf, linksOf } from './appearance.ts'
 import type { BuiltRecords } from './build-records.ts'
 import { buildResourceServer } from './build-resource-server.ts'
 import type { ObservedStore } from './observe-store.ts'
+import type { AuthorizationServerOptions } from './options.ts'
 import type { Prepared } from './prepare.ts'
 import type { Readiness } from './readiness.ts'
 import type { SelectedPlugIns } from './select-plug-ins.ts'
@@ -46,6 +49,7 @@ export const buildServerContext = (
     ...records,
     ...provider,
     getClient: clientFinder(extensions, provider, () => server),
+    recallClient: mayRecall(options) ? (clientId) => recalled(records, clientId) : () => undefined,
     issuer,
     basePath,
     settings,
@@ -83,8 +87,10 @@ export const buildServerContext = (
     hostHooks: {
       registerClient: options.registerClient,
       onLeaked: options.onLeaked,
+      claims: options.claims,
       sendUserLink: options.sendUserLink,
     },
+    logouts: new ClientLogouts(() => server),
     outbound: createOutbound(options.outbound, { settings, clock: context.clock }),
     resources: prepared.resources,
     limits: context.limits,
@@ -111,6 +117,28 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   lookedUp: new TransientValues<LookedUp>('looked_up', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
+
+/** Returns whether the application replaces no step of a token request, so that the steps may be repeated. */
+const mayRecall = ({
+  getClient,
+  saveToken,
+  extensions = [],
+}: AuthorizationServerOptions): boolean =>
+  !getClient &&
+  !saveToken &&
+  extensions.every(
+    ({ findClient, onTokenIssue, onTokenResponse }) =>
+      !findClient && !onTokenIssue && !onTokenResponse,
+  )
+
+const recalled = (
+  { clients }: Records,
+  clientId: string,
+): ReturnType<ServerContext['recallClient']> => {
+  const found = clients.recall(clientId)
+  const isOwn = found && !found.client.isPersonal && found.client.origin !== 'metadata_document'
+  return isOwn ? found : undefined
+}
 
 /** Returns a function that looks up a client in the extensions first, then with the provider operation. */
 const clientFinder = (

@@ -1,3 +1,4 @@
+import type { ServerContext } from '../protocol/server-context.ts'
 import { rotateSecretKeys } from '../records/keys/rotate-keys.ts'
 import type { Records } from '../records/records.ts'
 import type { PostgresClient } from '../store/store.ts'
@@ -6,7 +7,7 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import { buildRecords } from './build-records.ts'
 import { buildServerContext } from './build-server-context.ts'
 import { hostTransactions } from './host-transactions.ts'
-import { observeStore } from './observe-store.ts'
+import { type ObservedStore, observeStore } from './observe-store.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import type { AuthorizationServerOptions } from './options.ts'
 import { type Prepared, prepare } from './prepare.ts'
@@ -29,6 +30,7 @@ export const createAuthorizationServer = async (
   const built = buildRecords(prepared, opened, observed, plugIns)
   const ready = readinessOf(prepared, opened)
   const server = buildServerContext(prepared, observed, built, plugIns, ready)
+  if (server.settings.openidConnect) endLoginsAtEvents(server, observed)
   const inHost = hostTransactions(opened, observed, built)
   const router = createRouter(server, prepared)
   const sweeper = startSweeper(prepared, opened, observed, built)
@@ -45,6 +47,7 @@ export const createAuthorizationServer = async (
     drain: ready.drain,
     async close() {
       inHost.stop()
+      server.logouts.stop()
       await sweeper.stop()
       serverClock.stop()
       await built.bounds.stop()
@@ -61,6 +64,13 @@ export const createAuthorizationServer = async (
       await prepared.prometheus?.close()
     },
   }
+}
+
+/** Tells clients about the logout when sessions or users end. */
+const endLoginsAtEvents = ({ logouts }: ServerContext, { hooks }: ObservedStore): void => {
+  hooks.on('session.ended', ({ userId }) => userId !== null && logouts.sessionsEnded(userId))
+  for (const event of ['user.deactivated', 'user.deleted', 'user.vanished'] as const)
+    hooks.on(event, ({ userId }) => userId !== null && logouts.userEnded(userId))
 }
 
 type TransactionArguments<T> =

@@ -5,6 +5,7 @@ import type { LogSink } from '../model/log.ts'
 import type { ProtectedResource } from '../model/protected-resource.ts'
 import type { RegisterClient } from '../model/register-client.ts'
 import type { Scope } from '../model/scope.ts'
+import type { FindClaims } from '../model/standard-claims.ts'
 import type { SendUserLink } from '../model/user-link.ts'
 import type { UserCallbacks, UserTable } from '../model/user-table.ts'
 import type { Pages } from '../pages/pages.ts'
@@ -67,6 +68,11 @@ export interface AuthorizationServerOptions extends SettingsInput, ProviderOptio
    * their e-mail address, and the setting `signUp` can let visitors create accounts.
    */
   readonly sendUserLink?: SendUserLink
+  /**
+   * Returns claims about a user, such as `name` and `picture`, for the ID tokens and userinfo responses of OpenID Connect
+   * (`openidConnect`). Without it, clients only learn the e-mail address.
+   */
+  readonly claims?: FindClaims
   readonly log?: LogSink
   /** Wraps every store operation. */
   readonly aroundStore?: AroundStore
@@ -92,6 +98,7 @@ const otherOptions: Record<Exclude<keyof AuthorizationServerOptions, SettingName
   registerClient: true,
   onLeaked: true,
   sendUserLink: true,
+  claims: true,
   log: true,
   aroundStore: true,
   getClient: true,

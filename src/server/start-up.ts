@@ -4,6 +4,7 @@ import { checksumLength } from '../crypto/personal-token-value.ts'
 import { weaknessOf } from '../crypto/weak-secret.ts'
 import { unknownName } from '../model/likely-name.ts'
 import { loopbackHosts } from '../model/loopback.ts'
+import { openidScopes } from '../model/openid-scopes.ts'
 import { type ProtectedResource, resourceNamed } from '../model/protected-resource.ts'
 import { emailScope, type Scope, ScopeDoesNotExists, ScopeRegistry } from '../model/scope.ts'
 import type { VerifyJwt } from '../model/verify-jwt.ts'
@@ -60,9 +61,13 @@ export const checkedOptions = async (
     problems.push(error.message)
     return []
   })
+  const own = [...(options.scopes ?? []), ...declared]
+  // The application may describe the scopes of OpenID Connect in its own words.
+  const openid = settings?.openidConnect
+    ? openidScopes.filter(({ id }) => !own.some((scope) => scope?.id === id))
+    : []
   const scopes = attempt(
-    () =>
-      new ScopeRegistry(withoutRepetition([emailScope, ...(options.scopes ?? []), ...declared])),
+    () => new ScopeRegistry(withoutRepetition([emailScope, ...openid, ...own])),
   )
   if (settings && scopes) attempt(() => checkDefaultScopes(settings, scopes))
   if (settings) problems.push(...cacheProblems(settings, options))

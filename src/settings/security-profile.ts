@@ -51,6 +51,11 @@ const fapi2 = {
     isMet: (name) => name !== 'RS256',
     needs: 'ES256 or EdDSA',
   },
+  idTokenSigningAlgorithm: {
+    otherwise: 'ES256',
+    isMet: (name) => name !== 'RS256',
+    needs: 'ES256 or EdDSA',
+  },
 } satisfies Requirements
 
 /** The requirements of each profile. Profiles do not affect other settings. */

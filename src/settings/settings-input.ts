@@ -259,6 +259,20 @@ export interface SettingsInput {
    */
   readonly signingAlgorithm?: SettingValues['signingAlgorithm']
   /**
+   * Whether clients can learn who the user is (OpenID Connect): registers the scope `openid` and
+   * issues ID tokens.
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_OPENID_CONNECT` accepts true or false.
+   */
+  readonly openidConnect?: SettingValues['openidConnect']
+  /**
+   * The algorithm that signs ID tokens, unless a client registers another one.
+   *
+   * Default: `"RS256"`. The variable `OAUTH2SERVER_ID_TOKEN_SIGNING_ALGORITHM` accepts one of
+   * RS256, ES256, EdDSA.
+   */
+  readonly idTokenSigningAlgorithm?: SettingValues['idTokenSigningAlgorithm']
+  /**
    * Seconds after which the server signs with a new key. The server publishes the former key
    * until all tokens that this key signed have expired.
    *

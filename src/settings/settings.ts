@@ -234,6 +234,15 @@ export const settings = {
     'ES256',
     'The algorithm that signs access tokens in the format jwt.',
   ),
+  openidConnect: flag(
+    false,
+    'Whether clients can learn who the user is (OpenID Connect): registers the scope `openid` and issues ID tokens.',
+  ),
+  idTokenSigningAlgorithm: choice(
+    ['RS256', 'ES256', 'EdDSA'],
+    'RS256',
+    'The algorithm that signs ID tokens, unless a client registers another one.',
+  ),
   signingKeyExpiresIn: integer(
     3_600,
     315_360_000,

@@ -22,6 +22,7 @@ export const decorated = <S extends Store>(store: S, around: AroundStore): S => 
     'sweeperNotes',
     'expired',
     'sessions',
+    'clientLogins',
     'transients',
     'audit',
     'auditCheckpoints',

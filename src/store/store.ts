@@ -2,7 +2,8 @@ import type { UserKeyType, UsersLocation } from '../model/user-table.ts'
 import type { AuditCheckpointStore, AuditStore } from './contract/audit.ts'
 import type { AuditCountStore } from './contract/audit-counts.ts'
 import type { AuthorizationStore, ConsentStore } from './contract/authorizations.ts'
-import type { ClientStore } from './contract/clients.ts'
+import type { ClientLoginStore } from './contract/client-logins.ts'
+import type { ClientStore, RecalledClient } from './contract/clients.ts'
 import type { SecretKeyStore, SigningKeyStore } from './contract/keys.ts'
 import type { SealedStore } from './contract/sealed.ts'
 import type { SessionStore } from './contract/sessions.ts'
@@ -24,6 +25,7 @@ export interface Store {
   readonly consents: ConsentStore
   readonly users: UserStore
   readonly sessions: SessionStore
+  readonly clientLogins: ClientLoginStore
   readonly userData: UserDataStore
   readonly removals: RemovalStore
   readonly sweeperNotes: SweeperNoteStore
@@ -35,6 +37,11 @@ export interface Store {
   readonly audit: AuditStore
   readonly auditCheckpoints: AuditCheckpointStore
   readonly auditCounts: AuditCountStore
+  /**
+   * Returns a client as this process last read it. The client may have changed, so the caller may use it only for
+   * `tokens.insert` with its version. Missing if the store cannot compare versions.
+   */
+  readonly recallClient?: ((clientId: string) => RecalledClient | undefined) | undefined
   /** Runs work in a transaction. If a transaction is open, runs it in a savepoint. */
   transaction<T>(work: (tx: Store) => Promise<T>): Promise<T>
 }

@@ -6,7 +6,7 @@ import { readPage, root } from './markdown.ts'
 /** The rows of the table: standard, part, sources, tests. */
 const rows = [...readPage('docs/standards.md').matchAll(/^\| (.*) \|$/gm)]
   .map(([, cells = '']) => cells.split(' | '))
-  .filter(([first = '']) => first.startsWith('[RFC '))
+  .filter(([first = '']) => /^\[(?:RFC|OpenID|OAuth 2\.0) /.test(first))
 
 const filesIn = (cell = ''): readonly string[] =>
   [...cell.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => posix.join('docs', target))
@@ -14,8 +14,8 @@ const filesIn = (cell = ''): readonly string[] =>
 const numbersIn = (text = ''): readonly string[] =>
   [...text.matchAll(/RFC (\d{4})/g)].map(([, number = '']) => number)
 
-test.each(rows.map((row) => [numbersIn(row[0])[0], row] as const))(
-  'RFC %s refers to existing sources and tests',
+test.each(rows.map((row) => [/^\[([^\]]+)\]/.exec(row[0] ?? '')?.[1], row] as const))(
+  '%s refers to existing sources and tests',
   (_number, row) => {
     expect(row).toHaveLength(4)
     const [, , sources, tests] = row

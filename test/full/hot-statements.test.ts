@@ -254,6 +254,8 @@ const others: Readonly<Record<string, string>> = {
   'audit.isSettled': 'the sweeper',
   'audit.copies': 'the rows of one checkpoint, in the background',
   'audit.deleteUpTo': 'the sweeper',
+  auditCounts:
+    'written in the background, and read by pages of administrators and the command line',
   auditCheckpoints: 'the sweeper, and the verification of the audit log',
 }
 

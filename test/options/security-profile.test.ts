@@ -63,6 +63,7 @@ describe('a profile sets the settings that the application does not give', () =>
     expect(changedBy('fapi2')).toEqual({
       ...oauth21,
       securityProfile: 'fapi2',
+      idTokenSigningAlgorithm: 'ES256',
       pushedAuthorizationRequests: 'required',
       dpop: 'required',
       clientAuthentication: ['private_key_jwt'],
@@ -178,7 +179,7 @@ describe('oauth2.1', () => {
   test('publishes the enabled features in the metadata', async () => {
     const metadata = await metadataOf(app)
     expect(metadata.response_types_supported).toEqual(['code'])
-    expect(metadata.response_modes_supported).toEqual(['query'])
+    expect(metadata.response_modes_supported).toEqual(['query', 'form_post'])
     expect(metadata.grant_types_supported).not.toContain('implicit')
     expect(metadata.grant_types_supported).not.toContain('password')
     expect(metadata).not.toHaveProperty('require_pushed_authorization_requests')

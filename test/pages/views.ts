@@ -25,6 +25,7 @@ export const frame: Frame = {
     activity: '/account/settings/activity/',
     leaked: '/account/settings/leaked/',
     admin: '/admin/applications/',
+    adminUsers: '/admin/users/',
     adminActivity: '/admin/activity/',
     login: '/login',
     forgotPassword: '/login/forgot-password',
@@ -56,6 +57,11 @@ const listed = <T>(items: readonly T[], more: Partial<Listed<T>> = {}): Listed<T
   ...more,
 })
 
+const exports = {
+  csv: '/admin/activity/export/?format=csv',
+  jsonLines: '/admin/activity/export/?format=jsonl',
+  max: 50_000,
+}
 const arranged = <T>(items: readonly T[], q: string): ArrangedList<T> => ({
   items,
   action: '/account/settings/applications/tokens/',
@@ -84,6 +90,14 @@ export const sampleViews = (
     createdAt: now - 40 * day,
     lastUsedAt: now - 2 * hour,
     lastUsedAddress: '203.0.113.7',
+  }
+  const user = {
+    href: '/admin/users/7/',
+    id: '7',
+    name: outside('ada@example.org'),
+    isActive: false,
+    isAdmin: true,
+    isVerified: false,
   }
   const values = {
     name: outside('Photo Print'),
@@ -265,6 +279,18 @@ export const sampleViews = (
       problem: undefined,
     },
     deviceDone: { client: outside('Photo Frame'), allowed: true },
+    formPost: {
+      action: 'https://client.example/cb',
+      fields: [{ name: 'state', value: outside('xyz') }],
+    },
+    logout: {
+      action: '/oauth/logout',
+      request: 'sealed',
+      client: outside('Photo Printer'),
+      user: outside('ada@example.org'),
+      problem: undefined,
+    },
+    loggedOut: { back: 'https://client.example/' },
     error: {
       error: outside('invalid_request'),
       description: outside('The redirect_uri is not registered for this client.'),
@@ -428,6 +454,8 @@ export const sampleViews = (
     },
     admin: {
       action: '/admin/applications/',
+      actAction: '/admin/applications/?token=backup',
+      actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
       clients: listed(
         [
@@ -490,12 +518,18 @@ export const sampleViews = (
       problem: undefined,
     },
     activity: {
+      action: '/account/settings/activity/',
+      search: { since: '2026-10-01', until: '', token: '7' },
+      exports,
       events: listed(
         [
           {
             at: now - hour,
             event: 'token.issued',
             subject: outside('Free Money'),
+            tokenId: 7,
+            ending: outside('x7Qa'),
+            changes: [{ field: 'name', before: '', after: outside('Free Money') }],
             isByAnother: false,
             address: '2001:db8::17',
             browser: outside('Firefox, Linux'),
@@ -504,6 +538,9 @@ export const sampleViews = (
             at: now - day,
             event: 'something.else',
             subject: '',
+            tokenId: null,
+            ending: null,
+            changes: [],
             isByAnother: true,
             address: null,
             browser: null,
@@ -538,6 +575,9 @@ export const sampleViews = (
               at: now - hour,
               event: 'token.issued',
               subject: outside('Free Money'),
+              tokenId: 7,
+              ending: null,
+              changes: [],
               isByAnother: false,
               address: '2001:db8::17',
               browser: outside('Firefox, Linux'),
@@ -548,9 +588,72 @@ export const sampleViews = (
       done: undefined,
       problem: undefined,
     },
+    adminUsers: {
+      action: '/admin/users/',
+      search: outside('ada'),
+      isSearchable: true,
+      users: listed([user]),
+      problem: undefined,
+    },
+    adminUser: {
+      action: '/admin/users/7/',
+      user,
+      isOwn: false,
+      canSetActive: true,
+      sessions: listed([
+        {
+          browser: outside('Firefox, Linux'),
+          address: '192.0.2.7',
+          createdAt: now - day,
+          lastSeenAt: now,
+        },
+      ]),
+      tokens: listed([
+        {
+          id: 7,
+          name: outside('Backup'),
+          scopes: ['notes:read'],
+          createdAt: now - day,
+          expires: null,
+          lastUsedAt: null,
+          lastUsedAddress: null,
+        },
+      ]),
+      clients: listed([
+        {
+          href: '/admin/applications/?client=c9',
+          clientId: 'c9',
+          name: outside('Photo Print'),
+          isDisabled: true,
+          createdAt: now - day,
+        },
+      ]),
+      authorized: listed([
+        {
+          href: '/admin/applications/?client=c8',
+          clientId: 'c8',
+          name: outside('Free Money'),
+          isDisabled: false,
+          createdAt: null,
+        },
+      ]),
+      activity: '/admin/activity/?user=7',
+      done: undefined,
+      problem: undefined,
+    },
     adminActivity: {
       action: '/admin/activity/',
-      search: { event: 'token.issued', user: outside('ada@example.org'), client: outside('c9') },
+      search: {
+        event: 'token.issued',
+        user: outside('ada@example.org'),
+        client: outside('c9'),
+        token: '7',
+        address: outside('192.0.2.7'),
+        since: '2026-10-01',
+        until: '2026-10-17',
+      },
+      exports,
+      problem: undefined,
       names: ['token.issued', 'client.disabled'],
       events: listed([
         {
@@ -562,6 +665,8 @@ export const sampleViews = (
           user: outside('grace@example.org'),
           clientId: 'c9',
           tokenId: null,
+          ending: null,
+          changes: [{ field: 'name', before: outside('Free'), after: outside('Free Money') }],
           address: '192.0.2.7',
           browser: outside('Firefox, Linux'),
           requestId: 'r-1',
@@ -575,6 +680,8 @@ export const sampleViews = (
           user: null,
           clientId: null,
           tokenId: 7,
+          ending: 'x7Qa',
+          changes: [],
           address: '',
           browser: null,
           requestId: null,

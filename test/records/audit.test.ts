@@ -247,7 +247,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const { access_token } = await tokensOf(client)
     const token_id = await tokenIdOf(access_token)
     await admin.post(at.admin, { token_id: `${token_id}`, act: 'delete' })
-    return { about: { ...ofAdmin(), user_id: somebody.user.id, token_id, subject: 'Größe' } }
+    return {
+      about: { ...ofAdmin(), user_id: somebody.user.id, token_id, subject: 'Größe' },
+      details: { ending: access_token.slice(-4) },
+    }
   },
   async 'refresh_token.reused'() {
     const { client, somebody } = await clientOf()
@@ -279,7 +282,11 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     const token_id = /tokens\/(\d+)\//.exec(location ?? '')?.[1]
     return {
       about: { ...own(somebody), token_id, subject: 'Backup' },
-      details: { scopes: ['notes:read'], expires: app.now() + 7_776_000_000 },
+      details: {
+        scopes: ['notes:read'],
+        expires: app.now() + 7_776_000_000,
+        ending: expect.stringMatching(/^\w{4}$/),
+      },
     }
   },
   async 'personal_token.edited'() {
@@ -288,7 +295,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.post(at.token(id), { name: 'Desktop', scopes: 'notes:read' })
     return {
       about: { ...own(somebody), token_id: id, subject: 'Desktop' },
-      details: { fields: ['name', 'scopes'] },
+      details: {
+        fields: ['name', 'scopes'],
+        changes: { name: ['Laptop', 'Desktop'], scopes: ['', 'notes:read'] },
+      },
     }
   },
   async 'personal_token.rotated'() {
@@ -297,14 +307,17 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.post(at.rotate(id), { overlap: '3600' })
     return {
       about: { ...own(somebody), token_id: id, subject: 'Laptop' },
-      details: { overlap: 3600 },
+      details: { overlap: 3600, ending: expect.stringMatching(/^\w{4}$/) },
     }
   },
   async 'personal_token.deleted'() {
     const somebody = await person()
-    const { id } = await personalToken(somebody)
+    const { id, accessToken } = await personalToken(somebody)
     await somebody.post(at.token(id), { delete: 'yes' })
-    return { about: { ...own(somebody), token_id: id, subject: 'Laptop' } }
+    return {
+      about: { ...own(somebody), token_id: id, subject: 'Laptop' },
+      details: { ending: accessToken.slice(-4) },
+    }
   },
   async 'personal_token.restored'() {
     const somebody = await person()
@@ -331,7 +344,10 @@ const flows: Readonly<Record<BuiltInEventName, () => Promise<Expected>>> = {
     await somebody.fill(at.client(clientId), { name: 'Renamed', website: 'https://x.example' })
     return {
       about: { ...mine, client_id: clientId, subject: 'Renamed' },
-      details: { fields: ['name', 'website'] },
+      details: {
+        fields: ['name', 'website'],
+        changes: { name: ['Größe', 'Renamed'], website: ['', 'https://x.example'] },
+      },
     }
   },
   async 'client.deleted'() {

@@ -355,7 +355,7 @@ describe('decision §4.1 errors that are sent to the registered redirect URI', (
     ['invalid_request', 'prompt none with another value', { prompt: 'none consent' }],
     ['request_not_supported', 'a request object', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
     ['invalid_request', 'response_mode fragment for a code', { response_mode: 'fragment' }],
-    ['invalid_request', 'response_mode form_post', { response_mode: 'form_post' }],
+    ['invalid_request', 'response_mode web_message', { response_mode: 'web_message' }],
     ['invalid_request', 'response_mode bogus', { response_mode: 'bogus' }],
     ['invalid_request', 'a control character in response_type', { response_type: 'code\u0000' }],
   ]

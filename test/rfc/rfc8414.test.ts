@@ -83,7 +83,7 @@ describe('RFC 8414 §2 the content of the metadata', () => {
         (types: string[]) => `${[...types].sort()}` === 'code,token',
       ),
       response_modes_supported: expect.toSatisfy(
-        (modes: string[]) => `${[...modes].sort()}` === 'fragment,query',
+        (modes: string[]) => `${[...modes].sort()}` === 'form_post,fragment,query',
       ),
       grant_types_supported: expect.toSatisfy(
         (types: string[]) =>
@@ -161,7 +161,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       {
         grant_types_supported: [...grants, 'implicit'],
         response_types_supported: ['token', 'code'],
-        response_modes_supported: ['query', 'fragment'],
+        response_modes_supported: ['query', 'fragment', 'form_post'],
       },
     ],
     [
@@ -170,7 +170,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       {
         grant_types_supported: ['client_credentials', 'refresh_token', 'authorization_code'],
         response_types_supported: ['code'],
-        response_modes_supported: ['query'],
+        response_modes_supported: ['query', 'form_post'],
       },
     ],
     [
@@ -179,7 +179,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       {
         grant_types_supported: ['implicit'],
         response_types_supported: ['token'],
-        response_modes_supported: ['fragment'],
+        response_modes_supported: ['fragment', 'form_post'],
       },
     ],
     [
@@ -188,7 +188,7 @@ describe('attacks MX-04 agreement of the metadata with the behaviour', () => {
       {
         grant_types_supported: ['client_credentials', 'refresh_token', 'implicit'],
         response_types_supported: ['token'],
-        response_modes_supported: ['fragment'],
+        response_modes_supported: ['fragment', 'form_post'],
       },
     ],
     [

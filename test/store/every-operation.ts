@@ -31,6 +31,8 @@ const users = async ({ users: store }: Store): Promise<void> => {
   await store.findByEmail(row.email)
   await store.list(null, 2)
   await store.list(row.id, 2)
+  await store.search('user', null, 2)
+  await store.search('user', row.id, 2)
   await store.update(row)
   await store.setPassword(id, 'hash')
   await store.delete(id, 1)
@@ -149,6 +151,19 @@ const sessions = async (store: Store): Promise<void> => {
   await of.deleteExpired(1, 1, 10)
 }
 
+const clientLogins = async (store: Store): Promise<void> => {
+  const { clientLogins: of } = store
+  const userId = await aUser(store)
+  const clientKey = 1
+  const login = { session: 'one', sid: 'sid', clientKey, userId, isOffline: false, expiresAt: 9 }
+  await of.insert({ ...login, authorizationId: 1 })
+  await of.move('one', 'two')
+  await of.takeOfSession('two')
+  await of.takeEnded(userId)
+  await of.takeOfUser(userId)
+  await of.deleteExpired(1, 10)
+}
+
 const transients = async ({ transients: of }: Store): Promise<void> => {
   await of.put('key', 'value', 9, 1)
   await of.set('key', 'value', 9, 1)
@@ -251,7 +266,16 @@ const others = async ({
 
 /** Runs every operation of a store at least once, with each form that its statements can take. */
 export const everyOperation = async (store: Store): Promise<void> => {
-  const walks = [users, clients, tokens, authorizations, consents, sessions, transients]
+  const walks = [
+    users,
+    clients,
+    tokens,
+    authorizations,
+    consents,
+    sessions,
+    clientLogins,
+    transients,
+  ]
   for (const walk of [...walks, signingKeys]) await walk(store)
   // Create a row that `reseal` can write.
   const [userId, clientId] = [await aUser(store, { passwordHash: 'hash' }), await aClient(store)]

@@ -167,6 +167,7 @@ export interface TokenBody {
   readonly expires_in: number
   readonly scope: string
   readonly refresh_token: string
+  readonly id_token?: string
   readonly user?: {
     readonly id: unknown
     readonly email?: string

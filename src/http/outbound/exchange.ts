@@ -21,6 +21,8 @@ export interface Question extends Pick<OutboundRequest<unknown>, 'accept' | 'lar
   readonly headers: Readonly<Record<string, string>>
   /** Whether a response with the status 304 is accepted. */
   readonly isConditional: boolean
+  /** The body of a POST request; undefined for a GET request. */
+  readonly form?: string
 }
 
 /** A request that was sent. */
@@ -31,7 +33,7 @@ export interface Sent {
   readonly ended: Promise<unknown>
 }
 
-/** Sends one GET request. */
+/** Sends one GET request, or a POST request with a form. */
 export type Exchange = (question: Question) => Sent
 
 /**
@@ -68,17 +70,24 @@ export const createExchange = (
   }
 
   const request = (
-    { url, headers, accept }: Question,
+    { url, headers, accept, form }: Question,
     addresses: readonly LookupAddress[],
     signal: AbortSignal,
   ): ClientRequest => {
     const isHttp = url.protocol === 'http:'
     return (isHttp ? http : https).request(url, {
       agent: agents[isHttp ? 'http:' : 'https:'],
+      method: form === undefined ? 'GET' : 'POST',
       headers: {
         accept: accept.join(', '),
         'accept-encoding': 'identity',
         'user-agent': 'svc-oauth2server',
+        ...(form === undefined
+          ? {}
+          : {
+              'content-type': 'application/x-www-form-urlencoded',
+              'content-length': Buffer.byteLength(form),
+            }),
         ...headers,
       },
       lookup: pinnedTo(addresses),
@@ -94,7 +103,7 @@ export const createExchange = (
     try {
       const sent = request(question, await orAborted(lookup, timeout), timeout)
       try {
-        return await read(await responseTo(sent), question)
+        return await read(await responseTo(sent, question), question)
       } finally {
         sent.destroy()
       }
@@ -137,7 +146,7 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
     work.then(resolve, reject)
   })
 
-const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
+const responseTo = (sent: ClientRequest, { form }: Question): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     sent.on('response', resolve)
     // Do not remove this listener, since an unhandled error event would end the process.
@@ -146,7 +155,7 @@ const responseTo = (sent: ClientRequest): Promise<IncomingMessage> =>
       socket.destroy()
       reject(new OutboundFailed('Its host switched to another protocol.'))
     })
-    sent.end()
+    sent.end(form)
   })
 
 const read = async (response: IncomingMessage, question: Question): Promise<OutboundResponse> => {
@@ -158,6 +167,8 @@ const read = async (response: IncomingMessage, question: Question): Promise<Outb
   )
   const { statusCode: status = 0 } = response
   if (status === 304 && isConditional) return { status, headers, text: '' }
+  if (question.form !== undefined && status >= 200 && status < 300)
+    return { status: 200, headers, text: '' }
   if (status !== 200) throw unexpected(status)
   if (!isAccepted(headers['content-type'] ?? '', accept))
     throw new OutboundFailed('Its content type is not an accepted JSON type.')

@@ -121,6 +121,20 @@ export const createOutbound = (
     fresh(key, request) !== undefined || pending.has(key)
 
   return {
+    async post({ url, form }) {
+      const problem = remoteAddressProblem(url, { allowPrivate })
+      if (problem !== undefined) throw new OutboundFailed(problem)
+      const target = new URL(url)
+      if (!isAllowed(target.hostname, ''))
+        throw new OutboundFailed('Too many requests are already running.', { isOutage: true })
+      const question = { url: target, form, headers: {}, isConditional: false }
+      const sent = exchange({ ...question, accept: ['*/*'], largest: 0 })
+      const sentRequest = { host: target.hostname, network: '' }
+      unfinished.add(sentRequest)
+      void sent.ended.then(() => unfinished.delete(sentRequest))
+      await sent.response
+    },
+
     wouldSend(request) {
       const key = keyOf(request)
       if (isAvailable(key, request)) return false

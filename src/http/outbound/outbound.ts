@@ -21,6 +21,13 @@ export interface OutboundRequest<T> extends Fetched {
   readonly beforeSending?: () => Promise<void>
 }
 
+/** A form that the server sends to a URL of a client. */
+export interface OutboundForm {
+  readonly url: string
+  /** `application/x-www-form-urlencoded`. */
+  readonly form: string
+}
+
 export interface OutboundFailure {
   /** The reason, for the log only. */
   readonly cause?: unknown
@@ -60,6 +67,11 @@ export interface Outbound {
    * @throws OutboundFailed
    */
   json<T>(request: OutboundRequest<T>): Promise<T>
+  /**
+   * Sends a form over https. Every status from 200 to 299 is a success, and the response is not read.
+   * @throws OutboundFailed
+   */
+  post(message: OutboundForm): Promise<void>
   /**
    * Returns whether `json` would send a request now. The URL must be valid.
    * @returns false if the document is cached, or if another caller is already fetching it

@@ -358,6 +358,21 @@ export const de: Messages = {
     othersAbout: 'Alle Browser außer diesem werden abgemeldet.',
     alone: 'Du bist nirgendwo sonst angemeldet.',
   },
+  formPost: {
+    title: 'Weiter zur Anwendung',
+    sentence: 'Wenn sich die Anwendung nicht von selbst öffnet, klicke auf den Knopf.',
+    submit: 'Weiter',
+  },
+  logout: {
+    title: 'Abmelden?',
+    asks: (client: string) => `${client} möchte dich abmelden.`,
+    user: 'Du bist angemeldet als',
+    submit: 'Abmelden',
+    stay: 'Angemeldet bleiben',
+    doneTitle: 'Du bist abgemeldet',
+    done: 'Du bist hier nicht mehr angemeldet.',
+    back: 'Zurück zur Anwendung',
+  },
   userLinks: {
     reset_password: {
       title: 'Passwort vergessen?',
@@ -405,6 +420,12 @@ export const de: Messages = {
     from: 'Von',
     browser: 'Browser oder Programm',
     somebodyElse: 'Jemand anderes, zum Beispiel die Administration',
+    since: 'Von Tag',
+    until: 'Bis Tag',
+    changes: 'Änderungen',
+    download: 'Herunterladen',
+    atMost: (count: string) => `Höchstens ${count} Ereignisse, die neuesten zuerst.`,
+    emptyValue: 'leer',
   },
   events: {
     'login.succeeded': 'Angemeldet',
@@ -497,6 +518,38 @@ export const de: Messages = {
     deleteAbout:
       'Die Anwendung und alle ihre Token sind sofort weg. Das kann nicht rückgängig gemacht werden.',
     confirmName: (name: string) => `Gib zur Bestätigung den Namen ein: ${name}`,
+  },
+  users: {
+    title: 'Benutzer',
+    search: 'Benutzer suchen',
+    hint: 'Anfang der E-Mail-Adresse oder ID',
+    exactHint: 'Vollständige E-Mail-Adresse oder ID',
+    notSearchable: 'Deine Anwendung verwaltet ihre Benutzer und bietet hier keine Suche an.',
+    none: 'Es wurde kein Benutzer gefunden.',
+    inactive: 'Deaktiviert',
+    administrator: 'Administrator',
+    unverified: 'E-Mail-Adresse nicht bestätigt',
+    id: 'Nummer (ID)',
+    sessions: 'Sitzungen',
+    noSessions: 'Nirgends angemeldet.',
+    hostSessions: 'Deine Anwendung verwaltet die Anmeldungen: Melde den Benutzer dort ab.',
+    tokens: 'Persönliche Tokens',
+    noTokens: 'Keine persönlichen Tokens.',
+    clients: 'Registrierte Anwendungen',
+    noClients: 'Keine registrierten Anwendungen.',
+    authorized: 'Erlaubte Anwendungen',
+    noAuthorized: 'Keine erlaubten Anwendungen.',
+    allActivity: 'Alle Aktivitäten dieses Benutzers',
+    deactivate: {
+      label: 'Den Benutzer deaktivieren',
+      about:
+        'Der Benutzer kann sich nicht mehr anmelden, und alle seine Tokens und Anwendungen werden abgewiesen, bis er wieder aktiviert wird.',
+    },
+    activate: {
+      label: 'Den Benutzer aktivieren',
+      about:
+        'Der Benutzer kann sich wieder anmelden, und seine Tokens und Anwendungen funktionieren wieder.',
+    },
   },
   leaked: {
     title: 'Ein Geheimnis ist bekannt geworden',
@@ -647,6 +700,10 @@ export const de: Messages = {
       'Dieser Link ist nicht mehr gültig oder wurde schon verwendet. Fordere einen neuen Link an.',
   },
   problems: {
+    usersElsewhere: 'Deine Anwendung verwaltet ihre Benutzer: Deaktiviere diesen Benutzer dort.',
+    looksLikeSecret:
+      'Das sieht wie ein Geheimnis aus. Eine Suche würde es in Adressen und Protokolle schreiben.',
+    ownAccount: 'Das ist dein eigenes Konto: Nur ein anderer Administrator kann es deaktivieren.',
     credentialMissing: 'In diesem Text steht kein Geheimnis. Füge den ganzen Wert ein.',
     credentialsTooMany: 'Der Text ist zu lang. Füge nur die Zeile mit dem Geheimnis ein.',
     credentialUnknown:
@@ -701,6 +758,8 @@ export const de: Messages = {
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} wurde deaktiviert.`,
+    userActivated: (name: string) => `${name} wurde aktiviert.`,
     credentialEnded: 'Das Geheimnis funktioniert nicht mehr.',
     applicationTokensEnded: (name: string) => `Alle Tokens von „${name}“ wurden beendet.`,
     ownTokensEnded: 'Alle deine Tokens wurden beendet.',

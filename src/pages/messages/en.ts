@@ -357,6 +357,21 @@ export const en = {
     alone: 'You are not logged in anywhere else.',
   },
   /** Pages with which a user requests and opens a link by e-mail. */
+  formPost: {
+    title: 'Continue to the application',
+    sentence: 'If the application does not open by itself, press the button.',
+    submit: 'Continue',
+  },
+  logout: {
+    title: 'Log out?',
+    asks: (client: string) => `${client} wants to log you out.`,
+    user: 'You are logged in as',
+    submit: 'Log out',
+    stay: 'Stay logged in',
+    doneTitle: 'You are logged out',
+    done: 'You are no longer logged in here.',
+    back: 'Return to the application',
+  },
   userLinks: {
     reset_password: {
       title: 'Forgot your password?',
@@ -404,6 +419,12 @@ export const en = {
     from: 'From',
     browser: 'Browser or program',
     somebodyElse: 'Somebody else, such as an administrator',
+    since: 'From day',
+    until: 'To day',
+    changes: 'Changes',
+    download: 'Download',
+    atMost: (count: string) => `At most ${count} events, the latest first.`,
+    emptyValue: 'empty',
   },
   /** Short texts by the names of audit events. */
   events: {
@@ -498,6 +519,37 @@ export const en = {
     deleteAbout:
       'The application and all its tokens are deleted immediately. This cannot be undone.',
     confirmName: (name: string) => `To confirm, type its name: ${name}`,
+  },
+  users: {
+    title: 'Users',
+    search: 'Search users',
+    hint: 'Beginning of the e-mail address, or ID',
+    exactHint: 'Complete e-mail address or ID',
+    notSearchable: 'Your application manages its users and offers no search here.',
+    none: 'No user was found.',
+    inactive: 'Deactivated',
+    administrator: 'Administrator',
+    unverified: 'E-mail address not confirmed',
+    id: 'ID',
+    sessions: 'Sessions',
+    noSessions: 'Not logged in anywhere.',
+    hostSessions: 'Your application manages the logins: log the user out there.',
+    tokens: 'Personal tokens',
+    noTokens: 'No personal tokens.',
+    clients: 'Registered applications',
+    noClients: 'No registered applications.',
+    authorized: 'Allowed applications',
+    noAuthorized: 'No allowed applications.',
+    allActivity: 'All activity of this user',
+    deactivate: {
+      label: 'Deactivate the user',
+      about:
+        'The user can no longer log in, and all tokens and applications of the user are refused until the user is activated again.',
+    },
+    activate: {
+      label: 'Activate the user',
+      about: 'The user can log in again, and the tokens and applications of the user work again.',
+    },
   },
   leaked: {
     title: 'A secret leaked',
@@ -646,6 +698,9 @@ export const en = {
   },
   /** The problems of form fields. */
   problems: {
+    usersElsewhere: 'Your application manages its users: deactivate this user there.',
+    looksLikeSecret: 'This looks like a secret. A search would put it into addresses and logs.',
+    ownAccount: 'This is your own account: only another administrator can deactivate it.',
     credentialMissing: 'There is no secret in this text. Paste the whole value.',
     credentialsTooMany: 'The text is too long. Paste only the line with the secret.',
     credentialUnknown: 'This server does not know a secret in this text, or it no longer works.',
@@ -694,6 +749,8 @@ export const en = {
   },
   /** Confirmations of completed actions. */
   done: {
+    userDeactivated: (name: string) => `${name} was deactivated.`,
+    userActivated: (name: string) => `${name} was activated.`,
     credentialEnded: 'The secret no longer works.',
     applicationTokensEnded: (name: string) => `All tokens of “${name}” were ended.`,
     ownTokensEnded: 'All your tokens were ended.',

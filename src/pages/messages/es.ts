@@ -354,6 +354,21 @@ export const es: Messages = {
     othersAbout: 'Se cierra la sesión en todos los navegadores menos en este.',
     alone: 'No has iniciado sesión en ningún otro lugar.',
   },
+  formPost: {
+    title: 'Continuar a la aplicación',
+    sentence: 'Si la aplicación no se abre por sí sola, pulsa el botón.',
+    submit: 'Continuar',
+  },
+  logout: {
+    title: '¿Cerrar sesión?',
+    asks: (client: string) => `${client} quiere cerrar tu sesión.`,
+    user: 'Has iniciado sesión como',
+    submit: 'Cerrar sesión',
+    stay: 'Mantener la sesión',
+    doneTitle: 'Has cerrado sesión',
+    done: 'Ya no tienes una sesión abierta aquí.',
+    back: 'Volver a la aplicación',
+  },
   userLinks: {
     reset_password: {
       title: '¿Has olvidado tu contraseña?',
@@ -401,6 +416,12 @@ export const es: Messages = {
     from: 'Desde',
     browser: 'Navegador o programa',
     somebodyElse: 'Otra persona, por ejemplo un administrador',
+    since: 'Desde el día',
+    until: 'Hasta el día',
+    changes: 'Cambios',
+    download: 'Descargar',
+    atMost: (count: string) => `Como máximo ${count} eventos, los más recientes primero.`,
+    emptyValue: 'vacío',
   },
   events: {
     'login.succeeded': 'Inicio de sesión',
@@ -493,6 +514,39 @@ export const es: Messages = {
     deleteAbout:
       'La aplicación y todos sus tokens desaparecen de inmediato. Esta acción no se puede deshacer.',
     confirmName: (name: string) => `Para confirmar, escribe su nombre: ${name}`,
+  },
+  users: {
+    title: 'Usuarios',
+    search: 'Buscar usuarios',
+    hint: 'Comienzo del correo electrónico, o ID',
+    exactHint: 'Correo electrónico completo o ID',
+    notSearchable: 'Tu aplicación administra a sus usuarios y no ofrece búsqueda aquí.',
+    none: 'No se encontró ningún usuario.',
+    inactive: 'Desactivado',
+    administrator: 'Administrador',
+    unverified: 'Correo electrónico sin confirmar',
+    id: 'Identificador',
+    sessions: 'Sesiones',
+    noSessions: 'Sin sesiones abiertas.',
+    hostSessions:
+      'Tu aplicación administra los inicios de sesión: cierra la sesión del usuario allí.',
+    tokens: 'Tokens personales',
+    noTokens: 'Sin tokens personales.',
+    clients: 'Aplicaciones registradas',
+    noClients: 'Sin aplicaciones registradas.',
+    authorized: 'Aplicaciones permitidas',
+    noAuthorized: 'Sin aplicaciones permitidas.',
+    allActivity: 'Toda la actividad de este usuario',
+    deactivate: {
+      label: 'Desactivar al usuario',
+      about:
+        'El usuario ya no puede iniciar sesión, y todos sus tokens y aplicaciones se rechazan hasta que se active de nuevo.',
+    },
+    activate: {
+      label: 'Activar al usuario',
+      about:
+        'El usuario puede iniciar sesión de nuevo, y sus tokens y aplicaciones vuelven a funcionar.',
+    },
   },
   leaked: {
     title: 'Se filtró un secreto',
@@ -640,6 +694,9 @@ export const es: Messages = {
     linkInvalid: 'Este enlace ya no es válido o ya se ha usado. Solicita uno nuevo.',
   },
   problems: {
+    usersElsewhere: 'Tu aplicación administra a sus usuarios: desactiva a este usuario allí.',
+    looksLikeSecret: 'Esto parece un secreto. Una búsqueda lo pondría en direcciones y registros.',
+    ownAccount: 'Esta es tu propia cuenta: solo otro administrador puede desactivarla.',
     credentialMissing: 'No hay ningún secreto en este texto. Pega el valor completo.',
     credentialsTooMany: 'El texto es demasiado largo. Pega solo la línea con el secreto.',
     credentialUnknown: 'Este servidor no conoce ningún secreto de este texto, o ya no funciona.',
@@ -690,6 +747,8 @@ export const es: Messages = {
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
   },
   done: {
+    userDeactivated: (name: string) => `Se desactivó a ${name}.`,
+    userActivated: (name: string) => `Se activó a ${name}.`,
     credentialEnded: 'El secreto ya no funciona.',
     applicationTokensEnded: (name: string) => `Se anularon todos los tokens de «${name}».`,
     ownTokensEnded: 'Se anularon todos tus tokens.',

@@ -359,6 +359,21 @@ export const fr: Messages = {
     othersAbout: 'Tous les navigateurs sauf celui-ci seront déconnectés.',
     alone: 'Vous n’avez aucune autre session ouverte.',
   },
+  formPost: {
+    title: 'Continuer vers l’application',
+    sentence: 'Si l’application ne s’ouvre pas d’elle-même, appuyez sur le bouton.',
+    submit: 'Continuer',
+  },
+  logout: {
+    title: 'Se déconnecter ?',
+    asks: (client: string) => `${client} souhaite vous déconnecter.`,
+    user: 'Session ouverte avec le compte',
+    submit: 'Se déconnecter',
+    stay: 'Rester connecté',
+    doneTitle: 'Vous êtes déconnecté',
+    done: 'Vous n’êtes plus connecté ici.',
+    back: 'Revenir à l’application',
+  },
   userLinks: {
     reset_password: {
       title: 'Mot de passe oublié ?',
@@ -406,6 +421,12 @@ export const fr: Messages = {
     from: 'Depuis',
     browser: 'Navigateur ou programme',
     somebodyElse: 'Quelqu’un d’autre, par exemple un administrateur',
+    since: 'Du jour',
+    until: 'Au jour',
+    changes: 'Modifications',
+    download: 'Télécharger',
+    atMost: (count: string) => `Au plus ${count} événements, les plus récents d’abord.`,
+    emptyValue: 'vide',
   },
   events: {
     'login.succeeded': 'Connexion',
@@ -498,6 +519,38 @@ export const fr: Messages = {
     deleteAbout:
       'L’application et tous ses jetons disparaissent aussitôt. Cette action est irréversible.',
     confirmName: (name: string) => `Pour confirmer, saisissez son nom\u00a0: ${name}`,
+  },
+  users: {
+    title: 'Utilisateurs',
+    search: 'Rechercher des utilisateurs',
+    hint: 'Début de l’adresse e-mail, ou identifiant',
+    exactHint: 'Adresse e-mail complète ou identifiant',
+    notSearchable: 'Votre application gère ses utilisateurs et n’offre pas de recherche ici.',
+    none: 'Aucun utilisateur n’a été trouvé.',
+    inactive: 'Désactivé',
+    administrator: 'Administrateur',
+    unverified: 'Adresse e-mail non confirmée',
+    id: 'Identifiant',
+    sessions: 'Sessions ouvertes',
+    noSessions: 'Connecté nulle part.',
+    hostSessions: 'Votre application gère les connexions : déconnectez l’utilisateur là-bas.',
+    tokens: 'Jetons personnels',
+    noTokens: 'Aucun jeton personnel.',
+    clients: 'Applications enregistrées',
+    noClients: 'Aucune application enregistrée.',
+    authorized: 'Applications autorisées',
+    noAuthorized: 'Aucune application autorisée.',
+    allActivity: 'Toute l’activité de cet utilisateur',
+    deactivate: {
+      label: 'Désactiver l’utilisateur',
+      about:
+        'L’utilisateur ne peut plus se connecter, et tous ses jetons et applications sont refusés jusqu’à ce qu’il soit réactivé.',
+    },
+    activate: {
+      label: 'Activer l’utilisateur',
+      about:
+        'L’utilisateur peut de nouveau se connecter, et ses jetons et applications fonctionnent de nouveau.',
+    },
   },
   leaked: {
     title: 'Un secret a été divulgué',
@@ -647,6 +700,10 @@ export const fr: Messages = {
     linkInvalid: 'Ce lien n’est plus valable ou a déjà été utilisé. Demandez un nouveau lien.',
   },
   problems: {
+    usersElsewhere: 'Votre application gère ses utilisateurs : désactivez cet utilisateur là-bas.',
+    looksLikeSecret:
+      'Ceci ressemble à un secret. Une recherche l’inscrirait dans des adresses et des journaux.',
+    ownAccount: 'Ceci est votre propre compte : seul un autre administrateur peut le désactiver.',
     credentialMissing: 'Ce texte ne contient aucun secret. Collez la valeur entière.',
     credentialsTooMany: 'Le texte est trop long. Collez seulement la ligne avec le secret.',
     credentialUnknown: 'Ce serveur ne connaît aucun secret de ce texte, ou il ne fonctionne plus.',
@@ -700,6 +757,8 @@ export const fr: Messages = {
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} a été désactivé.`,
+    userActivated: (name: string) => `${name} a été activé.`,
     credentialEnded: 'Le secret ne fonctionne plus.',
     applicationTokensEnded: (name: string) => `Tous les jetons de « ${name} » ont été révoqués.`,
     ownTokensEnded: 'Tous vos jetons ont été révoqués.',

@@ -350,6 +350,21 @@ export const it: Messages = {
     othersAbout: 'Tutti i browser tranne questo vengono disconnessi.',
     alone: 'Non hai effettuato l’accesso da nessun’altra parte.',
   },
+  formPost: {
+    title: 'Continua verso l’applicazione',
+    sentence: 'Se l’applicazione non si apre da sola, premi il pulsante.',
+    submit: 'Continua',
+  },
+  logout: {
+    title: 'Uscire?',
+    asks: (client: string) => `${client} vuole disconnetterti.`,
+    user: 'Hai effettuato l’accesso come',
+    submit: 'Esci',
+    stay: 'Resta connesso',
+    doneTitle: 'Sei uscito',
+    done: 'Non sei più connesso qui.',
+    back: 'Torna all’applicazione',
+  },
   userLinks: {
     reset_password: {
       title: 'Password dimenticata?',
@@ -397,6 +412,12 @@ export const it: Messages = {
     from: 'Da',
     browser: 'Browser o programma',
     somebodyElse: 'Un’altra persona, per esempio un amministratore',
+    since: 'Dal giorno',
+    until: 'Al giorno',
+    changes: 'Modifiche',
+    download: 'Scarica',
+    atMost: (count: string) => `Al massimo ${count} eventi, i più recenti per primi.`,
+    emptyValue: 'vuoto',
   },
   events: {
     'login.succeeded': 'Accesso',
@@ -489,6 +510,38 @@ export const it: Messages = {
     deleteAbout:
       'L’applicazione e tutti i suoi token spariscono subito. L’operazione non può essere annullata.',
     confirmName: (name: string) => `Per confermare, digita il suo nome: ${name}`,
+  },
+  users: {
+    title: 'Utenti',
+    search: 'Cerca utenti',
+    hint: 'Inizio dell’indirizzo email, o ID',
+    exactHint: 'Indirizzo email completo o ID',
+    notSearchable: 'La tua applicazione gestisce i suoi utenti e qui non offre alcuna ricerca.',
+    none: 'Nessun utente trovato.',
+    inactive: 'Disattivato',
+    administrator: 'Amministratore',
+    unverified: 'Indirizzo email non confermato',
+    id: 'Identificativo',
+    sessions: 'Sessioni',
+    noSessions: 'Nessun accesso attivo.',
+    hostSessions: 'La tua applicazione gestisce gli accessi: disconnetti l’utente lì.',
+    tokens: 'Token personali',
+    noTokens: 'Nessun token personale.',
+    clients: 'Applicazioni registrate',
+    noClients: 'Nessuna applicazione registrata.',
+    authorized: 'Applicazioni autorizzate',
+    noAuthorized: 'Nessuna applicazione autorizzata.',
+    allActivity: 'Tutta l’attività di questo utente',
+    deactivate: {
+      label: 'Disattiva l’utente',
+      about:
+        'L’utente non può più accedere e tutti i suoi token e le sue applicazioni vengono rifiutati finché non viene riattivato.',
+    },
+    activate: {
+      label: 'Attiva l’utente',
+      about:
+        'L’utente può accedere di nuovo e i suoi token e le sue applicazioni tornano a funzionare.',
+    },
   },
   leaked: {
     title: 'Un segreto è trapelato',
@@ -634,6 +687,10 @@ export const it: Messages = {
     linkInvalid: 'Questo link non è più valido o è già stato usato. Richiedi un nuovo link.',
   },
   problems: {
+    usersElsewhere: 'La tua applicazione gestisce i suoi utenti: disattiva questo utente lì.',
+    looksLikeSecret:
+      'Questo sembra un segreto. Una ricerca lo scriverebbe negli indirizzi e nei log.',
+    ownAccount: 'Questo è il tuo account: solo un altro amministratore può disattivarlo.',
     credentialMissing: 'In questo testo non c’è alcun segreto. Incolla il valore intero.',
     credentialsTooMany: 'Il testo è troppo lungo. Incolla solo la riga con il segreto.',
     credentialUnknown:
@@ -687,6 +744,8 @@ export const it: Messages = {
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} è stato disattivato.`,
+    userActivated: (name: string) => `${name} è stato attivato.`,
     credentialEnded: 'Il segreto non funziona più.',
     applicationTokensEnded: (name: string) => `Tutti i token di «${name}» sono stati revocati.`,
     ownTokensEnded: 'Tutti i tuoi token sono stati revocati.',

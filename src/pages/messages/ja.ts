@@ -352,6 +352,21 @@ export const ja: Messages = {
     othersAbout: 'このブラウザ以外のすべてのブラウザからログアウトします。',
     alone: 'ほかの場所ではログインしていません。',
   },
+  formPost: {
+    title: 'アプリケーションに進む',
+    sentence: 'アプリケーションが自動的に開かない場合は、ボタンを押してください。',
+    submit: '続ける',
+  },
+  logout: {
+    title: 'ログアウトしますか？',
+    asks: (client: string) => `${client}があなたのログアウトを求めています。`,
+    user: 'ログイン中のアカウント：',
+    submit: 'ログアウト',
+    stay: 'ログインしたままにする',
+    doneTitle: 'ログアウトしました',
+    done: 'ここでのログインは終了しました。',
+    back: 'アプリケーションに戻る',
+  },
   userLinks: {
     reset_password: {
       title: 'パスワードをお忘れですか？',
@@ -397,6 +412,12 @@ export const ja: Messages = {
     from: 'アクセス元',
     browser: 'ブラウザまたはプログラム',
     somebodyElse: '管理者などの他のユーザー',
+    since: '開始日',
+    until: '終了日',
+    changes: '変更内容',
+    download: 'ダウンロード',
+    atMost: (count: string) => `新しい順に最大 ${count} 件のイベント。`,
+    emptyValue: '空',
   },
   events: {
     'login.succeeded': 'ログイン',
@@ -488,6 +509,38 @@ export const ja: Messages = {
     deleteNamed: (name) => `${name} を削除`,
     deleteAbout: 'アプリとそのすべてのトークンが直ちに削除されます。この操作は元に戻せません。',
     confirmName: (name) => `確認のため、名前を入力してください：${name}`,
+  },
+  users: {
+    title: 'ユーザー',
+    search: 'ユーザーを検索',
+    hint: 'メールアドレスの先頭、または ID',
+    exactHint: '完全なメールアドレス、または ID',
+    notSearchable: 'ユーザーはお使いのアプリケーションが管理しており、ここでは検索できません。',
+    none: 'ユーザーが見つかりませんでした。',
+    inactive: '無効',
+    administrator: '管理者',
+    unverified: 'メールアドレス未確認',
+    id: 'ID 番号',
+    sessions: 'セッション',
+    noSessions: 'どこにもログインしていません。',
+    hostSessions:
+      'ログインはお使いのアプリケーションが管理しています。そちらでログアウトしてください。',
+    tokens: '個人用トークン',
+    noTokens: '個人用トークンはありません。',
+    clients: '登録したアプリケーション',
+    noClients: '登録したアプリケーションはありません。',
+    authorized: '許可したアプリケーション',
+    noAuthorized: '許可したアプリケーションはありません。',
+    allActivity: 'このユーザーのすべてのアクティビティ',
+    deactivate: {
+      label: 'ユーザーを無効にする',
+      about:
+        '再び有効にするまで、ユーザーはログインできず、そのすべてのトークンとアプリケーションは拒否されます。',
+    },
+    activate: {
+      label: 'ユーザーを有効にする',
+      about: 'ユーザーは再びログインでき、そのトークンとアプリケーションも再び使えます。',
+    },
   },
   leaked: {
     title: 'シークレットが漏えいした場合',
@@ -633,6 +686,10 @@ export const ja: Messages = {
     linkInvalid: 'このリンクは期限切れか、すでに使用されています。新しいリンクを要求してください。',
   },
   problems: {
+    usersElsewhere:
+      'ユーザーはお使いのアプリケーションが管理しています。そちらで無効にしてください。',
+    looksLikeSecret: 'これはシークレットのようです。検索すると、アドレスやログに残ります。',
+    ownAccount: 'これはあなた自身のアカウントです。無効にできるのは他の管理者だけです。',
     credentialMissing: 'このテキストにはシークレットがありません。値全体を貼り付けてください。',
     credentialsTooMany: 'テキストが長すぎます。シークレットを含む行だけを貼り付けてください。',
     credentialUnknown: 'このテキストに、このサーバーで有効なシークレットはありません。',
@@ -681,6 +738,8 @@ export const ja: Messages = {
       'ページを開いてから時間が経ちすぎました。入力内容は残っていますので、もう一度送信してください。',
   },
   done: {
+    userDeactivated: (name: string) => `${name} を無効にしました。`,
+    userActivated: (name: string) => `${name} を有効にしました。`,
     credentialEnded: 'シークレットはもう使えません。',
     applicationTokensEnded: (name: string) => `「${name}」のすべてのトークンを無効にしました。`,
     ownTokensEnded: 'あなたのすべてのトークンを無効にしました。',

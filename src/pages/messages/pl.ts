@@ -369,6 +369,21 @@ export const pl: Messages = {
     othersAbout: 'Wszystkie przeglądarki poza tą zostaną wylogowane.',
     alone: 'Nie masz innych aktywnych sesji.',
   },
+  formPost: {
+    title: 'Przejście do aplikacji',
+    sentence: 'Jeśli aplikacja nie otworzy się sama, naciśnij przycisk.',
+    submit: 'Kontynuuj',
+  },
+  logout: {
+    title: 'Wylogować się?',
+    asks: (client: string) => `${client} chce Cię wylogować.`,
+    user: 'Zalogowano jako',
+    submit: 'Wyloguj się',
+    stay: 'Nie wylogowuj',
+    doneTitle: 'Wylogowano',
+    done: 'Twoja sesja tutaj została zakończona.',
+    back: 'Wróć do aplikacji',
+  },
   userLinks: {
     reset_password: {
       title: 'Nie pamiętasz hasła?',
@@ -414,6 +429,12 @@ export const pl: Messages = {
     from: 'Skąd',
     browser: 'Przeglądarka lub program',
     somebodyElse: 'Ktoś inny, na przykład administrator',
+    since: 'Od dnia',
+    until: 'Do dnia',
+    changes: 'Zmiany',
+    download: 'Pobierz',
+    atMost: (count: string) => `Najwyżej ${count} zdarzeń, najnowsze najpierw.`,
+    emptyValue: 'puste',
   },
   events: {
     'login.succeeded': 'Zalogowano',
@@ -506,6 +527,37 @@ export const pl: Messages = {
     deleteAbout:
       'Aplikacja i wszystkie jej tokeny natychmiast znikną. Tej operacji nie można cofnąć.',
     confirmName: (name: string) => `Aby potwierdzić, wpisz nazwę: ${name}`,
+  },
+  users: {
+    title: 'Użytkownicy',
+    search: 'Szukaj użytkowników',
+    hint: 'Początek adresu e-mail lub identyfikator',
+    exactHint: 'Pełny adres e-mail lub identyfikator',
+    notSearchable: 'Twoja aplikacja zarządza użytkownikami i nie udostępnia tu wyszukiwania.',
+    none: 'Nie znaleziono użytkownika.',
+    inactive: 'Dezaktywowany',
+    administrator: 'Administrator systemu',
+    unverified: 'Adres e-mail niepotwierdzony',
+    id: 'Identyfikator',
+    sessions: 'Sesje',
+    noSessions: 'Nigdzie nie jest zalogowany.',
+    hostSessions: 'Twoja aplikacja zarządza logowaniem: wyloguj użytkownika w niej.',
+    tokens: 'Tokeny osobiste',
+    noTokens: 'Brak tokenów osobistych.',
+    clients: 'Zarejestrowane aplikacje',
+    noClients: 'Brak zarejestrowanych aplikacji.',
+    authorized: 'Dozwolone aplikacje',
+    noAuthorized: 'Brak dozwolonych aplikacji.',
+    allActivity: 'Cała aktywność tego użytkownika',
+    deactivate: {
+      label: 'Dezaktywuj użytkownika',
+      about:
+        'Użytkownik nie może się już zalogować, a wszystkie jego tokeny i aplikacje są odrzucane, dopóki nie zostanie ponownie aktywowany.',
+    },
+    activate: {
+      label: 'Aktywuj użytkownika',
+      about: 'Użytkownik może się znowu zalogować, a jego tokeny i aplikacje znowu działają.',
+    },
   },
   leaked: {
     title: 'Sekret został ujawniony',
@@ -651,6 +703,9 @@ export const pl: Messages = {
     linkInvalid: 'Ten link nie jest już ważny lub został już użyty. Poproś o nowy link.',
   },
   problems: {
+    usersElsewhere: 'Twoja aplikacja zarządza użytkownikami: dezaktywuj tego użytkownika w niej.',
+    looksLikeSecret: 'To wygląda na sekret. Wyszukiwanie umieściłoby go w adresach i dziennikach.',
+    ownAccount: 'To jest Twoje własne konto: dezaktywować je może tylko inny administrator.',
     credentialMissing: 'W tym tekście nie ma sekretu. Wklej całą wartość.',
     credentialsTooMany: 'Tekst jest za długi. Wklej tylko wiersz z sekretem.',
     credentialUnknown:
@@ -715,6 +770,8 @@ export const pl: Messages = {
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
   },
   done: {
+    userDeactivated: (name: string) => `Dezaktywowano użytkownika ${name}.`,
+    userActivated: (name: string) => `Aktywowano użytkownika ${name}.`,
     credentialEnded: 'Sekret już nie działa.',
     applicationTokensEnded: (name: string) =>
       `Wszystkie tokeny aplikacji „${name}” zostały unieważnione.`,

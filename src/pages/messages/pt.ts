@@ -352,6 +352,21 @@ export const pt: Messages = {
     othersAbout: 'A sessão é encerrada em todos os navegadores, exceto neste.',
     alone: 'Sua conta não está aberta em nenhum outro lugar.',
   },
+  formPost: {
+    title: 'Continuar para o aplicativo',
+    sentence: 'Se o aplicativo não abrir sozinho, pressione o botão.',
+    submit: 'Continuar',
+  },
+  logout: {
+    title: 'Sair?',
+    asks: (client: string) => `${client} quer encerrar a sua sessão.`,
+    user: 'Você entrou como',
+    submit: 'Sair',
+    stay: 'Continuar conectado',
+    doneTitle: 'Você saiu',
+    done: 'Você não está mais conectado aqui.',
+    back: 'Voltar ao aplicativo',
+  },
   userLinks: {
     reset_password: {
       title: 'Esqueceu a senha?',
@@ -399,6 +414,12 @@ export const pt: Messages = {
     from: 'De',
     browser: 'Navegador ou programa',
     somebodyElse: 'Outra pessoa, por exemplo um administrador',
+    since: 'Do dia',
+    until: 'Até o dia',
+    changes: 'Alterações',
+    download: 'Baixar',
+    atMost: (count: string) => `No máximo ${count} eventos, os mais recentes primeiro.`,
+    emptyValue: 'vazio',
   },
   events: {
     'login.succeeded': 'Sessão iniciada',
@@ -491,6 +512,37 @@ export const pt: Messages = {
     deleteAbout:
       'O aplicativo e todos os seus tokens desaparecem imediatamente. Esta ação não pode ser desfeita.',
     confirmName: (name: string) => `Para confirmar, digite o nome dele: ${name}`,
+  },
+  users: {
+    title: 'Usuários',
+    search: 'Buscar usuários',
+    hint: 'Começo do endereço de e-mail, ou ID',
+    exactHint: 'Endereço de e-mail completo ou ID',
+    notSearchable: 'Sua aplicação administra os usuários dela e não oferece busca aqui.',
+    none: 'Nenhum usuário foi encontrado.',
+    inactive: 'Desativado',
+    administrator: 'Administrador',
+    unverified: 'Endereço de e-mail não confirmado',
+    id: 'Identificador',
+    sessions: 'Sessões',
+    noSessions: 'Nenhuma sessão aberta.',
+    hostSessions: 'Sua aplicação administra os logins: desconecte o usuário lá.',
+    tokens: 'Tokens pessoais',
+    noTokens: 'Nenhum token pessoal.',
+    clients: 'Aplicações registradas',
+    noClients: 'Nenhuma aplicação registrada.',
+    authorized: 'Aplicações permitidas',
+    noAuthorized: 'Nenhuma aplicação permitida.',
+    allActivity: 'Toda a atividade deste usuário',
+    deactivate: {
+      label: 'Desativar o usuário',
+      about:
+        'O usuário não pode mais entrar, e todos os tokens e aplicações dele são recusados até que ele seja ativado de novo.',
+    },
+    activate: {
+      label: 'Ativar o usuário',
+      about: 'O usuário pode entrar de novo, e os tokens e aplicações dele voltam a funcionar.',
+    },
   },
   leaked: {
     title: 'Um segredo foi exposto',
@@ -635,6 +687,9 @@ export const pt: Messages = {
     linkInvalid: 'Este link não é mais válido ou já foi usado. Solicite um novo link.',
   },
   problems: {
+    usersElsewhere: 'Sua aplicação administra os usuários dela: desative este usuário lá.',
+    looksLikeSecret: 'Isto parece um segredo. Uma busca o colocaria em endereços e logs.',
+    ownAccount: 'Esta é a sua própria conta: só outro administrador pode desativá-la.',
     credentialMissing: 'Não há nenhum segredo neste texto. Cole o valor inteiro.',
     credentialsTooMany: 'O texto é longo demais. Cole apenas a linha com o segredo.',
     credentialUnknown:
@@ -684,6 +739,8 @@ export const pt: Messages = {
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
   },
   done: {
+    userDeactivated: (name: string) => `${name} foi desativado.`,
+    userActivated: (name: string) => `${name} foi ativado.`,
     credentialEnded: 'O segredo não funciona mais.',
     applicationTokensEnded: (name: string) => `Todos os tokens de “${name}” foram revogados.`,
     ownTokensEnded: 'Todos os seus tokens foram revogados.',

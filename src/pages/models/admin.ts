@@ -42,14 +42,18 @@ export interface AdminTokenItem {
 /** The view of the page that lists all applications and tokens. */
 export interface AdminView {
   /**
-   * The URL of the page. A GET with `client` searches applications, and a GET with `token` searches tokens. A POST accepts
-   * `client_id` with an `act` (`verify`, `unverify`, `disable`, `enable`, or `delete` with `confirm_name`), or
+   * The URL of the page. A POST with `search` (`client` or `token`) searches for the fields `client` and `token`, and
+   * redirects to a GET with these fields. A POST accepts also `client_id` with an `act` (`verify`, `unverify`, `disable`, `enable`, or `delete` with `confirm_name`), or
    * `token_id` with `act=delete`.
    */
   readonly action: string
+  /** The URL of the forms that act, which return to the same search and page. */
+  readonly actAction: string
   readonly search: { readonly client: string; readonly token: string }
   readonly clients: Listed<AdminClientItem>
   readonly tokens: Listed<AdminTokenItem>
   readonly done: string | undefined
+  /** The list that shows `done`. */
+  readonly actedOn: 'clients' | 'tokens'
   readonly problem: FormProblem | undefined
 }

@@ -2,8 +2,10 @@ import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type { AdminClientItem, AdminView } from '../models/admin.ts'
 import { searchForm } from './admin-search.ts'
+import { ask } from './ask.ts'
 import { badge, countText, facts } from './facts.ts'
 import { formId } from './forms.ts'
+import { done } from './notices.ts'
 import { websiteLink } from './outside.ts'
 import { section } from './section.ts'
 import { day } from './times.ts'
@@ -16,9 +18,9 @@ export const adminClientsSection = (view: AdminView, frame: Frame): Html => {
       id: 'clients',
       title: texts.clients,
       about: texts.clientsAbout,
-      above: searchForm(view, 'client', frame),
+      above: html`${view.actedOn === 'clients' ? done(view.done) : ''}${searchForm(view, 'client', frame)}`,
       list: view.clients,
-      row: (client, index) => row(client, index, view.action, frame),
+      row: (client, index) => row(client, index, view.actAction, frame),
       empty: html`<p>${texts.noClients}</p>`,
     },
     frame,
@@ -64,18 +66,18 @@ const act = (name: string, label: string): Html =>
 const deleteForm = (client: AdminClientItem, index: number, action: string, frame: Frame): Html => {
   const { admin: texts } = frame.texts
   const id = `confirm-${index}`
-  return html`<details class="danger">
-<summary>${filled(texts.deleteNamed, html`<bdi>${client.name}</bdi>`)}</summary>
-<form method="post" action="${action}">
-${formId(frame)}
-<input type="hidden" name="client_id" value="${client.clientId}">
-<input type="hidden" name="act" value="delete">
-<p>${texts.deleteAbout}</p>
-<div class="field">
+  return ask(
+    {
+      label: filled(texts.deleteNamed, html`<bdi>${client.name}</bdi>`),
+      about: texts.deleteAbout,
+      submit: texts.delete,
+      action,
+      fields: { client_id: client.clientId, act: 'delete' },
+      control: html`<div class="field">
 <label for="${id}">${filled(texts.confirmName, html`<strong><bdi>${client.name}</bdi></strong>`)}</label>
 <input id="${id}" name="confirm_name" required autocomplete="off">
-</div>
-<p class="actions"><button type="submit" class="danger">${texts.delete}</button></p>
-</form>
-</details>`
+</div>`,
+    },
+    frame,
+  )
 }

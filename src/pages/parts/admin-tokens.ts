@@ -2,8 +2,9 @@ import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { AdminTokenItem, AdminView } from '../models/admin.ts'
 import { searchForm } from './admin-search.ts'
+import { ask } from './ask.ts'
 import { badge, facts, lastUsed } from './facts.ts'
-import { formId } from './forms.ts'
+import { done } from './notices.ts'
 import { scopeIds } from './scopes.ts'
 import { section } from './section.ts'
 import { day, time } from './times.ts'
@@ -16,9 +17,9 @@ export const adminTokensSection = (view: AdminView, frame: Frame): Html => {
       id: 'tokens',
       title: texts.tokens,
       about: texts.tokensAbout,
-      above: searchForm(view, 'token', frame),
+      above: html`${view.actedOn === 'tokens' ? done(view.done) : ''}${searchForm(view, 'token', frame)}`,
       list: view.tokens,
-      row: (token) => row(token, view.action, frame),
+      row: (token) => row(token, view.actAction, frame),
       empty: html`<p>${texts.noTokens}</p>`,
     },
     frame,
@@ -30,12 +31,6 @@ const row = (token: AdminTokenItem, action: string, frame: Frame): Html => {
   return html`<div class="name">
 <h3><bdi>${token.name}</bdi></h3>
 ${badge(token.isPersonal ? texts.personal : texts.issued)}
-<form method="post" action="${action}">
-${formId(frame)}
-<input type="hidden" name="token_id" value="${token.id}">
-<input type="hidden" name="act" value="delete">
-<button type="submit" class="quiet danger" aria-label="${texts.deleteNamed(token.name)}">${texts.delete}</button>
-</form>
 </div>
 ${facts([
   [texts.user, token.user === null ? words.nobody : html`<bdi>${token.user}</bdi>`],
@@ -44,5 +39,15 @@ ${facts([
   [words.created, day(frame, token.createdAt)],
   token.isPersonal ? undefined : [words.clientId, html`<code dir="ltr">${token.clientId}</code>`],
   [words.permissions, scopeIds(token.scopes, frame)],
-])}`
+])}
+${ask(
+  {
+    label: texts.deleteNamed(token.name),
+    about: frame.texts.token.deleteAbout,
+    submit: texts.delete,
+    action,
+    fields: { token_id: String(token.id), act: 'delete' },
+  },
+  frame,
+)}`
 }

@@ -1,4 +1,4 @@
-/** The script of the pages: copy buttons, and times in the reader's time zone. */
+/** The script of the pages: copy buttons, times in the reader's time zone, and the form of a response to a client. */
 export const pageScript: string = `'use strict'
 const locale = document.documentElement.dataset.locale
 
@@ -40,5 +40,6 @@ const addCopyButton = (element) => {
   element.after(button)
 }
 
+document.querySelector('form[data-submit]')?.submit()
 if (navigator.clipboard) document.querySelectorAll('[data-copy]').forEach(addCopyButton)
 `

@@ -3,9 +3,21 @@ import type { Frame, PageTemplate } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Listed } from '../models/applications.ts'
+import {
+  type ChangedField,
+  changesOf,
+  type Exports,
+  eventTitle,
+  exportLinks,
+  periodFields,
+  tokenFact,
+} from '../parts/activity-row.ts'
+import { adminNavigation } from '../parts/admin-navigation.ts'
+import { secretNotice } from '../parts/admin-search.ts'
 import { eventName } from '../parts/event-name.ts'
 import { facts } from '../parts/facts.ts'
 import { formatsOf } from '../parts/formats.ts'
+import { type FormProblem, formId } from '../parts/forms.ts'
 import { paging } from '../parts/navigation.ts'
 import { time } from '../parts/times.ts'
 
@@ -24,6 +36,9 @@ export interface AdminActivityItem {
   readonly user: string | number | null
   readonly clientId: string | null
   readonly tokenId: number | null
+  /** The last four characters of the token; null if they are unknown. */
+  readonly ending: string | null
+  readonly changes: readonly ChangedField[]
   readonly address: string
   readonly browser: string | null
   readonly requestId: string | null
@@ -41,9 +56,16 @@ export interface RoutineItem {
 
 /** The view of the page with the activity of all accounts. */
 export interface AdminActivityView {
-  /** The URL of the page. A GET with `event`, `user` or `client` lists events with exactly these values. */
+  /**
+   * The URL of the page. A POST with the fields of `search` redirects to a GET with these fields, which lists the events
+   * with exactly these values and in this period.
+   */
   readonly action: string
-  readonly search: { readonly event: string; readonly user: string; readonly client: string }
+  readonly search: Readonly<
+    Record<'event' | 'user' | 'client' | 'token' | 'address' | 'since' | 'until', string>
+  >
+  readonly exports: Exports
+  readonly problem: FormProblem | undefined
   /** The names of all events. */
   readonly names: readonly string[]
   readonly events: Listed<AdminActivityItem>
@@ -58,18 +80,20 @@ export const adminActivityPage: PageTemplate<AdminActivityView> = (view, frame) 
   return layout(
     frame,
     activity.title,
-    html`<p class="back"><a href="${frame.links.admin}">${texts.title}</a></p>
-<h1>${activity.title}</h1>
+    html`<h1>${activity.title}</h1>
+${adminNavigation('activity', frame)}
+${secretNotice(view.problem, frame)}
 <p class="about">${texts.activityAbout}</p>
 ${searchForm(view, frame)}
 ${
   events.items.length === 0
     ? html`<div class="empty"><p>${texts.noEvents}</p></div>`
     : html`<ul class="items">
-${events.items.map((item) => html`<li>${row(item, frame)}</li>`)}
+${events.items.map((item) => html`<li>${row(item, view.action, frame)}</li>`)}
 </ul>`
 }
 ${paging(events, activity.title, frame)}
+${exportLinks(view.exports, frame)}
 ${routineSection(view, frame)}`,
     { place: { entry: 'admin', isBelow: true } },
   )
@@ -77,9 +101,10 @@ ${routineSection(view, frame)}`,
 
 const searchForm = ({ action, search, names }: AdminActivityView, frame: Frame): Html => {
   const { admin: texts, facts: words } = frame.texts
-  const { event, user, client } = search
-  const isSearched = event !== '' || user !== '' || client !== ''
-  return html`<form class="filter" method="get" action="${action}" role="search" aria-label="${texts.search}">
+  const { event, user, client, token, address } = search
+  const isSearched = Object.values(search).some((text) => text !== '')
+  return html`<form class="filter" method="post" action="${action}" role="search" aria-label="${texts.search}">
+${formId(frame)}
 <p><label for="event">${texts.event}</label>
 <select id="event" name="event">
 <option value="">${texts.allEvents}</option>
@@ -89,6 +114,11 @@ ${names.map((name) => html`<option value="${name}"${name === event ? html` selec
 <input id="user" name="user" type="search" value="${user}" placeholder="${texts.userHint}" autocomplete="off"></p>
 <p><label for="client">${words.clientId}</label>
 <input id="client" name="client" type="search" value="${client}" autocomplete="off"></p>
+<p><label for="token">${texts.token}</label>
+<input id="token" name="token" type="search" value="${token}" inputmode="numeric" autocomplete="off"></p>
+<p><label for="address">${frame.texts.sessions.address}</label>
+<input id="address" name="address" type="search" value="${address}" autocomplete="off"></p>
+${periodFields(search, frame)}
 <p class="actions"><button type="submit" class="quiet">${texts.search}</button>
 ${isSearched ? html`<a href="${action}">${texts.all}</a>` : ''}</p>
 </form>`
@@ -115,22 +145,20 @@ ${routine.map(line)}
 </section>`
 }
 
-const row = (item: AdminActivityItem, frame: Frame): Html => {
+const row = (item: AdminActivityItem, action: string, frame: Frame): Html => {
   const { activity, admin: texts, facts: words, sessions } = frame.texts
-  const { actor, actorName, user, clientId, tokenId, address, browser, requestId } = item
+  const { actor, actorName, user, clientId, address, browser, requestId } = item
   const by = actor === 'user' ? html`<bdi>${actorName ?? ''}</bdi>` : texts.actors[actor]
-  return html`<div class="name">
-<h2>${eventName(item.event, frame)}</h2>
-${item.subject === '' ? '' : html`<bdi>${item.subject}</bdi>`}
-</div>
+  return html`${eventTitle(item, frame)}
 ${facts([
   [texts.at, time(frame, item.at)],
   [texts.actor, by],
   user === null ? undefined : [texts.user, html`<bdi>${user}</bdi>`],
   address === '' ? undefined : [sessions.address, html`<bdi>${address}</bdi>`],
   browser === null ? undefined : [activity.browser, html`<bdi>${browser}</bdi>`],
-  tokenId === null ? undefined : [texts.token, String(tokenId)],
+  tokenFact(item, action, frame),
   clientId === null ? undefined : [words.clientId, html`<code>${clientId}</code>`],
   requestId === null ? undefined : [texts.request, html`<code>${requestId}</code>`],
-])}`
+])}
+${changesOf(item.changes, frame)}`
 }

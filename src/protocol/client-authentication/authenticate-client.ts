@@ -14,46 +14,34 @@ const lacksCredential =
   'The client is unknown, or must authenticate: the request contains no credential that this server accepts.'
 const wrongCredential = 'The client is unknown, or could not be authenticated.'
 
+/** The parts of a request that authenticate its client. */
+type Sender = Pick<HttpRequest, 'header' | 'address'>
+
+/** The only method that a request uses, and its credentials. */
+interface PresentedCredentials {
+  readonly method: ClientAuthenticationMethod
+  readonly credentials: ClientCredentials
+}
+
 /**
  * Authenticates the client that sent a request, by exactly one method. RFC 6749 §2.3, §3.2.1.
  * @param params the form of the request
+ * @param alongside begins other look-ups, which run together with the look-up of the client
  * @throws OAuthError `invalid_client`; `invalid_request` if the request uses two methods; 429 after too many failures
  */
 export const authenticateClient = async (
-  http: Pick<HttpRequest, 'header' | 'address'>,
+  http: Sender,
   params: Parameters,
   server: ServerContext,
+  alongside?: () => void,
 ): Promise<Client> => {
-  const { address } = http
-  const authorization = http.header('authorization')
-  const lookup: ClientLookup = { address }
-  const { clientAuthentication, getClient, issuer, limits } = server
-  const refused = (sentence = wrongCredential) =>
-    new OAuthError('invalid_client', sentence, {
-      headers:
-        authorization === null
-          ? {}
-          : { 'www-authenticate': `Basic realm="${issuer}", charset="UTF-8"` },
-    })
-  let method: ClientAuthenticationMethod | undefined
-  let credentials: ClientCredentials | undefined
-  for (const candidate of clientAuthentication) {
-    const presented = presentedBy(candidate, authorization, params, refused)
-    if (!presented) continue
-    if (method)
-      throw new OAuthError('invalid_request', 'The client authenticates by more than one method.')
-    method = candidate
-    credentials = presented
-  }
-  const named = params.optional('client_id')
-  if (!method || !credentials) throw refused(named === undefined ? namesNoClient : lacksCredential)
-
+  const { method, credentials } = credentialsIn(http, params, server)
   const { clientId } = credentials
-  if (named !== undefined && named !== clientId) {
-    throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
-  }
-  limits.check('wrongSecrets', address)
-  limits.check('wrongSecretsOfClient', address, clientId)
+  const { address } = http
+  const { getClient, limits } = server
+  const lookup: ClientLookup = { address }
+  checkLimits(http, clientId, server)
+  alongside?.()
   const client = await getClient(clientId, lookup)
   // Verify credentials for unknown clients too, so that the response time does not reveal which clients exist.
   const isProven = await method.proves(credentials, client, server, lookup)
@@ -63,11 +51,72 @@ export const authenticateClient = async (
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),
     ])
-    throw refused(credentials.proof === undefined ? lacksCredential : wrongCredential)
+    const sentence = credentials.proof === undefined ? lacksCredential : wrongCredential
+    throw refused(http, server, sentence)
   }
-  const { tokenEndpointAuthMethod } = client
-  if (tokenEndpointAuthMethod !== null && tokenEndpointAuthMethod !== method.name) throw refused()
+  if (!isMethodOf(client, method)) throw refused(http, server)
   return client
+}
+
+/**
+ * Authenticates the client as this process last read it, by its secret. Has no effect on any counter. Returns undefined
+ * if the client has to be looked up, which includes every failure.
+ */
+export const recallAuthenticated = async (
+  http: Sender,
+  params: Parameters,
+  server: ServerContext,
+): Promise<ReturnType<ServerContext['recallClient']>> => {
+  const { method, credentials } = credentialsIn(http, params, server)
+  if (!method.isRepeatable) return undefined
+  const recalled = server.recallClient(credentials.clientId)
+  if (!recalled?.client.isActive || !isMethodOf(recalled.client, method)) return undefined
+  checkLimits(http, credentials.clientId, server)
+  const isProven = await method.proves(credentials, recalled.client, server, {})
+  return isProven ? recalled : undefined
+}
+
+const checkLimits = ({ address }: Sender, clientId: string, { limits }: ServerContext): void => {
+  limits.check('wrongSecrets', address)
+  limits.check('wrongSecretsOfClient', address, clientId)
+}
+
+const isMethodOf = (
+  { tokenEndpointAuthMethod }: Client,
+  { name }: ClientAuthenticationMethod,
+): boolean => tokenEndpointAuthMethod === null || tokenEndpointAuthMethod === name
+
+const refused = (http: Sender, { issuer }: ServerContext, sentence = wrongCredential): OAuthError =>
+  new OAuthError('invalid_client', sentence, {
+    headers:
+      http.header('authorization') === null
+        ? {}
+        : { 'www-authenticate': `Basic realm="${issuer}", charset="UTF-8"` },
+  })
+
+const credentialsIn = (
+  http: Sender,
+  params: Parameters,
+  server: ServerContext,
+): PresentedCredentials => {
+  const authorization = http.header('authorization')
+  let method: ClientAuthenticationMethod | undefined
+  let credentials: ClientCredentials | undefined
+  for (const candidate of server.clientAuthentication) {
+    const presented = presentedBy(candidate, authorization, params, () => refused(http, server))
+    if (!presented) continue
+    if (method)
+      throw new OAuthError('invalid_request', 'The client authenticates by more than one method.')
+    method = candidate
+    credentials = presented
+  }
+  const named = params.optional('client_id')
+  if (!method || !credentials)
+    throw refused(http, server, named === undefined ? namesNoClient : lacksCredential)
+  if (named !== undefined && named !== credentials.clientId) {
+    throw new OAuthError('invalid_request', 'client_id is not the authenticated client.')
+  }
+  return { method, credentials }
 }
 
 const presentedBy = (

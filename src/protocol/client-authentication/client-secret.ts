@@ -22,6 +22,7 @@ const isSecretOf: ClientAuthenticationMethod['proves'] = ({ proof = '' }, client
 export const clientSecretBasic: ClientAuthenticationMethod = {
   name: 'client_secret_basic',
   parameters: [],
+  isRepeatable: true,
   presented(authorization) {
     if (authorization === null) return undefined
     const refused = () => new OAuthError('invalid_client', 'The Authorization header is not valid.')
@@ -42,6 +43,7 @@ export const clientSecretBasic: ClientAuthenticationMethod = {
 export const clientSecretPost: ClientAuthenticationMethod = {
   name: 'client_secret_post',
   parameters: ['client_id', 'client_secret'],
+  isRepeatable: true,
   presented(_authorization, params) {
     const clientSecret = params.optional('client_secret')
     return clientSecret === undefined

@@ -6,10 +6,12 @@ import { dpop } from './dpop.ts'
 import { dynamicClientRegistration } from './dynamic-client-registration.ts'
 import { introspection } from './introspection.ts'
 import { issuerIdentification } from './issuer-identification.ts'
-import { jwtAccessTokens } from './jwt-access-tokens.ts'
 import { leakReports } from './leak-reports.ts'
+import { openidConnect } from './openid-connect.ts'
+import { openidConnectLogout } from './openid-connect-logout.ts'
 import { pkce } from './pkce.ts'
 import { protectedResourceMetadata } from './protected-resource-metadata.ts'
+import { publishedKeys } from './published-keys.ts'
 import { pushedAuthorizationRequests } from './pushed-authorization-requests.ts'
 import { resourceIndicators } from './resource-indicators.ts'
 import { revocation } from './revocation.ts'
@@ -26,7 +28,9 @@ export const builtInExtensions: readonly Extension[] = [
   pushedAuthorizationRequests,
   revocation,
   introspection,
-  jwtAccessTokens,
+  publishedKeys,
+  openidConnect,
+  openidConnectLogout,
   deviceAuthorization,
   dynamicClientRegistration,
   clientIdMetadataDocuments,

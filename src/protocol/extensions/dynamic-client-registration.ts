@@ -18,6 +18,7 @@ import type { RegistrationRequest } from '../../model/register-client.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/token/supported.ts'
+import { checkedOpenIdMetadata } from '../openid/registration.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
 
@@ -62,7 +63,8 @@ const registration: Endpoint = {
     const facts = { address, headers, initialAccessToken, client: undefined }
     // The operator who issued the initial access token trusts its holder.
     const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
-    const metadata = parseClientMetadata(await objectIn(http))
+    const parsed = parseClientMetadata(await objectIn(http))
+    const metadata = await checkedOpenIdMetadata(parsed, http, server)
     const described = await applyHook(metadata, facts, vouched, server)
     await server.limits.consume('registrationsOfNetwork', address)
     await deleteExcessClients(server)
@@ -255,7 +257,8 @@ const change = async (
   const facts = { address, headers, initialAccessToken: undefined, client: before }
   // The client may retain the grant types that it was allowed earlier, but not add more of them.
   const vouched = vouchedGrantTypes.filter((type) => before.grantTypes?.includes(type))
-  const described = await applyHook(parseClientMetadata(given), facts, vouched, server)
+  const metadata = await checkedOpenIdMetadata(parseClientMetadata(given), http, server)
+  const described = await applyHook(metadata, facts, vouched, server)
   try {
     // A client that could not use a secret before receives a new one. Other clients retain their secret.
     const needsSecret = hasSecret(described.input) && !hasSecret(before)

@@ -3,10 +3,18 @@ import { decodeJwt } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
+import type { UserId } from '../../model/user.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
 import { authenticationMetadata, readAboutToken } from '../endpoints/token/about-token.ts'
 import type { Extension } from '../plug-ins.ts'
-import type { Configuration, Environment, Identity, ServerContext } from '../server-context.ts'
+import type {
+  Configuration,
+  Environment,
+  Identity,
+  Keys,
+  ServerContext,
+} from '../server-context.ts'
+import { subjectFor } from '../subject.ts'
 
 /** Returns whether the client is a resource server that accepts the token. */
 const isAudience = ({ resources }: Token, { clientId }: Client, server: Identity): boolean =>
@@ -25,19 +33,19 @@ const isUsable = (
   return !isExpired(expires, clock()) && isActive(found) && canBeProven
 }
 
-const describeAccessToken = (
+const describeAccessToken = async (
   found: FoundToken,
   presented: string,
   client: Client,
   server: ServerContext,
-): object | undefined => {
+): Promise<object | undefined> => {
   const { token } = found
   const isEntitled =
     !token.isPersonal && (token.clientId === client.clientId || isAudience(token, client, server))
   if (!isEntitled || !isUsable(found, token.expires, server)) return undefined
   const [only = server.issuer, ...others] = token.resources
   return {
-    ...commonMembers(token, token.scopes, token.expires, server),
+    ...(await commonMembers(token, client, token.scopes, token.expires, server)),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],
     jti: identifierOf(presented, token),
@@ -56,36 +64,52 @@ const identifierOf = (presented: string, { id }: Token): string => {
 }
 
 // Only the client of a refresh token may introspect it. The response has no `token_type` (RFC 7662 §2.2).
-const describeRefreshToken = (
+const describeRefreshToken = async (
   found: FoundToken,
   client: Client,
   server: ServerContext,
-): object | undefined => {
+): Promise<object | undefined> => {
   const { token, authorization } = found
   if (token.clientId !== client.clientId || !authorization) return undefined
   if (!isUsable(found, token.refreshExpires, server)) return undefined
   return {
-    ...commonMembers(token, authorization.scopes, token.refreshExpires, server),
+    ...(await commonMembers(token, client, authorization.scopes, token.refreshExpires, server)),
     aud: server.issuer,
   }
 }
 
-const commonMembers = (
+const commonMembers = async (
   { clientId, userId, createdAt }: Token,
+  client: Client,
   scopes: readonly string[],
   expires: number | null,
-  { issuer }: Identity,
+  { issuer, signingKeys }: Identity & Keys,
 ) => ({
   active: true,
   scope: scopes.join(' '),
   client_id: clientId,
-  sub: userId === null ? clientId : String(userId),
+  sub: await subjectOf(userId, clientId, client, { signingKeys }),
   iss: issuer,
   iat: seconds(createdAt),
   ...(expires === null ? {} : { exp: seconds(expires) }),
 })
 
+// A client with pairwise subjects must not learn the ID of the user. A resource server knows the user by the ID.
+const subjectOf = async (
+  userId: UserId | null,
+  clientId: string,
+  client: Client,
+  server: Pick<Keys, 'signingKeys'>,
+): Promise<string> => {
+  if (userId === null) return clientId
+  return client.clientId === clientId ? subjectFor(userId, client, server) : String(userId)
+}
+
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+// Look up both token types, so that the response time does not reveal the type of a token.
+const found = (token: string, { getToken }: ServerContext) =>
+  Promise.all([getToken({ accessToken: token }), getToken({ refreshToken: token })])
 
 /** Describes a token to its client and to its resource servers. For other clients, every token appears inactive. */
 export const introspection: Extension = {
@@ -103,17 +127,18 @@ export const introspection: Extension = {
       errors: 'json',
       advertisedAs: 'introspection_endpoint',
       async handle(request, server) {
-        const { client, token } = await readAboutToken(request, server)
+        let looked: ReturnType<typeof found> | undefined
+        const { client, token } = await readAboutToken(request, server, (given) => {
+          looked = found(given, server)
+          // The error is thrown below, unless the client is refused.
+          looked.catch(() => undefined)
+        })
         if (!client.isConfidential)
           throw new OAuthError('invalid_client', 'The client has to authenticate itself.')
-        // Look up both token types, so that the response time does not reveal the type of a token.
-        const [access, refresh] = await Promise.all([
-          server.getToken({ accessToken: token }),
-          server.getToken({ refreshToken: token }),
-        ])
+        const [access, refresh] = await (looked ?? found(token, server))
         const response =
-          (access && describeAccessToken(access, token, client, server)) ??
-          (refresh && describeRefreshToken(refresh, client, server))
+          (access && (await describeAccessToken(access, token, client, server))) ??
+          (refresh && (await describeRefreshToken(refresh, client, server)))
         if (response) return jsonResponse(response)
         // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)

@@ -1,19 +1,18 @@
 // RFC 9068: JWT Profile for OAuth 2.0 Access Tokens
 import { bits256, type RandomSource, randomString } from '../../crypto/random.ts'
 import type { MintAccessToken } from '../../records/context.ts'
-import type { SigningKeys } from '../../records/keys/signing-keys.ts'
-import { metadataResponse } from '../endpoints/responses/responses.ts'
-import type { Extension } from '../plug-ins.ts'
+import type { SigningAlgorithm, SigningKeys } from '../../records/keys/signing-keys.ts'
 
 interface Minting {
   readonly issuer: string
+  readonly algorithm: SigningAlgorithm
   readonly signingKeys: SigningKeys
   readonly random: RandomSource
 }
 
 /** Creates JWT access tokens, which resource servers verify with the published keys. RFC 9068 §2. */
 export const jwtMint =
-  ({ issuer, signingKeys, random }: Minting): MintAccessToken =>
+  ({ issuer, algorithm, signingKeys, random }: Minting): MintAccessToken =>
   (fields, store) => {
     const { clientId, userId, scopes, resources, keyThumbprint, createdAt, expires } = fields
     const [only = issuer, ...others] = resources
@@ -28,22 +27,7 @@ export const jwtMint =
       ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
       ...(keyThumbprint === null ? {} : { cnf: { jkt: keyThumbprint } }),
     }
-    return signingKeys.sign(claims, 'at+jwt', store)
+    return signingKeys.sign(claims, 'at+jwt', algorithm, store)
   }
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
-
-export const jwtAccessTokens: Extension = {
-  name: 'jwt-access-tokens',
-  isOn: ({ accessTokenFormat }) => accessTokenFormat === 'jwt',
-  endpoints: [
-    {
-      path: ({ oauthPrefix }) => `${oauthPrefix}/jwks`,
-      methods: ['GET'],
-      cors: true,
-      errors: 'json',
-      advertisedAs: 'jwks_uri',
-      handle: async (_request, { signingKeys }) => metadataResponse(await signingKeys.published()),
-    },
-  ],
-}

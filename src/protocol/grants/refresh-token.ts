@@ -8,11 +8,16 @@ export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),
   parameters: ['refresh_token', 'scope'],
-  async redeem({ client, params, now }, server) {
+  lookUp(params, server) {
+    const [presented, ...others] = params.repeated('refresh_token')
+    if (!presented || others.length > 0) return undefined
+    return server.getToken({ refreshToken: presented })
+  },
+  async redeem({ client, params, now, found: looked }, server) {
     const presented = params.required('refresh_token')
     const requested = params.opaque('scope')
     const parameters = requested === undefined ? '' : [...parseScope(requested)].sort().join(' ')
-    const found = await server.getToken({ refreshToken: presented })
+    const found = await (looked ?? server.getToken({ refreshToken: presented }))
     if (!found) return { type: 'refresh', client, presented, parameters }
 
     const refused = () => new OAuthError('invalid_grant', 'The refresh token is not valid.')

@@ -17,6 +17,7 @@ export interface Described {
     | 'leakReportKeys'
     | 'oauthPrefix'
     | 'openapiPath'
+    | 'openidConnect'
     | 'pushedAuthorizationRequests'
     | 'revocation'
     | 'settingsPrefix'

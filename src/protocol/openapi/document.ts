@@ -24,6 +24,7 @@ import * as tokens from './schemas/personal-tokens.ts'
 import * as protocol from './schemas/protocol.ts'
 import { tokenRequest } from './schemas/requests.ts'
 import * as sessions from './schemas/sessions.ts'
+import * as users from './schemas/users.ts'
 import { securitySchemes } from './security.ts'
 import { componentsOf } from './shape.ts'
 
@@ -95,6 +96,7 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   Activity: activity.activity,
   OwnEvent: activity.ownEvent,
   Events: activity.events,
+  ActivityForm: activity.activityForm,
   Event: activity.adminEvent,
   Leaked: leaked.leaked,
   LeakedCredential: leaked.leakedCredential,
@@ -103,6 +105,11 @@ const shapesOf = (server: Described): Readonly<Record<string, z.ZodType>> => ({
   AdminClient: administration.adminClient,
   AdminToken: administration.adminToken,
   AdministrationForm: administration.administrationForm,
+  User: users.user,
+  Users: users.users,
+  UserDetails: users.userDetails,
+  UserForm: users.userForm,
+  UserSearch: users.userSearch,
   TokenRequest: tokenRequest(server),
   TokenResponse: protocol.tokenResponse,
   Pong: protocol.pong,

@@ -1,11 +1,11 @@
 import type { HttpRequest } from '../../http/request.ts'
-import type { PresentedToken } from '../../model/auth.ts'
+import type { PresentedToken, SignedIn } from '../../model/auth.ts'
 import type { CodeBinding } from '../../model/authorization.ts'
 import type { AuthorizationRequest } from '../../model/authorization-request.ts'
 import type { Client } from '../../model/client.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Redemption } from '../../model/redemption.ts'
-import type { FoundToken } from '../../model/token.ts'
+import type { FoundToken, IssuedToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ClientLookup } from '../client-lookup.ts'
 import type { ExtensionNames } from '../extension-names.ts'
@@ -21,6 +21,9 @@ export interface TokenIssue {
   /** The values that extensions stored with the authorization request, by the name of the extension. */
   readonly remembered: Readonly<Record<string, unknown>>
 }
+
+/** `again`: the login is too old. `as_other_user`: the request is for another user than the logged-in user. */
+export type RequiredLogin = 'again' | 'as_other_user'
 
 /** A standard that is added to the protocol. Hooks throw to refuse a request, and return values to add. */
 export interface ExtensionFor<Server> {
@@ -56,10 +59,32 @@ export interface ExtensionFor<Server> {
     http: HttpRequest,
     server: Server,
   ): Promise<Readonly<Record<string, string>>>
+  /** Returns the scopes of an authorization request, of which an extension can add or ignore some. */
+  onRequestedScopes?(
+    scopes: readonly string[],
+    params: Parameters,
+    request: Pick<AuthorizationRequest, 'responseType'> & { readonly client: Client },
+    server: Server,
+  ): readonly string[]
   /** Returns a value to store with the authorization request. */
   onAuthorizationRequest?(
     params: Parameters,
-    request: Pick<AuthorizationRequest, 'responseType'> & { readonly client: Client },
+    request: Pick<AuthorizationRequest, 'responseType' | 'scopes'> & { readonly client: Client },
+    server: Server,
+  ): unknown
+  /**
+   * Returns why the user has to log in for this request although a session may exist; undefined if a session suffices.
+   * @param asking.signedIn undefined if nobody is logged in
+   */
+  requiredLogin?(
+    request: AuthorizationRequest,
+    asking: { readonly client: Client; readonly signedIn: SignedIn | undefined },
+    server: Server,
+  ): RequiredLogin | undefined | Promise<RequiredLogin | undefined>
+  /** Returns the value to store with a new code, which replaces the value that was stored with the request. */
+  onAuthorizationGranted?(
+    request: AuthorizationRequest,
+    granted: { readonly client: Client; readonly signedIn: SignedIn },
     server: Server,
   ): unknown
   /**
@@ -76,6 +101,12 @@ export interface ExtensionFor<Server> {
   onCodeRedemption?(params: Parameters, binding: CodeBinding): void
   /** Restricts a token before it is issued. Called after the grant and before a code or refresh token is consumed. */
   onTokenIssue?(issue: TokenIssue, server: Server): Redemption | Promise<Redemption>
+  /** Returns members to add to the response of the token endpoint. */
+  onTokenResponse?(
+    issued: IssuedToken,
+    issue: TokenIssue,
+    server: Server,
+  ): object | undefined | Promise<object | undefined>
   /** Returns headers for token responses and for responses to pushed requests. */
   responseHeaders?(http: HttpRequest, server: Server): Readonly<Record<string, string>>
   /** Checks that a request may use a valid token. Must be fast, because it is called on every request. */

@@ -2,6 +2,7 @@ import type { HttpRequest } from '../../http/request.ts'
 import type { Client } from '../../model/client.ts'
 import type { Parameters } from '../../model/parameters.ts'
 import type { Redemption } from '../../model/redemption.ts'
+import type { FoundToken } from '../../model/token.ts'
 import type { Settings } from '../../settings/settings.ts'
 
 /** A token request after its client was authenticated. RFC 6749 §4. */
@@ -11,6 +12,8 @@ export interface TokenRequest {
   readonly http: HttpRequest
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** The result of `lookUp` of the grant. */
+  readonly found?: Promise<FoundToken | undefined> | undefined
 }
 
 /** Redeems token requests of one `grant_type`: determines the user and the rights, but does not create tokens. */
@@ -27,6 +30,10 @@ export interface GrantFor<Server> {
   ): Promise<Client | undefined>
   /** Additional members of the token response (RFC 6749 §5.1). */
   readonly response?: Readonly<Record<string, unknown>>
+  /**
+   * Looks up the presented token while the client is authenticated. The result is used only if the client is authentic.
+   */
+  lookUp?(params: Parameters, server: Server): Promise<FoundToken | undefined> | undefined
   /** Redeems a request. @throws OAuthError without consuming anything */
   redeem(request: TokenRequest, server: Server): Promise<Redemption>
 }

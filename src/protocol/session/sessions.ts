@@ -32,12 +32,21 @@ export interface CsrfProtection {
   readonly setCookie?: string
 }
 
-/** The user whom the application has logged in: the user ID, optionally with the application's session ID. */
-export type ResourceOwner =
-  | UserId
-  | { readonly id: UserId; readonly sessionId?: string | undefined }
-  | null
-  | undefined
+/** The user whom the application has logged in, with what the application knows about the login. */
+export interface LoggedInUser {
+  readonly id: UserId
+  /** The application's session ID, to which pages and requests of this server are bound. */
+  readonly sessionId?: string | undefined
+  /** The time at which the user entered a credential: a date, or milliseconds since the epoch. */
+  readonly authTime?: Date | number | undefined
+  /** The methods of the login, such as `pwd` and `otp` (RFC 8176 §2). */
+  readonly amr?: readonly string[] | undefined
+  /** The class of the login (OpenID Connect Core §2). */
+  readonly acr?: string | undefined
+}
+
+/** The user whom the application has logged in: the user ID, or an object with facts about the login. */
+export type ResourceOwner = UserId | LoggedInUser | null | undefined
 
 /**
  * Returns the user whom the application has logged in.
@@ -114,7 +123,7 @@ export class Sessions implements SessionCheck {
           lastSeenAt: now,
         }
         const session = { ...fields, seal: keys.sealRow(sessionClaims(fields)) }
-        if (former !== undefined) await this.#end(former, browser, 'login', tx)
+        if (former !== undefined) await this.#replace(former, fields, browser, tx)
         await tx.sessions.deleteOldest(userId, settings.sessionsPerUser - 1)
         if (!(await tx.sessions.insert(session))) return undefined
         const { address, userAgent } = fields
@@ -160,7 +169,13 @@ export class Sessions implements SessionCheck {
       user: new UserProxy(known, this.#users),
       sessionId: session.id,
       loggedInAt: session.createdAt,
+      amr: ['pwd'],
     }
+  }
+
+  /** Whether the sessions belong to the application, which logs users in itself. */
+  get isHosted(): boolean {
+    return this.#resourceOwner !== undefined
   }
 
   /**
@@ -282,25 +297,38 @@ export class Sessions implements SessionCheck {
       .some((valid) => constantTimeEqual(valid, token))
   }
 
+  // If the same user logs in again, clients need not be told about a logout.
+  async #replace(
+    former: string,
+    { id, userId }: Pick<StoredSession, 'id' | 'userId'>,
+    browser: BrowserCredentials,
+    tx: Store,
+  ): Promise<void> {
+    const ended = await this.#end(former, browser, 'login', tx)
+    if (this.#context.settings.openidConnect && ended?.userId === userId)
+      await tx.clientLogins.move(ended.id, id)
+  }
+
   // Require the browser of the session, so that an attacker with a stolen cookie cannot end the session.
   async #end(
     identifier: string,
     browser: BrowserCredentials,
     reason: 'login' | 'logout',
     store: Store,
-  ): Promise<void> {
+  ): Promise<StoredSession | undefined> {
     const found = await store.sessions.find(digestOf('session', identifier))
-    if (!found || !this.#isSameBrowser(found.session, browser)) return
+    if (!found || !this.#isSameBrowser(found.session, browser)) return undefined
     const { id, userId } = found.session
     await store.transaction(async (tx) => {
       if (await tx.sessions.delete(id)) await this.#ended(tx, userId, reason, 1, found.user)
     })
+    return found.session
   }
 
   async #ownerSignedIn(owner: ResourceOwner): Promise<SignedIn | undefined> {
     if (owner === null || owner === undefined) return undefined
-    const { id, sessionId } =
-      typeof owner === 'object' ? owner : { id: owner, sessionId: undefined }
+    const facts: LoggedInUser = typeof owner === 'object' ? owner : { id: owner }
+    const { id, sessionId, authTime, amr, acr } = facts
     const user = await this.#users.find(id)
     if (!user?.active) return undefined
     noteUser(user)
@@ -308,7 +336,9 @@ export class Sessions implements SessionCheck {
     return {
       user: new UserProxy(user, this.#users),
       sessionId: digestOf('session', sessionId ?? `user ${id}`),
-      loggedInAt: null,
+      loggedInAt: authTime === undefined ? null : Number(authTime),
+      amr,
+      acr,
     }
   }
 

@@ -30,9 +30,14 @@ export class Activity {
   }
 
   /** Lists the events of a user's account, the latest first, without the routine events of clients. */
-  async listByUser(userId: UserId, cursor: Cursor): Promise<Page<AuditRecord>> {
+  async listByUser(
+    userId: UserId,
+    cursor: Cursor,
+    search: Pick<AuditFilter, 'tokenId' | 'since' | 'until'> = {},
+  ): Promise<Page<AuditRecord>> {
     const { store } = this.#context
-    const { items, next } = await store.audit.latest({ userId, withoutRoutine: true }, cursor)
+    const filter = { ...search, userId, withoutRoutine: true }
+    const { items, next } = await store.audit.latest(filter, cursor)
     const earliest = await new Users(this.#context).earliestRow(userId)
     return { items: items.filter(({ at }) => at >= earliest), next }
   }
@@ -50,6 +55,24 @@ export class Activity {
   /** Lists the events that match a search, the latest first. */
   async search(search: ActivitySearch, cursor: Cursor): Promise<Page<AuditRecord>> {
     return this.#context.store.audit.latest(await this.#filter(search), cursor)
+  }
+
+  /** Yields the latest events of all pages of a list, at most `limit`. Reads them in batches. */
+  async *pages(
+    read: (cursor: Cursor) => Promise<Page<AuditRecord>>,
+    limit: number,
+  ): AsyncGenerator<readonly AuditRecord[], void, void> {
+    let after: string | null = null
+    for (let left = limit; left > 0; ) {
+      const { items, next }: Page<AuditRecord> = await read({
+        after,
+        limit: Math.min(left, readAtOnce),
+      })
+      yield items
+      left -= items.length
+      after = next
+      if (after === null) return
+    }
   }
 
   /** Yields all events that match a search, the earliest first. Reads them in batches. */
@@ -98,6 +121,8 @@ export class Activity {
     const isEmail = user?.includes('@') && (!hostUsers || hostUsers.findByEmail)
     const found = user && isEmail ? await new Users(this.#context).findByEmail(user) : undefined
     // If no user has this e-mail address, use the text as an ID, because user IDs of an application may contain `@`.
-    return { ...filter, userId: found?.id ?? user }
+    // The indexes of tokens and IP addresses exclude routine events.
+    const withoutRoutine = filter.tokenId !== undefined || filter.address !== undefined
+    return { ...filter, withoutRoutine, userId: found?.id ?? user }
   }
 }

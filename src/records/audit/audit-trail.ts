@@ -13,6 +13,7 @@ import type { ClientFields, ClientOwner } from '../../model/client.ts'
 import type { TokenFields } from '../../model/token.ts'
 import type { User, UserId } from '../../model/user.ts'
 import type { Store } from '../../store/store.ts'
+import { snakeCase } from './changes.ts'
 
 /** The subject of an event. A missing field means that the value is unknown or does not apply. */
 export type About<Name extends AuditEventName> = Partial<AuditSubject> & {
@@ -174,4 +175,4 @@ export const changedFields = <Fields extends object>(
         value !== undefined &&
         JSON.stringify(value) !== JSON.stringify(before[name as keyof Fields]),
     )
-    .map(([name]) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    .map(([name]) => snakeCase(name))

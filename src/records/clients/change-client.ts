@@ -3,6 +3,7 @@ import type { Client, ClientFields } from '../../model/client.ts'
 import { keptMetadata } from '../../model/client-metadata.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
 import { changedFields, ofClient } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
 import { retryOnCollision } from '../context.ts'
 import { checkedFields } from './checked-fields.ts'
 import type { CheckedFields, ClientInput, Registration } from './client-input.ts'
@@ -44,7 +45,11 @@ export const changeClient = async (
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))
       throw new UniqueViolation()
     const fields = changedFields<CheckedFields>(before, { ...changed, isVerified })
-    const about = { ...ofClient(after, owner), details: { fields } }
+    const details = {
+      fields,
+      changes: changesOf<CheckedFields>(before, { ...changed, isVerified }),
+    }
+    const about = { ...ofClient(after, owner), details }
     if (fields.length > 0) await audit.add(tx, 'client.edited', about)
     if (after.clientSecret !== before.clientSecret) {
       const aboutSecret = { ...ofClient(after, owner), details: { overlap: 0 } }

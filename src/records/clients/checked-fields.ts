@@ -2,6 +2,7 @@ import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.t
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
+import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import {
   type RedirectUriRules,
   redirectUriProblem,
@@ -44,7 +45,8 @@ export const checkedFields = (
       'A public client must use the method none, and a confidential client must use its secret or its keys.',
     )
   }
-  const keys = checkedKeys(merged, { allowPrivate: settings.dangerouslyAllowPrivateAddresses })
+  const allowPrivate = settings.dangerouslyAllowPrivateAddresses
+  const keys = checkedKeys(merged, { allowPrivate })
   return {
     name: validName(merged.name),
     description: validDescription(merged.description),
@@ -69,7 +71,9 @@ export const checkedFields = (
     origin: before.origin,
     registrationToken: before.registrationToken,
     ...keys,
-    metadata: before.metadata,
+    metadata: input.openid
+      ? withOpenIdMetadata(before.metadata, input.openid, { allowPrivate })
+      : before.metadata,
   }
 }
 

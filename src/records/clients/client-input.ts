@@ -1,4 +1,5 @@
 import type { Client, ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
+import type { OpenIdClientMetadata } from '../../model/openid-client-metadata.ts'
 import type { UserId } from '../../model/user.ts'
 
 /** The fields of a new client. Omitted fields get the specified default. */
@@ -22,6 +23,8 @@ export interface ClientInput {
   readonly jwks?: string | null
   /** The https URL of the keys. */
   readonly jwksUri?: string | null
+  /** The metadata of OpenID Connect, such as `post_logout_redirect_uris`. Null removes a member. */
+  readonly openid?: { readonly [N in keyof OpenIdClientMetadata]: OpenIdClientMetadata[N] | null }
 }
 
 /** The origin of a client that no user registered, its registration token and its other metadata. */

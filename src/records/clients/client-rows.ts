@@ -57,6 +57,15 @@ export class ClientRows {
     return found && this.open(found)
   }
 
+  /** Returns a client as it was last read and verified. */
+  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+    const { store, hostUsers } = this.context
+    // The state of an owner in the application is not part of the version.
+    const recalled = hostUsers ? undefined : store.recallClient?.(clientId)
+    const client = recalled && this.#known.get(recalled.row)
+    return client && { client, version: recalled.version }
+  }
+
   /** Verifies the seal of a row. */
   async open(row: ClientWithOwner): Promise<Client | undefined> {
     if (!this.#known.has(row)) await mustHaveKeyOf(row.seal, this.context)

@@ -43,6 +43,15 @@ export class Clients {
   }
 
   /**
+   * Returns a client as this process last read it, without reading it again. The client may have changed, so the caller
+   * must pass the version to `tokens.issue`, and must look the client up before it refuses a request.
+   * @internal
+   */
+  recall(clientId: string): { readonly client: Client; readonly version: string } | undefined {
+    return this.#rows.recall(clientId)
+  }
+
+  /**
    * Registers a client with a generated ID and secret.
    * @param registration for a client that registers itself
    * @param most the maximum number of applications of the owner. Default: unlimited
@@ -274,8 +283,10 @@ export class Clients {
     const isDeleted = await store.transaction(async (tx) => {
       if (!(await tx.clients.delete(clientId, clock()))) return false
       const { fields, owner } = before
-      const event = fields.isPersonal ? 'personal_token.deleted' : 'client.deleted'
-      await audit.add(tx, event, { ...ofClient(fields, owner), details: {} })
+      const about = ofClient(fields, owner)
+      if (fields.isPersonal)
+        await audit.add(tx, 'personal_token.deleted', { ...about, details: { ending: null } })
+      else await audit.add(tx, 'client.deleted', { ...about, details: {} })
       return true
     })
     if (isDeleted) await removed({ kind: 'client', key: before.fields.clientKey })

@@ -8,10 +8,16 @@ import {
   SignJWT,
 } from 'jose'
 import { sha256 } from '../../crypto/digest.ts'
+import type { Settings } from '../../settings/settings.ts'
 import type { StoredSigningKey } from '../../store/contract/keys.ts'
 import type { Store } from '../../store/store.ts'
 import type { RecordsContext } from '../context.ts'
 import { signingKeyClaims } from '../seals/claims.ts'
+import { isKeyPair, loadPairwiseKey } from './pairwise-key.ts'
+import { requiredAlgorithms } from './required-algorithms.ts'
+
+/** The algorithms of the keys that sign tokens. */
+export type SigningAlgorithm = Settings['signingAlgorithm']
 
 /** Milliseconds for which a new key is published before it signs. Clients cache published keys for a shorter time. */
 const publishedBefore = 3_600_000
@@ -33,27 +39,31 @@ interface SigningKey extends Omit<StoredSigningKey, 'privateKey' | 'publicKey'> 
 type Context = Pick<RecordsContext, 'store' | 'settings' | 'keys' | 'clock' | 'log' | 'audit'>
 
 /**
- * The keys that sign access tokens. One key signs at a time. Its successor is published an hour before it signs, and a
- * key remains published until the last token that it signed has expired.
+ * The keys that sign access tokens and ID tokens. One key of each algorithm signs at a time. Its successor is published
+ * an hour before it signs, and a key remains published until the last token that it signed has expired.
  */
 export class SigningKeys {
   readonly #context: Context
   #known: { readonly keys: readonly SigningKey[]; readonly until: number } | undefined
   #loading: Promise<readonly SigningKey[]> | undefined
+  #pairwise: Uint8Array | undefined
 
   constructor(context: Context) {
     this.#context = context
   }
 
   /**
-   * Signs a JWT of the given type with the current key.
+   * Signs a JWT of the given type with the current key of an algorithm.
    * @param store the transaction in which the token is written
    */
-  async sign(payload: JWTPayload, type: string, store: Context['store']): Promise<string> {
-    const { settings, clock } = this.#context
-    const own = (await this.#usable(store)).filter(
-      ({ algorithm }) => algorithm === settings.signingAlgorithm,
-    )
+  async sign(
+    payload: JWTPayload,
+    type: string,
+    algorithm: SigningAlgorithm,
+    store: Context['store'] = this.#context.store,
+  ): Promise<string> {
+    const { clock } = this.#context
+    const own = (await this.#usable(store)).filter((key) => key.algorithm === algorithm)
     const isKnownToAll = ({ createdAt }: SigningKey) => createdAt + publishedBefore <= clock()
     // The first key signs immediately.
     const key = own.find(isKnownToAll) ?? own.at(-1)
@@ -61,6 +71,12 @@ export class SigningKeys {
     return new SignJWT(payload)
       .setProtectedHeader({ alg: key.algorithm, typ: type, kid: key.id })
       .sign(key.privateKey)
+  }
+
+  /** Returns the secret key that pairwise subjects depend on. It is created once, and is never replaced. */
+  async pairwiseKey(): Promise<Uint8Array> {
+    this.#pairwise ??= await loadPairwiseKey(this.#context)
+    return this.#pairwise
   }
 
   /** Returns the public keys as a JWK set, the newest first. RFC 7517 §5. */
@@ -80,14 +96,19 @@ export class SigningKeys {
   async retired(): Promise<readonly { readonly id: string }[]> {
     const { store, settings, clock } = this.#context
     const kept = Math.max(settings.tokenExpiresIn * 1000, keptAtLeast)
-    const all = await store.signingKeys.all()
+    const required = requiredAlgorithms(settings)
+    const all = (await store.signingKeys.all()).filter(isKeyPair)
     // After this time, no token of an older key is valid.
-    const successor = all.find(
+    const successors = all.filter(
       ({ algorithm, createdAt }) =>
-        algorithm === settings.signingAlgorithm &&
+        required.some((one) => one === algorithm) &&
         createdAt + publishedBefore + remembered + kept <= clock(),
     )
-    return all.filter(({ createdAt }) => successor && createdAt < successor.createdAt)
+    // A key of an algorithm that no setting requires any more is replaced by a key of any required algorithm.
+    const replaces = (former: StoredSigningKey) => (key: StoredSigningKey) =>
+      key.createdAt > former.createdAt &&
+      (key.algorithm === former.algorithm || !required.some((one) => one === former.algorithm))
+    return all.filter((key) => successors.some(replaces(key)))
   }
 
   async #usable(store: Context['store']): Promise<readonly SigningKey[]> {
@@ -107,14 +128,20 @@ export class SigningKeys {
     return keys
   }
 
-  /** Loads all keys, and creates one if no key of the algorithm is new enough. */
+  /** Loads all keys, and creates a key of each algorithm without a key that is new enough. */
   async #load(store: Store): Promise<readonly SigningKey[]> {
     const { settings, clock, audit } = this.#context
-    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const keys = await this.#opened(await store.signingKeys.all())
-      const newest = keys.find(({ algorithm }) => algorithm === settings.signingAlgorithm)
-      if (newest && clock() - newest.createdAt < settings.signingKeyExpiresIn * 1000) return keys
-      const key = await this.#newKey(newest?.id, attempt)
+    const required = requiredAlgorithms(settings)
+    for (let attempt = 0; attempt < maxAttempts * required.length; attempt += 1) {
+      const keys = await this.#opened((await store.signingKeys.all()).filter(isKeyPair))
+      const newestOf = (name: string) => keys.find(({ algorithm }) => algorithm === name)
+      const isNew = (name: string) => {
+        const newest = newestOf(name)
+        return newest && clock() - newest.createdAt < settings.signingKeyExpiresIn * 1000
+      }
+      const algorithm = required.find((name) => !isNew(name))
+      if (algorithm === undefined) return keys
+      const key = await this.#newKey(algorithm, newestOf(algorithm)?.id, attempt)
       await store.transaction(async (tx) => {
         if (await tx.signingKeys.insert(key))
           await audit.add(tx, 'signing_key.created', { subject: key.id, details: {} })
@@ -126,9 +153,12 @@ export class SigningKeys {
   }
 
   // All nodes derive the same ID for the successor of a key, so that only one insert succeeds.
-  async #newKey(former: string | undefined, attempt: number): Promise<StoredSigningKey> {
-    const { settings, keys, clock } = this.#context
-    const { signingAlgorithm: algorithm } = settings
+  async #newKey(
+    algorithm: SigningAlgorithm,
+    former: string | undefined,
+    attempt: number,
+  ): Promise<StoredSigningKey> {
+    const { keys, clock } = this.#context
     const pair = await generateKeyPair(algorithm, { extractable: true })
     const createdAt = clock()
     const follows = former ?? Math.floor(createdAt / hour)

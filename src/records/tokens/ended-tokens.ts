@@ -10,6 +10,7 @@ import { accessClaims } from '../seals/claims.ts'
 import { TransientValues } from '../transient-values.ts'
 import { Users } from '../users/users.ts'
 import { checkRoom } from './personal-tokens.ts'
+import { endingOfRow } from './token-ending.ts'
 import { sealedToken } from './token-row.ts'
 
 /**
@@ -110,7 +111,8 @@ export class EndedTokens {
       await tx.tokens.deleteChildren(fields.id)
       await tx.tokens.delete(fields.id)
     }
-    await audit.add(tx, 'personal_token.deleted', { ...ofToken(row.fields, name), details: {} })
+    const details = { ending: endingOfRow(row, this.#context.keys) }
+    await audit.add(tx, 'personal_token.deleted', { ...ofToken(row.fields, name), details })
     return { name, rows: [own, ...former] }
   }
 

@@ -16,10 +16,12 @@ import type {
   TokenUse,
 } from '../../store/contract/tokens.ts'
 import { changedFields, ofToken } from '../audit/audit-trail.ts'
+import { changesOf } from '../audit/changes.ts'
 import { Clients } from '../clients/clients.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
+import { endingOf } from './token-ending.ts'
 import { sealedToken, unopened } from './token-row.ts'
 
 /** The options of a new personal token. */
@@ -118,7 +120,7 @@ export class PersonalTokens {
       await audit.add(tx, 'personal_token.created', {
         ...ofToken(token, checked.name),
         isRoutine: isInternal,
-        details: { scopes, expires },
+        details: { scopes, expires, ending: endingOf(token.accessToken) },
       })
       return token
     })
@@ -181,11 +183,13 @@ export class PersonalTokens {
       const context = { ...this.#context, store: tx }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
       const { expires } = changes
-      const fields = changedFields(
-        { name: before, scopes: token.scopes, expires: token.expires },
-        { name, scopes, expires },
-      )
-      const about = { ...ofToken(token, name ?? before), details: { fields } }
+      const [was, is] = [
+        { name: before, scopes: token.scopes, expires: dayOf(token.expires) },
+        { name, scopes, expires: expires === undefined ? undefined : dayOf(expires) },
+      ]
+      const fields = changedFields(was, is)
+      const details = { fields, changes: changesOf(was, is) }
+      const about = { ...ofToken(token, name ?? before), details }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
       if (!scopes && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
@@ -279,7 +283,7 @@ export class PersonalTokens {
         await audit.add(tx, 'personal_token.rotated', {
           ...ofToken(fields, before.name),
           isRoutine: fields.isInternal,
-          details: { overlap },
+          details: { overlap, ending: endingOf(accessToken) },
         })
         return this.#withValue(fields, accessToken, end > now ? end : null)
       }),
@@ -329,6 +333,9 @@ export class PersonalTokens {
     return new TokenWithValue(fields, this.#context.scopes, { accessToken, previousExpires })
   }
 }
+
+const dayOf = (at: number | null): string | null =>
+  at === null ? null : new Date(at).toISOString()
 
 /** A token with its value. Accessors are not enumerable, so logging or storing the token does not reveal the value. */
 class TokenWithValue extends Token implements RotatedPersonalToken {

@@ -11,6 +11,7 @@ import { exchangeToken } from './exchange-token.ts'
 import { issueForUser } from './issue-for-user.ts'
 import { type PersonalToken, type PersonalTokenOptions, PersonalTokens } from './personal-tokens.ts'
 import { redeemRefreshToken } from './refresh-rotation.ts'
+import { endingOfRow } from './token-ending.ts'
 import { TokenFinder } from './token-finder.ts'
 import { issuedFor, newSecrets, newTokenFields, save, sealedToken } from './token-row.ts'
 
@@ -27,7 +28,8 @@ export class Tokens {
   /**
    * Issues the tokens of a grant.
    * @param grant the name of the grant, for the audit trail
-   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already
+   * @throws OAuthError `invalid_grant` if the code or refresh token was redeemed already; ClientChanged if the client of
+   * the redemption no longer has its version
    */
   async issue(redemption: Redemption, grant?: string): Promise<IssuedToken> {
     if (redemption.type === 'refresh') return redeemRefreshToken(redemption, this.#context)
@@ -99,14 +101,18 @@ export class Tokens {
    * @param as the name of the audit event. Default: the name that fits the token
    */
   async revoke(token: RevocableToken, as?: 'token.revoked' | 'token.deleted'): Promise<boolean> {
-    const { store, turns, audit, removed } = this.#context
+    const { store, turns, audit, removed, keys } = this.#context
     const name = await nameOfClient(token.clientId, store)
     const isOwn = token.isPersonal && token.parentId === null
     const isEnded = await turns.transaction(store, `token ${token.id}`, async (tx) => {
-      if (!(await this.#end(token, tx))) return false
       const event = as ?? (isOwn ? 'personal_token.deleted' : 'token.revoked')
+      // Read the value before it is deleted. A client that revokes its token needs no further query.
+      const row = event === 'token.revoked' ? undefined : await tx.tokens.find(token.id)
+      if (!(await this.#end(token, tx))) return false
       const { isInternal: isRoutine } = token
-      await audit.add(tx, event, { ...ofToken(token, name), isRoutine, details: {} })
+      const about = { ...ofToken(token, name), isRoutine }
+      if (event === 'token.revoked') await audit.add(tx, event, { ...about, details: {} })
+      else await audit.add(tx, event, { ...about, details: { ending: endingOfRow(row, keys) } })
       return true
     })
     if (isEnded && isOwn) await removed({ kind: 'client', key: token.clientKey })
@@ -143,11 +149,12 @@ export class Tokens {
   }
 
   #issueForClient(redemption: ClientRedemption): Promise<IssuedToken> {
-    const { subject } = redemption
+    const { subject, clientVersion } = redemption
     const fields = newTokenFields(this.#context, redemption, subject?.id ?? null)
     return retryOnCollision(() =>
       save(this.#context, redemption, newSecrets(this.#context, fields), async (data) => {
-        const id = await this.#context.store.tokens.insert(sealedToken(this.#context, data))
+        const row = sealedToken(this.#context, data)
+        const id = await this.#context.store.tokens.insert(row, clientVersion)
         if (id === undefined) throw new UniqueViolation()
         this.#context.bounds.issued(data.fields)
         return id

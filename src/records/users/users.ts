@@ -12,8 +12,10 @@ import {
   UserProxy,
   type UserSource,
 } from '../../model/user.ts'
+import { userIdIn } from '../../model/user-id.ts'
 import type { UserKeyType } from '../../model/user-table.ts'
 import { NotOurUsers } from '../../store/contract/errors.ts'
+import type { Cursor, Page } from '../../store/contract/page.ts'
 import type { TokenWithState } from '../../store/contract/tokens.ts'
 import type { StoredUser, UserWithPassword } from '../../store/contract/users.ts'
 import { byUser, ofUser } from '../audit/audit-trail.ts'
@@ -149,6 +151,49 @@ export class Users implements UserSource {
       }
       after = rows.at(-1)?.id ?? null
       if (rows.length < listedAtOnce) return
+    }
+  }
+
+  /** Whether users can be listed and searched by the beginning of their e-mail address. */
+  get canSearch(): boolean {
+    const { hostUsers } = this.#context
+    return !hostUsers || hostUsers.search !== undefined
+  }
+
+  /** Whether this server can deactivate and activate users. */
+  get canSetActive(): boolean {
+    return this.#context.intact.hasBuiltInUsers || this.#context.setActive !== undefined
+  }
+
+  /**
+   * Lists users in the order of their IDs: the user with this ID, the users whose e-mail address begins with the text, or
+   * all users for an empty text. Without a search of the application, finds a user by the complete address or ID only.
+   */
+  async search(text: string, { after, limit }: Cursor): Promise<Page<User>> {
+    const { store, hostUsers, userKeyType } = this.#context
+    const start = after === null ? null : (userIdIn(after, userKeyType) ?? null)
+    const id = userIdIn(text, userKeyType)
+    const exact = start === null && id !== undefined ? await this.find(id) : undefined
+    const listed = async (): Promise<readonly User[]> => {
+      if (hostUsers?.search) return hostUsers.search(text, { after: start, limit: limit + 1 })
+      if (hostUsers) {
+        const isEmail = text.includes('@') && hostUsers.findByEmail
+        const found = isEmail && start === null ? await hostUsers.findByEmail?.(text) : undefined
+        return found ? [found] : []
+      }
+      const key = text.toLowerCase()
+      const rows = await (text === ''
+        ? store.users.list(start, limit + 1)
+        : store.users.search(key, start, limit + 1))
+      const users = await Promise.all(rows.map((row) => this.#intact(row)))
+      return users.filter((user) => user !== undefined)
+    }
+    const found = (await listed()).slice(0, limit + 1)
+    const items = found.slice(0, limit)
+    const all = exact ? [exact, ...items.filter((user) => user.id !== exact.id)] : items
+    return {
+      items: all.map(withoutPassword),
+      next: found.length > limit ? String(items.at(-1)?.id) : null,
     }
   }
 
@@ -390,8 +435,15 @@ export class Users implements UserSource {
   }
 
   /** Deactivates or reactivates a user. Tokens and clients of an inactive user are invalid from the next request on. */
-  setActive(id: UserId, active: boolean): Promise<boolean> {
-    return this.#changed(id, active ? 'user.activated' : 'user.deactivated', { active })
+  async setActive(id: UserId, active: boolean): Promise<boolean> {
+    const event = active ? 'user.activated' : 'user.deactivated'
+    const { setActive, store, audit, intact } = this.#context
+    if (intact.hasBuiltInUsers || !setActive) return this.#changed(id, event, { active })
+    const user = await this.find(id)
+    if (!user) return false
+    await setActive(id, active)
+    await audit.add(store, event, { ...ofUser(user), details: {} })
+    return true
   }
 
   /** Marks the e-mail address of the user as verified. Returns false if the user does not exist. */

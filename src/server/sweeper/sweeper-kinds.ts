@@ -58,6 +58,7 @@ export const sweeperKinds = (
     untilNone('tokens', (limit) => store.tokens.deleteExpired(now, limit)),
     untilNone('authorizations', (limit) => store.authorizations.deleteExpired(now, limit)),
     untilNone('sessions', (limit) => store.sessions.deleteExpired(now, idleSince, limit)),
+    untilNone('client logins', (limit) => store.clientLogins.deleteExpired(now, limit)),
     untilNone('transients', (limit) => transients.deleteExpired(now, limit)),
     ...(databaseTransients
       ? [untilNone('database transients', (limit) => databaseTransients.deleteExpired(now, limit))]

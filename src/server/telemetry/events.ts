@@ -92,6 +92,11 @@ export const events: Readonly<Record<string, LogEvent>> = {
     sentence:
       'Within an hour, 20 logins of one user failed in this process: somebody may be guessing the password. `userId` identifies the user.',
   },
+  'logout.not_delivered': {
+    levels: ['warn'],
+    sentence:
+      'A client did not accept a logout token, or could not be reached three times. `clientId` and `host` identify it. The client may keep the user logged in.',
+  },
   'migration.waiting': {
     levels: ['info'],
     sentence:

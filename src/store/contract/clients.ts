@@ -17,6 +17,13 @@ export interface ClientWithOwner extends SealedClient {
   readonly owner: StoredUser | null
 }
 
+/** A client as this process last read it. */
+export interface RecalledClient {
+  readonly row: ClientWithOwner
+  /** Identifies this state of the client and its owner. Any change of a column changes it. */
+  readonly version: string
+}
+
 /** The columns of an application by which users search, filter and sort. */
 export type ClientSummary = Pick<
   ClientFields,

@@ -35,3 +35,8 @@ export class StoreUnusable extends Error {
  * but only the newer version can migrate the store.
  */
 export class NewerSchema extends StoreUnusable {}
+
+/** A client or its owner has changed since the caller read it. */
+export class ClientChanged extends Error {
+  override readonly name = 'ClientChanged'
+}

@@ -116,8 +116,12 @@ export interface TokenStore {
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */
   hold(id: number): Promise<StoredToken | undefined>
-  /** Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values. */
-  insert(token: NewToken): Promise<number | undefined>
+  /**
+   * Inserts a token. Returns undefined if a random value is taken; the caller then retries with other values.
+   * @param clientVersion the version of the client that `recallClient` returned
+   * @throws ClientChanged if the client or its owner no longer has this version. Nothing was inserted.
+   */
+  insert(token: NewToken, clientVersion?: string): Promise<number | undefined>
   /** Inserts a deleted token again under its former ID. @throws UniqueViolation if the ID is taken */
   restore(id: number, token: NewToken): Promise<void>
   /**

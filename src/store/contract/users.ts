@@ -21,6 +21,11 @@ export interface UserStore {
   /** Lists at most `limit` users after the ID `after`, in the order of their IDs. */
   list(after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
   /**
+   * Lists at most `limit` users after the ID `after`, in the order of their IDs: the users whose e-mail address begins
+   * with the text in lower case.
+   */
+  search(text: string, after: UserId | null, limit: number): Promise<readonly UserWithPassword[]>
+  /**
    * Returns false if the e-mail address is taken.
    * @throws UniqueViolation if the ID is taken
    */

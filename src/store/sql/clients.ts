@@ -7,9 +7,12 @@ import type {
   ClientStore,
   ClientSummary,
   ClientWithOwner,
+  RecalledClient,
   SealedClient,
 } from '../contract/clients.ts'
 import type { Cursor, Page } from '../contract/page.ts'
+import type { Store } from '../store.ts'
+import { clientVersion } from './client-version.ts'
 import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
 import { countRows } from './count.ts'
 import { byKey, type Handle, holds, keyOf, lookup, onceFor } from './handle.ts'
@@ -96,8 +99,11 @@ const withOwner =
     owner: joinedUser(handle, row),
   })
 
-export const sqlClients = (handle: Handle): ClientStore => {
-  const { read, write, purge } = handle
+/** The clients, and `recall`, which implements `recallClient` of the store. */
+export const sqlClients = (
+  handle: Handle,
+): ClientStore & { readonly recall: Store['recallClient'] } => {
+  const { read, write, purge, hot, locking } = handle
   const withOwnerFromRow = withOwner(handle)
   const clientsWithOwner = read
     .selectFrom('oauth2server_client as c')
@@ -111,11 +117,18 @@ export const sqlClients = (handle: Handle): ClientStore => {
     (match) =>
       clientsWithOwner
         .where(match('c.client_id'))
+        .$if(hot !== undefined && locking, (q) => q.select(clientVersion.as('version')))
         .$if(holds(handle), (q) => q.forNoKeyUpdate(['c'])),
     (row) => row.client_id,
   )
 
   const cachedFromRow = onceFor(withOwnerFromRow)
+  const recall = (clientId: string): RecalledClient | undefined => {
+    const row = byId.recall?.(clientId)
+    return row?.version === undefined
+      ? undefined
+      : { row: cachedFromRow(row), version: row.version }
+  }
 
   const listed = async (query: typeof clientsWithOwner, { after, limit }: Cursor) => {
     const place = placeOf(after)
@@ -218,6 +231,8 @@ export const sqlClients = (handle: Handle): ClientStore => {
       .where('t.parent_id', 'is', null)
 
   return {
+    recall,
+
     async find(clientId) {
       const row = await byId(clientId)
       return row && cachedFromRow(row)

@@ -53,6 +53,13 @@ export const newHandle = (handle: HandleOptions): Handle => ({
 /** Returns whether a read must lock its rows until the transaction ends. */
 export const holds = ({ locking, inTransaction }: Handle): boolean => locking && inTransaction
 
+/** Finds a row by its key. */
+export interface Find<Row> {
+  (key: string): Promise<Row | undefined>
+  /** Returns the row as it was last read, without reading it again. */
+  readonly recall?: (key: string) => Row | undefined
+}
+
 /** Builds the condition that a column equals the key, or is one of the keys. */
 export type Match = (column: string) => RawBuilder<boolean>
 
@@ -70,7 +77,7 @@ export const lookup = <Row>(
   name: string,
   build: (match: Match) => { compile(): CompiledQuery<Row> },
   keyOf: (row: Row) => string,
-): ((key: string) => Promise<Row | undefined>) => {
+): Find<Row> => {
   const { hot, read, statements } = handle
   if (hot) {
     const [one, many] = [build(matchesOne).compile(), build(matchesMany).compile()]
@@ -93,12 +100,10 @@ const maxCachedRows = 1_000
 
 // Always queries the database, but returns the cached object if the row is unchanged, so that callers do not have to
 // convert the row or open its seals again.
-const cachingUnchanged = <Row>(
-  find: (key: string) => Promise<Row | undefined>,
-): ((key: string) => Promise<Row | undefined>) => {
+const cachingUnchanged = <Row>(find: (key: string) => Promise<Row | undefined>): Find<Row> => {
   const rows = new Map<string, Row>()
   let columns: readonly (keyof Row)[] | undefined
-  return async (key) => {
+  const findAgain = async (key: string) => {
     const row = await find(key)
     const before = rows.get(key)
     if (row && columns && before && (before === row || isSame(before, row, columns))) return before
@@ -109,6 +114,7 @@ const cachingUnchanged = <Row>(
     if (rows.size > maxCachedRows) rows.delete(rows.keys().next().value ?? '')
     return row
   }
+  return Object.assign(findAgain, { recall: (key: string) => rows.get(key) })
 }
 
 const isSame = <Row>(before: Row, now: Row, columns: readonly (keyof Row)[]): boolean => {

@@ -17,8 +17,8 @@ export interface Lookup<Row> {
 export interface HotPaths {
   /** Prepares a look-up. Must be called once for each kind. */
   lookup<Row>(lookup: Lookup<Row>): (key: string) => Promise<Row | undefined>
-  /** Inserts a token and returns its ID, or undefined on a unique violation. */
-  insertToken(token: TokenValues): Promise<number | undefined>
+  /** Inserts a token and returns its ID, or undefined on a unique violation. @throws ClientChanged */
+  insertToken(token: TokenValues, clientVersion?: string): Promise<number | undefined>
   /** Returns false if the refresh token is no longer the current one. @throws UniqueViolation */
   rotate(rotation: RotationValues): Promise<boolean>
 }

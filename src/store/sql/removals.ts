@@ -94,6 +94,17 @@ const removeKeyed = async (
   return Number(numAffectedRows ?? 0)
 }
 
+// Removes all logins, because they are recent and their time is not stored.
+const removeLogins = async ({ db }: Target, which: Rows, limit: number): Promise<number> => {
+  if (which.before !== null) return 0
+  const condition = selected(which)
+  const { numAffectedRows } =
+    await sql`delete from oauth2server_client_login where authorization_id in (select authorization_id from oauth2server_client_login where ${condition} limit ${limit})`.execute(
+      db,
+    )
+  return Number(numAffectedRows ?? 0)
+}
+
 const removeGranted = async (target: Target, which: Rows, limit: number): Promise<number> =>
   (await removeTokens(target, which, limit)) ||
   (await removeTombstones(target, which, limit)) ||
@@ -131,6 +142,7 @@ export const removeOfUser = async (
   const which: Rows = { owner: 'user_id', value: userId, before }
   return (
     (await removeKeyed(target, 'session', which, limit)) ||
+    (await removeLogins(target, which, limit)) ||
     (await removeGranted(target, which, limit)) ||
     (await removeOwnedClients(target, which, limit))
   )

@@ -4,6 +4,7 @@ import { sqlAudit } from './audit.ts'
 import { sqlAuditCheckpoints } from './audit-checkpoints.ts'
 import { sqlAuditCounts } from './audit-counts.ts'
 import { sqlAuthorizations } from './authorizations.ts'
+import { sqlClientLogins } from './client-logins.ts'
 import { sqlClients } from './clients.ts'
 import { sqlConsents } from './consents.ts'
 import { sqlExpired } from './expired.ts'
@@ -21,25 +22,30 @@ import { sqlTransients } from './transients.ts'
 import { sqlUserData } from './user-data.ts'
 import { sqlUsers } from './users.ts'
 
-const parts = (handle: Handle): Omit<Store, 'transaction'> => ({
-  clients: sqlClients(handle),
-  tokens: sqlTokens(handle),
-  authorizations: sqlAuthorizations(handle),
-  consents: sqlConsents(handle),
-  users: sqlUsers(handle),
-  userData: sqlUserData(handle),
-  removals: sqlRemovals(handle),
-  sweeperNotes: sqlSweeperNotes(handle),
-  expired: sqlExpired(handle),
-  sessions: sqlSessions(handle),
-  transients: sqlTransients(handle),
-  secretKeys: sqlSecretKeys(handle),
-  signingKeys: sqlSigningKeys(handle),
-  sealed: sqlSealed(handle),
-  audit: sqlAudit(handle),
-  auditCheckpoints: sqlAuditCheckpoints(handle),
-  auditCounts: sqlAuditCounts(handle),
-})
+const parts = (handle: Handle): Omit<Store, 'transaction'> => {
+  const { recall: recallClient, ...clients } = sqlClients(handle)
+  return {
+    clients,
+    recallClient,
+    tokens: sqlTokens(handle),
+    authorizations: sqlAuthorizations(handle),
+    consents: sqlConsents(handle),
+    users: sqlUsers(handle),
+    userData: sqlUserData(handle),
+    removals: sqlRemovals(handle),
+    sweeperNotes: sqlSweeperNotes(handle),
+    expired: sqlExpired(handle),
+    sessions: sqlSessions(handle),
+    clientLogins: sqlClientLogins(handle),
+    transients: sqlTransients(handle),
+    secretKeys: sqlSecretKeys(handle),
+    signingKeys: sqlSigningKeys(handle),
+    sealed: sqlSealed(handle),
+    audit: sqlAudit(handle),
+    auditCheckpoints: sqlAuditCheckpoints(handle),
+    auditCounts: sqlAuditCounts(handle),
+  }
+}
 
 const inTransaction = (tx: Kysely<Tables>, handle: Handle, depth: number): Store => ({
   ...parts({

@@ -122,6 +122,16 @@ export interface Tables {
     last_seen_at: number
     seal: string
   }
+  /** The sessions in which clients learned who the user is. */
+  oauth2server_client_login: {
+    authorization_id: number
+    session_id: string
+    sid: string
+    client_key: number
+    user_id: number | string
+    is_offline: Flag
+    expires_at: number
+  }
   /** Deleted clients and users whose rows are not deleted yet. */
   oauth2server_removal: {
     kind: 'client' | 'user'

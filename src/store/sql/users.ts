@@ -3,7 +3,7 @@ import type { UserId } from '../../model/user.ts'
 import { NotOurUsers } from '../contract/errors.ts'
 import type { UserStore, UserWithPassword } from '../contract/users.ts'
 import { flag } from './codecs.ts'
-import { type Handle, holds } from './handle.ts'
+import { type Handle, holds, unindexed } from './handle.ts'
 import { noteRemovals } from './removals.ts'
 import type { Tables } from './tables.ts'
 import { attributesIn, isTrue, type UserColumns, userSource } from './user-source.ts'
@@ -18,6 +18,12 @@ export const fromRow = (row: Selectable<Tables['oauth2server_user']>): UserWithP
   passwordHash: row.password_hash,
   seal: row.seal,
 })
+
+/** Builds a pattern for texts that begin with the given text. */
+const prefixOf = (text: string): string => `${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+// Sorts after every character of an address in SQLite, which compares the UTF-8 bytes.
+const lastCharacter = '\u{10FFFF}'
 
 /** The users in a table of the application. The store only reads this table. */
 const hostUsers = (handle: Handle): UserStore => {
@@ -54,6 +60,16 @@ const hostUsers = (handle: Handle): UserStore => {
 
     async list(after, limit) {
       const rows = await select
+        .$if(after !== null, (q) => q.where('u.id', '>', after as UserId))
+        .orderBy('u.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toUser)
+    },
+
+    async search(text, after, limit) {
+      const rows = await select
+        .where(sql<boolean>`lower(u.email) like ${prefixOf(text)} escape '\\'`)
         .$if(after !== null, (q) => q.where('u.id', '>', after as UserId))
         .orderBy('u.id')
         .limit(limit)
@@ -107,6 +123,23 @@ const builtInUsers = (handle: Handle): UserStore => {
         .selectFrom('oauth2server_user')
         .selectAll()
         .where('id', '>', (after ?? 0) as number)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(fromRow)
+    },
+
+    async search(text, after, limit) {
+      const rows = await read
+        .selectFrom('oauth2server_user')
+        .selectAll()
+        .where(
+          handle.locking
+            ? sql<boolean>`email like ${prefixOf(text)} escape '\\'`
+            : sql<boolean>`email >= ${text} and email < ${`${text}${lastCharacter}`}`,
+        )
+        // Unindexed, so that the database uses the index of the addresses, of which few begin with the text.
+        .where(unindexed('id'), '>', (after ?? 0) as number)
         .orderBy('id')
         .limit(limit)
         .execute()

@@ -150,7 +150,16 @@ describe.each(kinds)('the OpenAPI document of a server %s', (_name, options) => 
     ]
     const protocol = ['TokenRequest', 'ServerMetadata', 'ResourceMetadata', ...further]
     const sessions = options.resourceOwner ? [] : ['SessionEnd', 'PasswordChange']
-    expect(open).toEqual([...forms, ...sessions, 'LeakedForm', 'AdministrationForm', ...protocol])
+    expect(open).toEqual([
+      ...forms,
+      ...sessions,
+      'ActivityForm',
+      'LeakedForm',
+      'AdministrationForm',
+      'UserForm',
+      'UserSearch',
+      ...protocol,
+    ])
   })
 })
 

@@ -256,6 +256,40 @@ const cases: Readonly<Record<string, Case>> = {
     missing: { found: 'nothing', act: 'end' },
   },
   listEvents: { ...byAdministrator, at: always('/admin/activity/'), missing: '/admin/activity/' },
+  searchEvents: {
+    ...byAdministrator,
+    at: always('/admin/activity/'),
+    bodies: [{ event: 'login.failed' }],
+    missing: '/admin/activity/',
+  },
+  exportActivity: { at: always('/account/settings/activity/export/') },
+  exportEvents: {
+    ...byAdministrator,
+    at: always('/admin/activity/export/'),
+    missing: '/admin/activity/export/',
+  },
+  listUsers: { ...byAdministrator, at: always('/admin/users/'), missing: '/admin/users/' },
+  searchUsers: {
+    ...byAdministrator,
+    at: always('/admin/users/'),
+    bodies: [{ user: 'x' }],
+    missing: '/admin/users/',
+  },
+  getUser: {
+    ...byAdministrator,
+    at: async () => `/admin/users/${app.user.id}/`,
+    missing: '/admin/users/1/',
+  },
+  administerUser: {
+    ...byAdministrator,
+    at: async () => {
+      users += 1
+      return `/admin/users/${(await app.newUser({ email: `user-${users}@example.org` })).id}/`
+    },
+    bodies: ['end_tokens', 'log_out', 'deactivate', 'activate'].map((act) => ({ act })),
+    refused: [{ act: 'praise' }, 'act'],
+    missing: { act: 'delete_token', token_id: 999_999 },
+  },
   listEverything: { ...byAdministrator, missing: admin },
   administer: {
     ...byAdministrator,

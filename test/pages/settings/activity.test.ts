@@ -16,7 +16,7 @@ const linesOf = (page: Page): readonly string[] => page.items.map(textOf)
 
 /** Returns the event and the subject that each line of the page shows. */
 const eventsOf = (page: Page): readonly string[] =>
-  linesOf(page).map((line) => line.replace(/ When .*/, ''))
+  linesOf(page).map((line) => line.replace(/(?: …\w{4})? When .*/, ''))
 
 interface Json {
   readonly events: readonly Record<string, unknown>[]

@@ -135,7 +135,7 @@ describe('a search on the administration page', () => {
     ['quotes', { client: '\'"; drop table x --', token: "' or 1=1 --" }],
     ['markup', { client: '<script>alert(1)</script>', token: '"><b>' }],
     ['NUL', { client: 'a\u0000b', token: '\u0000' }],
-    ['a very long text', { client: 'x'.repeat(5_000), token: '9'.repeat(5_000) }],
+    ['a very long text', { client: 'x'.repeat(5_000), token: '9 '.repeat(2_500) }],
     ['a lone surrogate', { client: '\uD800', token: '\uDFFF' }],
     ['an invalid number', { token: '1e3' }],
     ['an invalid cursor', { clients_after: 'x', tokens_after: '-1.' }],
@@ -174,7 +174,10 @@ describe('an operation of an administrator applies from the next request', () =>
     const { client, access_token, refresh_token } = await newApplication()
     const code = await client.code()
     const sent = await press(client.clientId, 'disable')
-    expect([sent.status, sent.location]).toEqual([303, at.admin])
+    expect([sent.status, sent.location]).toEqual([
+      303,
+      `${at.admin}?client=${client.clientId}#clients`,
+    ])
     expect((await admin.follow(sent)).done).toBe(done.clientDisabled('Watched'))
     expect(await statusOf(app, access_token)).toBe(401)
     expect(await credentials(client)).toBe(401)
@@ -325,7 +328,7 @@ describe('the audit log', () => {
       })
     const shown = (await admin.get(`${at.adminActivity}?client=${clientId}`)).items
     const lines = shown.map(textOf)
-    expect(lines.slice(0, 6).map((line) => line.replace(/ When .*/, ''))).toEqual(
+    expect(lines.slice(0, 6).map((line) => line.replace(/(?: …\w{4})? When .*/, ''))).toEqual(
       events.map((event) => `${en.events[event]} Recorded`),
     )
     expect(lines[0]).toContain(admin.user.email)

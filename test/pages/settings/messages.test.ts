@@ -83,6 +83,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'error/details',
     'facts/website',
     'token/name',
+    'users/administrator',
   ],
   es: ['admin/tokens', 'frame/tokens'],
   fr: [

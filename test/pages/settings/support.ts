@@ -31,6 +31,8 @@ export const at = {
   activity: '/account/settings/activity/',
   leaked: '/account/settings/leaked/',
   admin: '/admin/applications/',
+  adminUsers: '/admin/users/',
+  adminUser: (id: number | string) => `/admin/users/${encodeURIComponent(id)}/`,
   adminActivity: '/admin/activity/',
 } as const
 

@@ -7,6 +7,7 @@ import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
+import { responseModeFor } from './response-mode.ts'
 
 const parameters = [
   'client_id',
@@ -19,7 +20,7 @@ const parameters = [
   'ui_locales',
 ]
 const otherParameters = ['request', 'request_uri', 'iss', 'client_secret']
-const prompts: readonly Prompt[] = ['none', 'login', 'consent']
+const prompts: readonly Prompt[] = ['none', 'login', 'consent', 'select_account']
 const maxStateLength = 4_096
 const maxUiLocalesLength = 500
 
@@ -48,6 +49,7 @@ export interface ProvenRedirect {
   readonly redirectUri: string
   readonly redirectUriGiven: boolean
   readonly responseType: string | undefined
+  readonly responseMode: string | undefined
   readonly state: string | undefined
 }
 
@@ -87,6 +89,7 @@ export const proveRedirect = async (
     redirectUri: given ?? redirectUri,
     redirectUriGiven: given !== undefined,
     responseType: params.opaque('response_type'),
+    responseMode: params.opaque('response_mode'),
     state: params.opaque('state'),
   }
 }
@@ -112,21 +115,23 @@ export const validateRequest = (
     throw new OAuthError('request_uri_not_supported', 'request_uri is not supported.')
   }
   const responseType = responseTypeOf(params.required('response_type'), client, server)
-  checkResponseMode(params.optional('response_mode'), responseType)
-  const scopes = narrow(scopeParameter(params), {
+  const responseMode = responseModeFor(params.optional('response_mode'), responseType)
+  const requested = narrow(scopeParameter(params), {
     within: client.scopeCeiling,
     otherwise: client.scopesWhenOmitted,
   })
+  const scopes = amended(requested, params, { client, responseType }, server)
   return {
     clientId: client.clientId,
     responseType,
+    responseMode,
     redirectUri,
     redirectUriGiven,
     scopes,
     state,
     prompt: promptOf(params.optional('prompt')),
     uiLocales: params.opaque('ui_locales')?.slice(0, maxUiLocalesLength),
-    extensions: remembered(params, client, responseType, server),
+    extensions: remembered(params, { client, responseType, scopes }, server),
   }
 }
 
@@ -144,16 +149,6 @@ const responseTypeOf = (text: string, client: Client, server: ServerContext): Re
   return allowed
 }
 
-/** The only supported `response_mode` of each response type. An access token is never sent in a query. */
-export const responseModeOf = { code: 'query', token: 'fragment' } as const
-
-const checkResponseMode = (mode: string | undefined, responseType: ResponseType): void => {
-  const only = responseModeOf[responseType]
-  if (mode !== undefined && mode !== only) {
-    throw new OAuthError('invalid_request', `response_mode must be ${only} for this response type.`)
-  }
-}
-
 const promptOf = (text: string | undefined): readonly Prompt[] => {
   const words = (text ?? '').split(' ').filter((word) => word !== '')
   if (words.includes('none') && words.length > 1) {
@@ -162,15 +157,30 @@ const promptOf = (text: string | undefined): readonly Prompt[] => {
   return prompts.filter((prompt) => words.includes(prompt))
 }
 
+interface OfClient {
+  readonly client: Client
+  readonly responseType: ResponseType
+}
+
+const amended = (
+  requested: readonly string[],
+  params: Parameters,
+  request: OfClient,
+  server: ServerContext,
+): readonly string[] =>
+  server.extensions.reduce(
+    (scopes, extension) => extension.onRequestedScopes?.(scopes, params, request, server) ?? scopes,
+    requested,
+  )
+
 const remembered = (
   params: Parameters,
-  client: Client,
-  responseType: ResponseType,
+  request: OfClient & Pick<AuthorizationRequest, 'scopes'>,
   server: ServerContext,
 ): Readonly<Record<string, unknown>> => {
   const entries = server.extensions.map((extension) => [
     extension.name,
-    extension.onAuthorizationRequest?.(params, { client, responseType }, server),
+    extension.onAuthorizationRequest?.(params, request, server),
   ])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }

@@ -1,12 +1,17 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { AuthorizationRequest } from '../../../model/authorization-request.ts'
 import type { OAuthError } from '../../../model/oauth-error.ts'
-import { withFragment, withQuery } from '../../../model/redirect-uri.ts'
+import { formActionSource, withFragment, withQuery } from '../../../model/redirect-uri.ts'
 import type { ServerContext } from '../../server-context.ts'
+import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
 
 type Target = {
   readonly redirectUri: string
   readonly responseType: string | undefined
+  readonly responseMode: string | undefined
   readonly state?: string | undefined
+  readonly uiLocales?: string | undefined
 }
 
 type Remembered = Readonly<Record<string, unknown>>
@@ -28,27 +33,31 @@ export const addedParameters = async (
   return Object.assign({}, ...added)
 }
 
-/** Redirects to the client with a code in the query, or with a token in the fragment. RFC 6749 §4.1.2, §4.2.2. */
-export const grantedResponse = (
+/**
+ * Sends a code or a token to the client: in the query, in the fragment (RFC 6749 §4.1.2, §4.2.2), or in a form (OAuth 2.0
+ * Form Post Response Mode §2).
+ */
+export const grantedResponse = async (
+  http: HttpRequest,
   response: ResponseParameters,
-  target: Target,
+  target: AuthorizationRequest,
   added: ResponseParameters,
-): Response => {
-  const { redirectUri, responseType, state } = target
+  server: ServerContext,
+): Promise<Response> => {
+  const { redirectUri, responseMode, state } = target
   const parameters = { ...response, state, ...added }
-  return redirectResponse(
-    responseType === 'token'
-      ? withFragment(redirectUri, parameters)
-      : withQuery(redirectUri, parameters),
-  )
+  if (responseMode === 'form_post') return formResponse(http, target, parameters, server)
+  const place = responseMode === 'fragment' ? withFragment : withQuery
+  return redirectResponse(place(redirectUri, parameters))
 }
 
 /**
- * Redirects to the client with an error in the query. For the response type `token`, the fragment contains the error
+ * Sends an error to the client, in the query or in a form. For the response type `token`, the fragment contains the error
  * too (RFC 6749 §4.2.2.1).
  * @param answered the values that extensions stored with the request; undefined if the user has not decided
  */
 export const errorResponse = async (
+  http: HttpRequest,
   error: OAuthError,
   target: Target,
   server: ServerContext,
@@ -56,8 +65,28 @@ export const errorResponse = async (
 ): Promise<Response> => {
   const added = await addedParameters(server, answered)
   const parameters = { ...error.toWire(), state: target.state, ...added }
+  if (target.responseMode === 'form_post') return formResponse(http, target, parameters, server)
   const inQuery = withQuery(target.redirectUri, parameters)
   return redirectResponse(
     target.responseType === 'token' ? withFragment(inQuery, parameters) : inQuery,
+  )
+}
+
+/** Returns a page whose form may only be sent to the origin of the redirect URI. */
+const formResponse = (
+  http: HttpRequest,
+  { redirectUri, uiLocales }: Pick<Target, 'redirectUri' | 'uiLocales'>,
+  parameters: ResponseParameters,
+  server: ServerContext,
+): Promise<Response> => {
+  const fields = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, value }],
+  )
+  return renderPage(
+    http,
+    server,
+    'formPost',
+    { action: redirectUri, fields },
+    { uiLocales, onlyFormAction: formActionSource(redirectUri), keepCookie: true },
   )
 }

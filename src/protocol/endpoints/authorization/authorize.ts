@@ -7,7 +7,7 @@ import type { Client } from '../../../model/client.ts'
 import { OAuthError, type OAuthErrorCode } from '../../../model/oauth-error.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { withQuery } from '../../../model/redirect-uri.ts'
-import type { Endpoint } from '../../plug-ins.ts'
+import type { Endpoint, Extension } from '../../plug-ins.ts'
 import type { ServerContext, Ui } from '../../server-context.ts'
 import { browserOf } from '../../session/browser.ts'
 import { rememberedScopes } from '../consent/optional-scopes.ts'
@@ -82,12 +82,20 @@ const authorize = async (
     const request = validateRequest(proven, params, server)
     if (!signedIn && request.prompt.includes('none'))
       throw new OAuthError('login_required', 'The user is not logged in.')
-    const asksAgain = request.prompt.includes('login')
+    const required = await requiredLogin(request, { client: proven.client, signedIn }, server)
+    const prompts = request.prompt.some((one) => one === 'login' || one === 'select_account')
+    const asksAgain = prompts || required !== undefined
     if (!signedIn || (asksAgain && !hasLoggedInAgain(sent, signedIn, server))) {
+      if (request.prompt.includes('none'))
+        throw new OAuthError('login_required', 'The user has to log in again.')
       const isKept = params !== sent
-      const asked = isKept && asksAgain ? askedForLogin(sent, signedIn, server) : undefined
-      return toLogin(text, server, request.prompt, asked)
+      const isMarked = (isKept && prompts) || required !== undefined
+      const asked = isMarked ? askedForLogin(sent, signedIn, server) : undefined
+      const prompt = asksAgain ? ([...request.prompt, 'login'] as const) : request.prompt
+      return toLogin(text, server, prompt, asked)
     }
+    if (required === 'as_other_user')
+      throw new OAuthError('login_required', 'Another user is logged in.')
     const given = await givenConsent(request, proven.client, signedIn, server)
     if (given) {
       const granted = { ...request, scopes: given.scopes }
@@ -108,8 +116,17 @@ const authorize = async (
       if (!isTrusted(proven.client)) return toErrorView(error, text, server.ui, known.code)
     }
     const state = isTooLong(proven.state) ? undefined : proven.state
-    return await errorResponse(known, { ...proven, state }, server)
+    return await errorResponse(http, known, { ...proven, state }, server)
   }
+}
+
+/** Returns why an extension requires a login for this request; undefined if no extension does. */
+const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, asking, server) => {
+  for (const extension of server.extensions) {
+    const required = await extension.requiredLogin?.(request, asking, server)
+    if (required !== undefined) return required
+  }
+  return undefined
 }
 
 // A client that registered itself is not trusted until an administrator verifies it.

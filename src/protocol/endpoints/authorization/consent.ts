@@ -77,7 +77,7 @@ export const decide = async (
   }
   if (!allowed) {
     const denied = new OAuthError('access_denied', 'The user refused the request.')
-    return errorResponse(denied, request, server, request.extensions)
+    return errorResponse(http, denied, request, server, request.extensions)
   }
   try {
     if (!isWithin(request.scopes, client.scopeCeiling))
@@ -87,7 +87,7 @@ export const decide = async (
   } catch (error) {
     // The stored request is consumed, so report the error to the client, which can then start a new request.
     const known = asOAuthError(error)
-    if (known instanceof OAuthError) return errorResponse(known, request, server)
+    if (known instanceof OAuthError) return errorResponse(http, known, request, server)
     throw error
   }
 }

@@ -8,6 +8,19 @@ import type { ServerContext } from '../../server-context.ts'
 import { issueToken } from '../token/issue-token.ts'
 import { addedParameters, grantedResponse } from './authorization-response.ts'
 
+/** Returns the values that extensions store with a code. */
+const atGrant = (
+  request: AuthorizationRequest,
+  granted: { readonly client: Client; readonly signedIn: SignedIn },
+  server: ServerContext,
+): Readonly<Record<string, unknown>> => {
+  const replaced = server.extensions.flatMap((extension) => {
+    const value = extension.onAuthorizationGranted?.(request, granted, server)
+    return value === undefined ? [] : [[extension.name, value]]
+  })
+  return { ...request.extensions, ...Object.fromEntries(replaced) }
+}
+
 /** Issues a code or an access token, depending on the response type, and redirects to the client. */
 export const grant = async (
   http: HttpRequest,
@@ -49,10 +62,11 @@ export const grant = async (
       expires_in: issued.expiresIn === null ? undefined : String(issued.expiresIn),
       scope: issued.token.scopes.join(' '),
     }
-    return grantedResponse(response, request, added)
+    return grantedResponse(http, response, request, added, server)
   }
   const expiresAt = server.clock() + server.settings.authorizationCodeExpiresIn * 1000
-  const { clientId, redirectUri, redirectUriGiven, scopes, extensions } = request
+  const { clientId, redirectUri, redirectUriGiven, scopes } = request
+  const extensions = atGrant(request, { client, signedIn }, server)
   const code = await server.shortLived.codes.put(
     {
       clientId,
@@ -68,5 +82,6 @@ export const grant = async (
     },
     expiresAt,
   )
-  return grantedResponse({ code }, request, await addedParameters(server, remembered))
+  const added = await addedParameters(server, remembered)
+  return grantedResponse(http, { code }, request, added, server)
 }

@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import type { Environment, Keys } from '../../server-context.ts'
+import type { Callers, Environment, Keys } from '../../server-context.ts'
 
 // A request with `prompt=login` (OpenID Connect Core §3.1.2.1) requires a new login. After it, the server removes the
 // prompt from the URL. The URL of a stored request (RFC 9126 §4) does not contain the prompt, so another parameter
@@ -31,14 +31,18 @@ export const askedForLogin = (
 /** Returns whether the user has logged in since this request asked for a login. */
 export const hasLoggedInAgain = (
   sent: Parameters,
-  { sessionId, loggedInAt }: SignedIn,
-  { keys }: Keys,
+  signedIn: SignedIn,
+  { keys, sessions }: Keys & Pick<Callers, 'sessions'>,
 ): boolean => {
+  const { sessionId, loggedInAt } = signedIn
   const [sealed = ''] = sent.repeated(loginAgain)
   const text = keys.open('transient', sealed, claims(sent))
   if (text === undefined) return false
   // If the application has a login page of its own, the application is responsible for the new login.
   if (loggedInAt === null) return true
   const asked: Asked = JSON.parse(text)
-  return sessionId !== asked.sessionId && loggedInAt >= asked.at
+  // The application may keep its session at a new login, and may report the time of the login in whole seconds.
+  return sessions.rowOf(signedIn) === null
+    ? loggedInAt >= Math.floor(asked.at / 1000) * 1000
+    : sessionId !== asked.sessionId && loggedInAt >= asked.at
 }

@@ -29,15 +29,16 @@ export const deviceAuthorizationEndpoint: Endpoint = {
     const client = await authenticateClient(request, params, server)
     if (!client.allowedGrantTypes.includes(deviceCodeGrant.type))
       throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
+    const scopes = narrow(params.opaque('scope'), {
+      within: client.scopeCeiling,
+      otherwise: client.scopesWhenOmitted,
+    })
     const { deviceCode, userCode } = await deviceAuthorizations(server).begin({
       clientId: client.clientId,
       redirectUri: '',
       redirectUriGiven: false,
-      scopes: narrow(params.opaque('scope'), {
-        within: client.scopeCeiling,
-        otherwise: client.scopesWhenOmitted,
-      }),
-      extensions: remembered(params, client, server),
+      scopes,
+      extensions: remembered(params, { client, scopes }, server),
       expiresAt: server.clock() + deviceCodeExpiresIn * 1000,
     })
     const verificationUri = `${server.issuer}${server.settings.oauthPrefix}/device`
@@ -63,14 +64,14 @@ const knownParameters = (server: PlugIns): readonly string[] => [
 // Extensions store values with the request, and check these values when the client redeems the device code.
 const remembered = (
   params: Parameters,
-  client: Client,
+  request: { readonly client: Client; readonly scopes: readonly string[] },
   server: ServerContext,
 ): Readonly<Record<string, unknown>> => {
   const entries = server.extensions
     .filter((extension) => appliesTo(extension, params))
     .map((extension) => [
       extension.name,
-      extension.onAuthorizationRequest?.(params, { client, responseType: 'code' }, server),
+      extension.onAuthorizationRequest?.(params, { ...request, responseType: 'code' }, server),
     ])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }

@@ -38,7 +38,8 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
   const { userLinks: texts } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
   const done = userLinkPurposes.find((purpose) => params.repeated('done').includes(purpose))
-  return form(request, server, { next, done: done && texts[done].done })
+  const email = loginHintIn(next)
+  return form(request, server, { next, email, done: done && texts[done].done })
 }
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
@@ -122,6 +123,15 @@ const form = async (
 /** Returns the `ui_locales` of this request, or else of the authorization request that waits for the login. */
 const uiLocalesOf = ({ query }: HttpRequest, next: string): string | undefined =>
   uiLocalesIn(query) ?? uiLocalesIn(next.replace(/^[^?]*/, ''))
+
+/** The maximum number of characters of an e-mail address (RFC 5321 §4.5.3.1.3). */
+const maxEmailLength = 254
+
+/** Returns the e-mail address that a waiting authorization request suggests (OpenID Connect Core §3.1.2.1). */
+const loginHintIn = (next: string): string => {
+  const [hint = '', ...more] = new URLSearchParams(next.replace(/^[^?]*/, '')).getAll('login_hint')
+  return more.length === 0 && hint.length <= maxEmailLength && hint.includes('@') ? hint : ''
+}
 
 /** Returns the authorization request that waits for the login; undefined if there is none or it is invalid. */
 const waitingRequest = async (

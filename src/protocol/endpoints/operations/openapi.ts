@@ -1,4 +1,3 @@
-import { openApiDocument } from '../../openapi/document.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import { metadataResponse } from '../responses/responses.ts'
 import {
@@ -28,6 +27,8 @@ export const openApiEndpoint: Endpoint = {
       hasPasswords: ui.links.password !== null,
       hasUserLinks: ui.links.verifyEmail !== null,
     }
+    // Few servers are asked for the document, so its schemas are not loaded at start-up.
+    const { openApiDocument } = await import('../../openapi/document.ts')
     return metadataResponse(openApiDocument(described))
   },
 }

@@ -15,6 +15,8 @@ export interface RenderOptions {
   readonly uiLocales?: string | undefined
   /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
   readonly formAction?: string | undefined
+  /** The only CSP source to which a form of this page may be sent. */
+  readonly onlyFormAction?: string | undefined
   /** Sets no cookie: for pages without a form, or if a new cookie would overwrite the cookie of an existing session. */
   readonly keepCookie?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -26,14 +28,17 @@ export const renderPage = async <N extends keyof Pages>(
   server: ServerContext,
   name: N,
   view: ViewOf<N>,
-  { status, signedIn, uiLocales, formAction, keepCookie = false, headers }: RenderOptions = {},
+  options: RenderOptions = {},
 ): Promise<Response> => {
+  const { status, signedIn, uiLocales, keepCookie = false, headers } = options
+  const { formAction, onlyFormAction } = options
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
   const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
   return pageResponse(html, {
     status,
     formAction,
+    onlyFormAction,
     imageSource: logoOrigin(server.ui),
     setCookie: keepCookie ? undefined : setCookie,
     headers: {

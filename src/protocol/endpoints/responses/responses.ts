@@ -40,12 +40,14 @@ export interface PageOptions {
   readonly setCookie?: string | undefined
   /** Another CSP source, in addition to this server, to which a form of this page may redirect. */
   readonly formAction?: string | undefined
+  /** The only CSP source to which a form of this page may be sent. */
+  readonly onlyFormAction?: string | undefined
   /** Another CSP source of images, in addition to this server. */
   readonly imageSource?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const contentSecurityPolicy = ({ formAction, imageSource }: PageOptions): string =>
+const contentSecurityPolicy = ({ formAction, onlyFormAction, imageSource }: PageOptions): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -54,7 +56,9 @@ const contentSecurityPolicy = ({ formAction, imageSource }: PageOptions): string
     sources("img-src 'self' data:", imageSource),
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    sources("form-action 'self'", formAction),
+    onlyFormAction === undefined
+      ? sources("form-action 'self'", formAction)
+      : `form-action ${onlyFormAction}`,
   ].join('; ')
 
 const sources = (directive: string, further: string | undefined): string =>

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
-import type { AuditRecord } from '../../../model/audit-event.ts'
-import { isByAnother, ownAuditToWire } from '../../../model/audit-wire.ts'
+import { ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { activity } from '../../openapi/schemas/activity.ts'
-import { deviceName } from './device-name.ts'
+import { activityItem } from './activity-item.ts'
+import { conditionOf, periodIn, tokenIn } from './activity-search.ts'
+import { exportsOf } from './export-activity.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
@@ -12,22 +13,25 @@ export const activityPage = settingsPage({
   async show(request) {
     const { server, signedIn } = request
     await server.operations.flushAudit()
-    const found = await server.activity.listByUser(signedIn.user.id, cursorOf(request, 'after'))
+    const period = periodIn(request)
+    const token = tokenIn(request)
+    const search = { ...conditionOf(period), tokenId: token === '' ? undefined : Number(token) }
+    const found = await server.activity.listByUser(
+      signedIn.user.id,
+      cursorOf(request, 'after'),
+      search,
+    )
     const events = listed(request, 'after', found, activityItem)
     const json = (): z.output<typeof activity> => ({
       events: found.items.map(ownAuditToWire),
       next: events.next,
     })
-    return respond(request, 'activity', { view: { events }, json })
+    const view = {
+      action: server.ui.links.activity,
+      search: { ...period, token },
+      events,
+      exports: exportsOf(server.ui.links.activity, { ...period, token }),
+    }
+    return respond(request, 'activity', { view, json })
   },
-})
-
-/** Converts an event for the affected user, or for an administrator. */
-export const activityItem = (event: AuditRecord) => ({
-  at: event.at,
-  event: event.event,
-  subject: event.subject,
-  isByAnother: isByAnother(event),
-  address: isByAnother(event) || event.address === '' ? null : event.address,
-  browser: isByAnother(event) ? null : deviceName(event.userAgent),
 })

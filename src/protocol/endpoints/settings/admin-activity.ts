@@ -3,10 +3,14 @@ import { type AuditRecord, auditEvents } from '../../../model/audit-event.ts'
 import { auditToWire } from '../../../model/audit-wire.ts'
 import type { RoutineTotal } from '../../../store/contract/audit-counts.ts'
 import { ownEvents } from '../../extension-names.ts'
-import type { events as eventsShape } from '../../openapi/schemas/activity.ts'
-import { checkAdmin, searchedIn } from './admin.ts'
+import { activityForm, type events as eventsShape } from '../../openapi/schemas/activity.ts'
+import { changesIn, endingIn } from './activity-item.ts'
+import { checkAdmin } from './admin.ts'
+import { adminSearchFields, adminSearchIn } from './admin-activity-search.ts'
 import { deviceName } from './device-name.ts'
+import { exportsOf } from './export-activity.ts'
 import { cursorOf, listed } from './list-page.ts'
+import { searched } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 
 const day = 86_400_000
@@ -16,20 +20,11 @@ const maxTotals = 20
 /** Lists and searches the audit events of all users, for administrators. */
 export const adminActivityPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/activity/`,
-  async show(request) {
+  async show(request, refused) {
     checkAdmin(request)
     const { server } = request
-    const search = {
-      event: searchedIn(request, 'event'),
-      user: searchedIn(request, 'user'),
-      client: searchedIn(request, 'client'),
-    }
+    const { search, filter } = adminSearchIn(request)
     await server.operations.flushAudit()
-    const filter = {
-      event: search.event || undefined,
-      user: search.user || undefined,
-      clientId: search.client || undefined,
-    }
     const cursor = cursorOf(request, 'after')
     const found = await server.activity.search(filter, cursor)
     // Later pages of the list do not repeat the counts.
@@ -47,13 +42,26 @@ export const adminActivityPage = settingsPage({
       ],
       events,
       routine,
+      exports: exportsOf(server.ui.links.adminActivity, search),
+      problem: refused?.problem,
     }
     const json = (): z.output<typeof eventsShape> => ({
       events: found.items.map(auditToWire),
       next: events.next,
       routine: routine.map(totalToWire),
     })
-    return respond(request, 'adminActivity', { view, json })
+    return respond(request, 'adminActivity', { view, json, refused })
+  },
+  form: activityForm,
+  async change(request, params) {
+    checkAdmin(request)
+    const { links } = request.server.ui
+    return searched(request, params, {
+      names: adminSearchFields,
+      location: (fields) => `${links.adminActivity}${fields.size === 0 ? '' : `?${fields}`}`,
+      // The log contains the IDs of deleted clients.
+      isKnown: async () => true,
+    })
   },
 })
 
@@ -73,6 +81,8 @@ const itemOf = (event: AuditRecord) => ({
   user: event.userEmail ?? event.userId,
   clientId: event.clientId,
   tokenId: event.tokenId,
+  ending: endingIn(event),
+  changes: changesIn(event),
   address: event.address,
   browser: deviceName(event.userAgent),
   requestId: event.requestId,

@@ -1,4 +1,5 @@
 import { sha256 } from '../../../crypto/digest.ts'
+import { addressWith } from '../../../http/addresses.ts'
 import type { Client } from '../../../model/client.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
@@ -8,11 +9,13 @@ import type { ListedClient } from '../../../records/clients/client-input.ts'
 import type { TokenWithNames } from '../../../store/contract/tokens.ts'
 import { administrationForm, clientActs } from '../../openapi/schemas/administration.ts'
 import { notFound } from '../responses/problem.ts'
+import { redirectResponse } from '../responses/responses.ts'
 import { asTokenId } from './addresses.ts'
 import { checkConfirmation } from './client.ts'
 import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
-import { takeNotice } from './notice.ts'
+import { leaveNotice, takeNotice } from './notice.ts'
+import { looksLikeSecret, searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { adminClientToWire, adminTokenToWire } from './wire.ts'
@@ -22,22 +25,24 @@ export const checkAdmin = ({ signedIn }: SettingsRequest): void => {
   if (!signedIn.user.isAdmin) throw notFound()
 }
 
-/** Returns the value of a search field from the query. */
-export const searchedIn = ({ http }: SettingsRequest, name: string): string =>
-  // Remove control characters: no name contains them, and PostgreSQL rejects NUL.
-  (http.queryParameters().repeated(name)[0] ?? '')
-    .replaceAll(/\p{Cc}/gu, '')
-    .trim()
-    .slice(0, 255)
-
 /** Lists all applications and tokens for administrators. */
 export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
   async show(request, refused) {
     checkAdmin(request)
-    const { server } = request
+    const { server, texts } = request
     const { administration } = server
     const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
+    const { links } = server.ui
+    if (
+      !request.asJson &&
+      looksLikeSecret(search.token) &&
+      !(await isClient(search.token, request))
+    ) {
+      // A bookmark may contain a token. Do not repeat it in links, and do not say that there is no such token.
+      await leaveNotice(request, links.admin, { problem: 'looksLikeSecret' })
+      return redirectResponse(links.admin)
+    }
     await server.operations.flushTokenUses()
     const [clients, tokens] = await Promise.all([
       administration.clients(search.client, cursorOf(request, 'clients_after')),
@@ -46,11 +51,13 @@ export const adminPage = settingsPage({
     const notice = await takeNotice(request)
     const view = {
       action: server.ui.links.admin,
+      actAction: here(request),
       search,
       clients: listed(request, 'clients_after', clients, clientItem),
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
-      problem: refused?.problem,
+      actedOn: notice.list ?? 'clients',
+      problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
       clients: clients.items.map((item) => adminClientToWire(item, server.scopes)),
@@ -62,11 +69,28 @@ export const adminPage = settingsPage({
   form: administrationForm,
   async change(request, params) {
     checkAdmin(request)
+    if (params.repeated('search').length > 0) return find(request, params)
     return params.optional('token_id') === undefined
       ? actOnClient(request, params)
       : deleteToken(request, params)
   },
 })
+
+const find = (request: SettingsRequest, params: Parameters): Promise<Changed> => {
+  const { links } = request.server.ui
+  const place = params.repeated('search')[0] === 'token' ? '#tokens' : '#clients'
+  return searched(request, params, {
+    names: ['client', 'token'],
+    location: (fields) => `${links.admin}${fields.size === 0 ? '' : `?${fields}`}${place}`,
+    isKnown: (text) => isClient(text, request),
+  })
+}
+
+const isClient = async (clientId: string, { server }: SettingsRequest): Promise<boolean> =>
+  (await server.clients.find(clientId)) !== undefined
+
+// An act returns to the search and the page of the list from which it was sent.
+const here = ({ http }: SettingsRequest): string => addressWith(http.path, http.query)
 
 const actOnClient = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
   const { http, server, signedIn, texts } = request
@@ -90,7 +114,7 @@ const actOnClient = async (request: SettingsRequest, params: Parameters): Promis
     enable: done.clientEnabled,
     delete: done.clientDeleted,
   }[act](client.name)
-  return { location: server.ui.links.admin, notice: { done: sentence } }
+  return { location: `${here(request)}#clients`, notice: { done: sentence, list: 'clients' } }
 }
 
 const deleteToken = async (request: SettingsRequest, params: Parameters): Promise<Changed> => {
@@ -102,7 +126,8 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   const client = await server.clients.find(found.clientId)
   await server.administration.deleteToken(id, { user: signedIn.user, address: http.address })
   const name = client?.name ?? String(id)
-  return { location: server.ui.links.admin, notice: { done: texts.done.tokenDeleted(name) } }
+  const sentence = texts.done.tokenDeleted(name)
+  return { location: `${here(request)}#tokens`, notice: { done: sentence, list: 'tokens' } }
 }
 
 const actIn = (params: Parameters): ClientAct => {

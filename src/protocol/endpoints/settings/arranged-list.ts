@@ -1,7 +1,7 @@
 import type { ArrangedList, ListFilter, ListOrder } from '../../../pages/models/list.ts'
 import type { Page } from '../../../store/contract/page.ts'
-import { searchedIn } from './admin.ts'
 import { pageSize } from './list-page.ts'
+import { searchedIn } from './search.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
 /**

@@ -2,6 +2,8 @@ import type { Endpoint } from '../../plug-ins.ts'
 import { activityPage } from './activity.ts'
 import { adminPage } from './admin.ts'
 import { adminActivityPage } from './admin-activity.ts'
+import { adminUserPage } from './admin-user.ts'
+import { adminUsersPage } from './admin-users.ts'
 import { applicationsPage } from './applications.ts'
 import {
   authorizationPage,
@@ -12,6 +14,7 @@ import {
 import { authorizedPage } from './authorized.ts'
 import { clientPage } from './client.ts'
 import { clientsPage } from './clients.ts'
+import { activityExport, adminActivityExport } from './export-activity.ts'
 import { leakedPage } from './leaked/leaked.ts'
 import { newClientPage } from './new-client.ts'
 import { newPersonalTokenPage } from './new-personal-token.ts'
@@ -45,7 +48,11 @@ export const settingsEndpoints: readonly Endpoint[] = [
   revokeApplicationPage,
   revokeAllPage,
   activityPage,
+  activityExport,
   leakedPage,
   adminPage,
+  adminUsersPage,
+  adminUserPage,
   adminActivityPage,
+  adminActivityExport,
 ]

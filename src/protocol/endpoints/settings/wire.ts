@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { auditToWire, ownAuditToWire } from '../../../model/audit-wire.ts'
 import type { Client } from '../../../model/client.ts'
 import type { Scope, ScopeRegistry } from '../../../model/scope.ts'
+import type { User } from '../../../model/user.ts'
 import type { ArrangedList } from '../../../pages/models/list.ts'
 import type { AuthorizedApplication, Device } from '../../../records/authorized-applications.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
@@ -18,6 +19,7 @@ import type { client as clientShape, scope as scopeShape } from '../../openapi/s
 import type { leakedCredential } from '../../openapi/schemas/leaked.ts'
 import type { personalToken } from '../../openapi/schemas/personal-tokens.ts'
 import type { session as sessionShape } from '../../openapi/schemas/sessions.ts'
+import type { user as userShape } from '../../openapi/schemas/users.ts'
 import { deviceName } from './device-name.ts'
 import type { LeakFacts } from './leaked/facts.ts'
 
@@ -149,6 +151,15 @@ export const adminClientToWire = (
 ): Wire<typeof adminClient> => ({
   ...clientToWire(client, users, scopes),
   owner: client.owner?.email ?? null,
+})
+
+/** Converts a user for administrators. */
+export const userToWire = (user: User): Wire<typeof userShape> => ({
+  id: user.id,
+  email: user.email || null,
+  email_verified: user.emailVerified,
+  is_active: user.active,
+  is_admin: user.isAdmin,
 })
 
 /** Converts a credential that leaked. */

@@ -14,11 +14,13 @@ export interface AboutToken {
 /**
  * Reads a revocation request (RFC 7009 §2.1) or an introspection request (RFC 7662 §2.1). Ignores `token_type_hint`,
  * because the server looks up both access tokens and refresh tokens.
+ * @param alongside begins the look-up of the token while the client is authenticated
  * @throws OAuthError `invalid_client`, or `invalid_request` if the token is missing
  */
 export const readAboutToken = async (
   request: HttpRequest,
   server: ServerContext,
+  alongside?: (token: string) => void,
 ): Promise<AboutToken> => {
   const params = await request.form()
   params.refuseRepeated(() => [
@@ -26,7 +28,10 @@ export const readAboutToken = async (
     'token_type_hint',
     ...server.clientAuthentication.flatMap(({ parameters }) => parameters),
   ])
-  const client = await authenticateClient(request, params, server)
+  const client = await authenticateClient(request, params, server, () => {
+    const [given] = params.repeated('token')
+    if (given) alongside?.(given)
+  })
   const token = params.opaque('token')
   if (token === undefined) throw new OAuthError('invalid_request', 'token is missing.')
   return { client, token }

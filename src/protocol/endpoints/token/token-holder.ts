@@ -1,14 +1,23 @@
 import type { HttpRequest } from '../../../http/request.ts'
 import type { Auth } from '../../../model/auth.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Callers } from '../../server-context.ts'
 
-/** Authenticates a request by its token. Does not accept a session. @throws OAuthError, JWTExtendedException */
+/**
+ * Authenticates a request by its token. Does not accept a session.
+ * @param inForm the token in the body of the request, if the endpoint accepts it there (RFC 6750 §2.2)
+ * @throws OAuthError, JWTExtendedException
+ */
 export const tokenHolder = async (
   { headers, method, path, query, address, userAgent, raw }: HttpRequest,
   { resourceServer }: Callers,
+  inForm?: string,
 ): Promise<Auth> => {
+  const inHeader = headers.get('authorization')
+  if (inForm !== undefined && inHeader !== null)
+    throw new OAuthError('invalid_request', 'The request contains two tokens.')
   const { auth, refusal } = await resourceServer.resolve({
-    authorization: headers.get('authorization'),
+    authorization: inForm === undefined ? inHeader : `Bearer ${inForm}`,
     cookie: headers.get('cookie'),
     method,
     path,

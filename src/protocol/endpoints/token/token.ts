@@ -5,13 +5,18 @@ import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { IssuedToken, TokenSubject } from '../../../model/token.ts'
 import type { UserId } from '../../../model/user.ts'
-import { ReferenceNotFound } from '../../../store/contract/errors.ts'
-import { authenticateClient } from '../../client-authentication/authenticate-client.ts'
+import { ClientChanged, ReferenceNotFound } from '../../../store/contract/errors.ts'
+import {
+  authenticateClient,
+  recallAuthenticated,
+} from '../../client-authentication/authenticate-client.ts'
 import { clientSecretBasic } from '../../client-authentication/client-secret.ts'
 import type { tokenResponse } from '../../openapi/schemas/protocol.ts'
+import type { TokenIssue } from '../../plug-ins/extension.ts'
 import type { TokenRequest } from '../../plug-ins/grant.ts'
 import type { Endpoint, Grant } from '../../plug-ins.ts'
 import type { PlugIns, ServerContext } from '../../server-context.ts'
+import { userIdFor } from '../../subject.ts'
 import { responseHeaders } from '../responses/response-headers.ts'
 import { jsonResponse } from '../responses/responses.ts'
 import { issueToken } from './issue-token.ts'
@@ -25,10 +30,12 @@ export const tokenEndpoint: Endpoint = {
   cors: true,
   async handle(request, server) {
     const params = await request.form()
-    const issued = await server.operations.countGrant(grantTypeOf(params, server), () =>
-      server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
+    const { issued, userId, added } = await server.operations.countGrant(
+      grantTypeOf(params, server),
+      () =>
+        server.tokenQueues.run(senderOf(request, params), () => issuedFor(request, params, server)),
     )
-    const body = { ...toWire(issued), ...grantOf(params, server)?.response }
+    const body = { ...toWire(issued, userId), ...grantOf(params, server)?.response, ...added }
     return jsonResponse(body, 200, responseHeaders(request, server))
   },
 }
@@ -52,18 +59,33 @@ const credentialsOf = (
   return [params.repeated('client_id'), params.repeated('client_secret')]
 }
 
+/** The issued tokens, and the members that extensions add to the response. */
+interface Issued {
+  readonly issued: IssuedToken
+  /** The ID of the user in the response; null if the client acts on its own behalf. */
+  readonly userId: UserId | null
+  readonly added: object
+}
+
 const issuedFor = async (
   request: HttpRequest,
   params: Parameters,
   server: ServerContext,
-): Promise<IssuedToken> => {
+): Promise<Issued> => {
   params.refuseRepeated(() => knownParameters(server))
   if (!namesClient(request, params, server)) requestedGrant(params, server)
   for (const extension of server.extensions) extension.onTokenRequest?.(request, server)
-  const client = await clientOf(request, params, server)
+  const issued = await issuedByRecalled(request, params, server)
+  if (issued) return issued
+  let found: TokenRequest['found']
+  const client = await clientOf(request, params, server, () => {
+    found = grantOf(params, server)?.lookUp?.(params, server)
+    // The grant handles the error, unless the client is refused.
+    found?.catch(() => undefined)
+  })
   server.limits.check('wrongGrants', request.address, client.clientId)
   try {
-    return await redeemed({ client, params, http: request, now: server.clock() }, server)
+    return await redeemed({ client, params, http: request, now: server.clock(), found }, server)
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
@@ -89,17 +111,68 @@ const namesClient = (
     parameters.some((name) => params.repeated(name).length > 0),
   )
 
-const redeemed = async (request: TokenRequest, server: ServerContext): Promise<IssuedToken> => {
+/**
+ * Issues a token of `client_credentials` to the client as this process last read it. The statement that inserts the
+ * token verifies that the client has not changed. Returns undefined, without any effect, if the client has to be looked
+ * up: every refusal, and every change of the client, is decided on the current row.
+ */
+const issuedByRecalled = async (
+  http: HttpRequest,
+  params: Parameters,
+  server: ServerContext,
+): Promise<Issued | undefined> => {
+  // The repetition of a request would use up its DPoP proof.
+  const [grant] = params.repeated('grant_type')
+  if (grant !== 'client_credentials' || http.header('dpop') !== null) return undefined
+  try {
+    const recalled = await recallAuthenticated(http, params, server)
+    if (!recalled) return undefined
+    const { client, version } = recalled
+    server.limits.check('wrongGrants', http.address, client.clientId)
+    return await redeemed({ client, params, http, now: server.clock() }, server, version)
+  } catch (error) {
+    if (error instanceof OAuthError || error instanceof ClientChanged) return undefined
+    throw error
+  }
+}
+
+const redeemed = async (
+  request: TokenRequest,
+  server: ServerContext,
+  clientVersion?: string,
+): Promise<Issued> => {
   const { client, params, http } = request
   const grant = requestedGrant(params, server)
   if (!client.allowedGrantTypes.includes(grant.type))
     throw new OAuthError('unauthorized_client', 'The client may not use this grant type.')
-  const redemption = await grant.redeem(request, server)
+  const made = await grant.redeem(request, server)
+  const redemption =
+    clientVersion !== undefined && made.type === 'client' ? { ...made, clientVersion } : made
   const remembered = (redemption.type === 'user' && redemption.code?.binding.extensions) || {}
-  return issueToken({ redemption, params, http, remembered }, server).catch((error: unknown) => {
+  const issue = { redemption, params, http, remembered }
+  const issued = await issueToken(issue, server).catch((error: unknown) => {
     if (!(error instanceof ReferenceNotFound)) throw error
     throw new OAuthError('invalid_grant', 'The grant is not valid any more.', { cause: error })
   })
+  const { userId } = issued.token
+  return {
+    issued,
+    userId: userId === null ? null : await userIdFor(userId, client, server),
+    added: await addedMembers(issued, issue, server),
+  }
+}
+
+const addedMembers = async (
+  issued: IssuedToken,
+  issue: TokenIssue,
+  server: ServerContext,
+): Promise<object> => {
+  let added = {}
+  for (const extension of server.extensions) {
+    if (extension.onTokenResponse)
+      added = { ...added, ...(await extension.onTokenResponse(issued, issue, server)) }
+  }
+  return added
 }
 
 const grantOf = (params: Parameters, { grants }: PlugIns): Grant | undefined => {
@@ -122,25 +195,23 @@ const clientOf = async (
   http: HttpRequest,
   params: Parameters,
   server: ServerContext,
+  alongside: () => void,
 ): Promise<Client> =>
   (await grantOf(params, server)?.findClient?.({ params, http }, server)) ??
-  authenticateClient(http, params, server)
+  authenticateClient(http, params, server, alongside)
 
 type TokenResponse = z.output<typeof tokenResponse>
 
-const toWire = ({
-  token,
-  subject,
-  accessToken,
-  refreshToken,
-  expiresIn,
-}: IssuedToken): TokenResponse => ({
+const toWire = (
+  { token, subject, accessToken, refreshToken, expiresIn }: IssuedToken,
+  userId: UserId | null,
+): TokenResponse => ({
   access_token: accessToken,
   token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
   ...(expiresIn === null ? {} : { expires_in: expiresIn }),
   scope: token.scopes.join(' '),
   ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
-  ...(token.userId === null ? {} : { user: userToWire(token.userId, token.scopes, subject) }),
+  ...(userId === null ? {} : { user: userToWire(userId, token.scopes, subject) }),
 })
 
 const userToWire = (id: UserId, scopes: readonly string[], subject: TokenSubject | null) =>

@@ -1,6 +1,6 @@
 import type { Described } from '../described.ts'
 import { named, type Parts } from '../schema.ts'
-import { after, change, done, inQuery, look } from './settings-operation.ts'
+import { after, change, done, inPath, inQuery, look } from './settings-operation.ts'
 
 /** Describes the pages for administrators. Other users receive a 404 response. */
 export const administrationPaths = (server: Described): Parts => ({
@@ -23,6 +23,44 @@ export const administrationPaths = (server: Described): Parts => ({
       finds: true,
       body: named('AdministrationForm'),
       response: done,
+    }),
+  },
+  [`${server.settings.adminPrefix}/users/`]: {
+    get: look(server, {
+      id: 'listUsers',
+      summary: 'Lists and finds users for administrators',
+      finds: true,
+      query: [inQuery('user', 'The beginning of an e-mail address, or an ID.'), after('after')],
+      response: [200, 'The first or the requested page of the list.', named('Users')],
+    }),
+    post: change(server, {
+      id: 'searchUsers',
+      summary: 'Redirects the search form of the page; scripts search by the query',
+      finds: true,
+      body: named('UserSearch'),
+      response: done,
+    }),
+  },
+  [`${server.settings.adminPrefix}/users/{id}/`]: {
+    parameters: [inPath('id', 'The ID of the user.')],
+    get: look(server, {
+      id: 'getUser',
+      summary: 'Returns a user with sessions, tokens and applications for administrators',
+      finds: true,
+      query: [
+        after('sessions_after'),
+        after('tokens_after'),
+        after('clients_after'),
+        after('authorized_after'),
+      ],
+      response: [200, 'The user.', named('UserDetails')],
+    }),
+    post: change(server, {
+      id: 'administerUser',
+      summary: 'Deactivates or activates a user, ends the sessions or tokens of a user',
+      finds: true,
+      body: named('UserForm'),
+      response: [200, 'The user after the change.', named('User')],
     }),
   },
 })

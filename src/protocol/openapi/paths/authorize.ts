@@ -28,7 +28,7 @@ const parameters: Readonly<Record<string, z.ZodType>> = {
   redirect_uri: anyText,
   scope: anyText,
   state: anyText,
-  response_mode: anyText.describe('query or fragment.'),
+  response_mode: anyText.describe('query, fragment or form_post.'),
   code_challenge: anyText,
   code_challenge_method: anyText.describe('S256.'),
   prompt: anyText,

@@ -88,7 +88,7 @@ const deviceAuthorization = postByClient({
 const keys: Part = {
   get: {
     operationId: 'getKeys',
-    summary: 'Returns the public keys that verify access tokens (RFC 7517)',
+    summary: 'Returns the public keys that verify tokens (RFC 7517)',
     tags: ['metadata'],
     security: [],
     responses: {
@@ -207,7 +207,9 @@ export const extensionPaths = (server: Described): Parts => {
     ...(settings.introspection && { [`${root}/introspect`]: introspection }),
     ...(settings.pushedAuthorizationRequests !== 'off' && { [`${root}/par`]: pushedRequest }),
     ...(settings.deviceAuthorization && { [`${root}/device_authorization`]: deviceAuthorization }),
-    ...(settings.accessTokenFormat === 'jwt' && { [`${root}/jwks`]: keys }),
+    ...((settings.accessTokenFormat === 'jwt' || settings.openidConnect) && {
+      [`${root}/jwks`]: keys,
+    }),
     ...(settings.dynamicRegistration !== 'off' && registration(server)),
     ...(takesLeakReports(settings) && { [`${root}/leaked`]: leakReport }),
   }

@@ -18,6 +18,17 @@ const withToken = (response: Part): Part => ({
   },
 })
 
+const userinfo: Part = {
+  summary: 'Returns claims about the user of a token (OpenID Connect Core §5.3)',
+  ...withToken(
+    responseOf('The claims. A signed JWT if the client registered an algorithm.', {
+      type: 'object',
+      required: ['sub'],
+      properties: { sub: text },
+    }),
+  ),
+}
+
 const document = (operationId: string, summary: string, schema: Part): Part => ({
   get: {
     ...open,
@@ -73,6 +84,17 @@ export const protocolPaths = (server: Described): Parts => {
         ...withToken(responseOf('The holder of the token.', named('TokenHolder'))),
       },
     },
+    ...(server.settings.openidConnect && {
+      [`${root}/userinfo`]: {
+        get: { operationId: 'userinfo', ...userinfo },
+        post: { operationId: 'userinfoByPost', ...userinfo },
+      },
+      '/.well-known/openid-configuration': document(
+        'getOpenIdConfiguration',
+        'Returns the metadata of the OpenID provider (OpenID Connect Discovery §4)',
+        named('ServerMetadata'),
+      ),
+    }),
     '/.well-known/oauth-authorization-server': document(
       'getServerMetadata',
       'Returns the authorization server metadata (RFC 8414)',

@@ -46,6 +46,16 @@ const operation = (server: Described, operation: SettingsOperation): Part => {
 /** Describes a GET request to a settings page. */
 export const look = operation
 
+/** Describes a GET request whose response is a file. */
+export const file = (server: Described, described: Omit<SettingsOperation, 'response'>): Part => {
+  const { responses, ...rest } = operation(server, { ...described, response: [200, '', text] })
+  const content = { 'text/csv': { schema: text }, 'application/jsonl': { schema: text } }
+  return {
+    ...rest,
+    responses: { ...(responses as Part), 200: { description: 'The file.', content } },
+  }
+}
+
 /** Describes a POST request to a settings page, whose body is JSON or a form with the same field names. */
 export const change = (
   server: Described,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formText } from '../form-fields.ts'
 import { flag, id, text, time, userId } from '../shape.ts'
 import { next } from './applications.ts'
 
@@ -22,6 +23,16 @@ export const ownEvent = z.strictObject({
 })
 
 export const activity = z.strictObject({ events: z.array(ownEvent), next })
+
+/** The search form of administrators. Scripts search by the query of a GET. */
+export const activityForm = z.looseObject(
+  Object.fromEntries(
+    ['event', 'user', 'client', 'token', 'address', 'since', 'until'].map((name) => [
+      name,
+      formText.optional().describe('The search field of the same name in the query.'),
+    ]),
+  ),
+)
 
 /** An event in the response to administrators. */
 export const adminEvent = z.strictObject({

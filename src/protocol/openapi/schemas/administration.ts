@@ -32,7 +32,14 @@ export const clientActs = ['verify', 'unverify', 'disable', 'enable', 'delete'] 
 export const administrationForm = z.looseObject({
   act: z
     .enum(clientActs, { error: `one of ${clientActs.join(', ')}` })
+    .optional()
     .describe('The action. A token can only be deleted.'),
+  search: z
+    .enum(['client', 'token'], { error: 'client or token' })
+    .optional()
+    .describe('The list to search, instead of an action. Scripts search by the query of a GET.'),
+  client: formText.optional().describe('The text to search for in the applications.'),
+  token: formText.optional().describe('The text to search for in the tokens.'),
   client_id: formText.optional().describe('The ID of the client.'),
   token_id: formId.optional().describe('The ID of the token, instead of a client ID.'),
   confirm_name: formText.optional().describe('The name of the client, to confirm its deletion.'),

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { count, flag, text, userId } from '../shape.ts'
 
+/** The user of a token, with the e-mail address if the scope `user:email` was granted. */
+const user = z.strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })
+
 /** The response of the token endpoint: RFC 6749 §5.1, and the user. */
 export const tokenResponse = z.strictObject({
   access_token: text,
@@ -8,18 +11,19 @@ export const tokenResponse = z.strictObject({
   expires_in: count.optional().describe('Seconds.'),
   scope: text.describe('The granted scopes, separated by spaces.'),
   refresh_token: text.optional(),
+  id_token: text
+    .optional()
+    .describe('Only if the scope `openid` was granted (OpenID Connect Core §3.1.3.3).'),
   issued_token_type: text
     .optional()
     .describe('Only in the response to a token exchange (RFC 8693).'),
-  user: z
-    .strictObject({ id: userId, email: text.optional(), email_verified: flag.optional() })
-    .optional(),
+  user: user.optional(),
 })
 
 export const pong = z.strictObject({ ping: z.literal('pong') })
 
 export const tokenHolder = z.strictObject({
-  user: z.strictObject({ id: userId }).nullable(),
+  user: user.nullable(),
   client: z
     .strictObject({ client_id: text, name: text })
     .nullable()

@@ -28,6 +28,11 @@ export const initial = (reference: UserReference): Migration => {
           .addColumn('created_at', 'bigint', (c) => c.notNull())
           .addColumn('seal', 'text', (c) => c.notNull())
           .execute()
+        // For searches by the beginning of an address. SQLite uses the unique index, which compares bytes.
+        if (id !== 'integer')
+          await sql`create index oauth2server_user_by_email on oauth2server_user (email text_pattern_ops)`.execute(
+            db,
+          )
       }
 
       await db.schema
@@ -193,6 +198,20 @@ export const initial = (reference: UserReference): Migration => {
       await index(db, 'session_by_last_seen', ['last_seen_at'])
 
       await db.schema
+        .createTable('oauth2server_client_login')
+        .addColumn('authorization_id', 'bigint', (c) => c.primaryKey().notNull())
+        .addColumn('session_id', 'text', (c) => c.notNull())
+        .addColumn('sid', 'text', (c) => c.notNull())
+        .addColumn('client_key', 'bigint', (c) => c.notNull())
+        .addColumn('user_id', userKey, (c) => ofUser(c.notNull()))
+        .addColumn('is_offline', 'integer', (c) => c.notNull())
+        .addColumn('expires_at', 'bigint', (c) => c.notNull())
+        .execute()
+      await index(db, 'client_login_by_session', ['session_id'])
+      await index(db, 'client_login_by_user', ['user_id'])
+      await index(db, 'client_login_by_end', ['expires_at'])
+
+      await db.schema
         .createTable('oauth2server_removal')
         .addColumn('kind', 'text', (c) => c.notNull())
         .addColumn('key', 'bigint', (c) => c.notNull())
@@ -327,6 +346,7 @@ export const initial = (reference: UserReference): Migration => {
         'transient',
         'sweeper_note',
         'removal',
+        'client_login',
         'session',
         'consent',
         'rotated_refresh_token',

@@ -1,5 +1,5 @@
 import type { UsersLocation } from '../../../model/user-table.ts'
-import { StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
+import { ClientChanged, StoreUnavailable, UniqueViolation } from '../../contract/errors.ts'
 import { batched, batchedLookup, leftOut } from '../batches.ts'
 import type { ColumnTypes, UserForeignKey } from '../handle.ts'
 import type { HotPaths } from '../hot-paths.ts'
@@ -15,6 +15,8 @@ export interface PostgresHotPathsOptions {
   readonly users: UsersLocation
   readonly userForeignKey: UserForeignKey
   readonly types: ColumnTypes
+  /** The statement that selects the current versions of clients. */
+  readonly clientVersions: string
   /** Whether concurrent writes share a statement, and concurrent look-ups share another. */
   readonly batch: boolean
   readonly lockRetries: LockRetries | undefined
@@ -39,17 +41,18 @@ export const postgresHotPaths = ({
   users,
   userForeignKey,
   types,
+  clientVersions,
   batch,
   lockRetries,
 }: PostgresHotPathsOptions): HotPaths => {
   // `migrate` finds out whether there is a foreign key, so the statements are built for the first token.
   let built: ReturnType<typeof insertStatements> | undefined
   const inserting = () => {
-    built ??= insertStatements(types, users, userForeignKey.exists)
+    built ??= insertStatements(types, clientVersions, users, userForeignKey.exists)
     return built
   }
   const rotating = rotateStatements(types)
-  const insertAll = async (sql: string, tokens: readonly TokenValues[]) => {
+  const insertAll = async (sql: string, tokens: readonly NewRow[]) => {
     const { rows } = await dialect.runOnce(sql, [JSON.stringify(tokens)])
     const inserted = rows as unknown as readonly Inserted[]
     return new Map(inserted.map((row) => [row.digest, row.id]))
@@ -58,9 +61,11 @@ export const postgresHotPaths = ({
     const { rows } = await dialect.runOnce(sql, [JSON.stringify(rotations.map(rotationParameters))])
     return new Set(rows.map((row) => row.access_token_digest))
   }
-  const insertOne = async (token: TokenValues): Promise<number | undefined> => {
+  const insertOne = async (token: NewRow): Promise<number | undefined> => {
     try {
-      return (await insertAll(inserting().waiting, [token])).get(token.access_token_digest)
+      const id = (await insertAll(inserting().waiting, [token])).get(token.access_token_digest)
+      if (id === undefined) throw new ClientChanged()
+      return id
     } catch (error) {
       if (error instanceof UniqueViolation) return undefined
       throw error
@@ -91,22 +96,23 @@ export const postgresHotPaths = ({
     const alone = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.run(work) : work())
     return {
       lookup,
-      insertToken: (token) => alone(() => insertOne(token)),
+      insertToken: (token, version) => alone(() => insertOne(withVersion(token, version))),
       rotate: (rotation) => alone(() => rotateOne(rotation)),
     }
   }
   const retry = <T>(work: () => Promise<T>) => (lockRetries ? lockRetries.again(work) : work())
   const limits = { isUndone, maxItems, maxConcurrent: maxWrites }
+  const insertToken = batched<NewRow, number | undefined>({
+    async run(tokens) {
+      const ids = await insertAll(inserting().skipping, tokens)
+      return tokens.map(({ access_token_digest }) => ids.get(access_token_digest) ?? leftOut)
+    },
+    runAlone: (token) => retry(() => insertOne(token)),
+    ...limits,
+  })
   return {
     lookup,
-    insertToken: batched<TokenValues, number | undefined>({
-      async run(tokens) {
-        const ids = await insertAll(inserting().skipping, tokens)
-        return tokens.map(({ access_token_digest }) => ids.get(access_token_digest) ?? leftOut)
-      },
-      runAlone: (token) => retry(() => insertOne(token)),
-      ...limits,
-    }),
+    insertToken: (token, version) => insertToken(withVersion(token, version)),
     rotate: batched<RotationValues, boolean>({
       async run(rotations) {
         // A statement can update a row only once, so the batch contains only the first rotation of each token.
@@ -127,6 +133,12 @@ export const postgresHotPaths = ({
     }),
   }
 }
+
+/** A token, and the version of its client if the client must not have changed. */
+type NewRow = TokenValues & { readonly client_version?: string }
+
+const withVersion = (token: TokenValues, version: string | undefined): NewRow =>
+  version === undefined ? token : { ...token, client_version: version }
 
 interface Inserted {
   readonly id: number

@@ -2,6 +2,7 @@ import { Kysely } from 'kysely'
 import type { UserKeyType, UsersLocation } from '../../../model/user-table.ts'
 import { StoreUnavailable } from '../../contract/errors.ts'
 import type { OpenStore } from '../../store.ts'
+import { currentClientVersions } from '../client-version.ts'
 import { newHandle } from '../handle.ts'
 import type { LockRetries } from '../lock-retries.ts'
 import { sqlStore } from '../sql-store.ts'
@@ -47,7 +48,15 @@ export const postgresStore = (
     // Transactions write concurrently, so the rows that a transaction has read must not change before it writes.
     locking: true,
     types,
-    hot: postgresHotPaths({ dialect, users, userForeignKey, types, batch, lockRetries }),
+    hot: postgresHotPaths({
+      dialect,
+      users,
+      userForeignKey,
+      types,
+      clientVersions: currentClientVersions({ read: db, users, types, locking: true }),
+      batch,
+      lockRetries,
+    }),
     ...(lockRetries && {
       transact: (work) => lockRetries.transaction(() => db.transaction().execute(work)),
     }),

@@ -54,8 +54,7 @@ const referencedUser = (
   users: UsersLocation,
   hasForeignKey: boolean,
 ): { readonly table: string; readonly key: string } | undefined => {
-  if (users === 'built-in') return { table: 'oauth2server_user', key: 'id' }
-  if (users === 'elsewhere' || !hasForeignKey) return undefined
+  if (typeof users !== 'object' || !hasForeignKey) return undefined
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
   return {
     table: users.name.split('.').map(quoted).join('.'),
@@ -64,41 +63,37 @@ const referencedUser = (
 }
 
 /**
- * Returns the statements that insert tokens. `skipping` skips tokens whose client or user is locked, and `waiting`
- * waits for the lock.
+ * Returns the statements that insert tokens whose client is unchanged. `skipping` skips tokens whose user is locked, if
+ * a foreign key refers to the user, and `waiting` waits for the lock.
  */
 export const insertStatements = (
   types: ColumnTypes,
+  clientVersions: string,
   users: UsersLocation,
   hasForeignKey: boolean,
 ) => {
-  const given = givenRows(tokenGiven, types)
+  const given = givenRows([...tokenGiven, ['client_version', 'text']], types)
   const names = tokenColumnNames.join(', ')
   const user = referencedUser(users, hasForeignKey)
-  // Take the same locks as the foreign keys.
-  const unlocked = (
-    name: string,
-    table: string,
-    key: string,
-    column: string,
-  ) => `${name} as materialized (
-      select ${key} as key from ${table}
-      where ${key} = any(array(select ${column} from given)) for key share skip locked
+  const current = `current as materialized (${clientVersions})`
+  // Take the same lock as the foreign key.
+  const freeUser =
+    user &&
+    `free_user as materialized (
+      select ${user.key} as key from ${user.table}
+      where ${user.key} = any(array(select user_id from given)) for key share skip locked
     )`
-  const parents = [
-    unlocked('free_client', 'oauth2server_client', 'client_key', 'client_key'),
-    ...(user ? [unlocked('free_user', user.table, user.key, 'user_id')] : []),
-  ]
-  const areUnlocked = [
-    'client_key in (select key from free_client)',
-    ...(user ? ['(user_id is null or user_id in (select key from free_user))'] : []),
-  ]
+  const isUnchanged =
+    '(client_version is null or (client_key, client_version) in (select key, version from current))'
+  const isUnlocked = '(user_id is null or user_id in (select key from free_user))'
   const insert = `insert into oauth2server_token (${names}) select ${names} from given`
   const returned = 'returning id, access_token_digest as digest'
   return {
-    waiting: `with ${given} ${insert} ${returned}`,
-    skipping: `with ${[given, ...parents].join(', ')}
-      ${insert} where ${areUnlocked.join(' and ')} ${returned}`,
+    waiting: `with ${given}, ${current} ${insert} where ${isUnchanged} ${returned}`,
+    skipping: freeUser
+      ? `with ${given}, ${current}, ${freeUser}
+        ${insert} where ${isUnchanged} and ${isUnlocked} ${returned}`
+      : `with ${given}, ${current} ${insert} where ${isUnchanged} ${returned}`,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { StoreUnavailable } from '../../contract/errors.ts'
+import { ClientChanged, StoreUnavailable } from '../../contract/errors.ts'
 import { batched, batchedLookup } from '../batches.ts'
 import type { HotPaths } from '../hot-paths.ts'
 import type { Tables } from '../tables.ts'
@@ -58,7 +58,8 @@ export const sqliteHotPaths = ({
       )
     },
 
-    async insertToken(token) {
+    async insertToken(token, clientVersion) {
+      if (clientVersion !== undefined) throw new ClientChanged()
       const parameters = tokenColumnNames.map((name) => token[name])
       const id = await inTransaction(() => writer.now(insertToken, parameters).rows[0]?.id)
       return id as number | undefined

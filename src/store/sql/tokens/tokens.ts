@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { UniqueViolation } from '../../contract/errors.ts'
+import { ClientChanged, UniqueViolation } from '../../contract/errors.ts'
 import type { TokenStore } from '../../contract/tokens.ts'
 import { joined, split } from '../codecs.ts'
 import { byKey, type Handle, holds, keyOf } from '../handle.ts'
@@ -52,8 +52,9 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       return rows.map(fromRow)
     },
 
-    async insert(token) {
-      if (hot) return hot.insertToken(toRow(token))
+    async insert(token, clientVersion) {
+      if (hot) return hot.insertToken(toRow(token), clientVersion)
+      if (clientVersion !== undefined) throw new ClientChanged()
       const row = await write
         .insertInto('oauth2server_token')
         .values(toRow(token))

@@ -1,5 +1,5 @@
 import type { LeakedItem } from '../../../../pages/models/leaked.ts'
-import { activityItem } from '../activity.ts'
+import { activityItem } from '../activity-item.ts'
 import type { SettingsRequest } from '../settings-request.ts'
 import type { LeakFacts } from './facts.ts'
 

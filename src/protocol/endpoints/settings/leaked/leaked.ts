@@ -84,7 +84,7 @@ export const lookUp = async (request: SettingsRequest, params: Parameters): Prom
     throw new InvalidField('credential', 'The text contains too many possible credentials.', {
       problem: 'credentialsTooMany',
     })
-  const { user, sessionId } = signedIn
+  const { user } = signedIn
   server.limits.check('wrongTokens', http.address)
   const found = await Promise.all(candidates.map((value) => findCredential(value, server)))
   const visible = found.filter(
@@ -96,15 +96,26 @@ export const lookUp = async (request: SettingsRequest, params: Parameters): Prom
       problem: user.isAdmin ? 'credentialUnknown' : 'credentialNotYours',
     })
   }
-  const credentials = onePerObject(visible.filter((credential) => credential !== undefined))
+  return remember(
+    request,
+    visible.filter((credential) => credential !== undefined),
+  )
+}
+
+/** Stores found credentials for this session, and leads to the page that shows them. */
+export const remember = async (
+  request: SettingsRequest,
+  credentials: readonly Credential[],
+): Promise<Changed> => {
+  const { server, signedIn, asJson } = request
   const name = await server.shortLived.lookedUp.put(
-    { sessionId, credentials },
+    { sessionId: signedIn.sessionId, credentials: onePerObject(credentials) },
     server.clock() + resultLifetime,
   )
-  const facts = request.asJson ? ((await resultOf(name, request)) ?? []) : []
+  const facts = asJson ? ((await resultOf(name, request)) ?? []) : []
   return {
     location: `${server.ui.links.leaked}?found=${name}`,
-    ...(request.asJson && { json: toJson(name, facts, request) }),
+    ...(asJson && { json: toJson(name, facts, request) }),
   }
 }
 

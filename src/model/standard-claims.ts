@@ -1,0 +1,42 @@
+import type { User } from './user.ts'
+
+/** Claims about a user. OpenID Connect Core §5.1. */
+export type UserClaims = Readonly<Record<string, unknown>>
+
+/** The claims that each scope requests. OpenID Connect Core §5.4. */
+export const claimsOfScope: Readonly<Record<string, readonly string[]>> = {
+  profile: [
+    'name',
+    'family_name',
+    'given_name',
+    'middle_name',
+    'nickname',
+    'preferred_username',
+    'profile',
+    'picture',
+    'website',
+    'gender',
+    'birthdate',
+    'zoneinfo',
+    'locale',
+    'updated_at',
+  ],
+  email: ['email', 'email_verified'],
+  address: ['address'],
+  phone: ['phone_number', 'phone_number_verified'],
+}
+
+/** Returns the scope that covers a claim; undefined for a claim that no scope covers. */
+export const scopeOfClaim = (claim: string): string | undefined =>
+  Object.keys(claimsOfScope).find((scope) => claimsOfScope[scope]?.includes(claim))
+
+/**
+ * Returns the claims about a user: the standard claims of the granted scopes, and claims of the application. The server
+ * returns a standard claim only if a granted scope covers it.
+ * @param asked the languages that the client prefers, the most preferred first (OpenID Connect Core §5.2)
+ */
+export type FindClaims = (
+  user: User,
+  scopes: readonly string[],
+  asked: { readonly locales: readonly string[] },
+) => UserClaims | undefined | Promise<UserClaims | undefined>

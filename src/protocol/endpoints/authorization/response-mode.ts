@@ -1,0 +1,30 @@
+import type { ResponseMode } from '../../../model/authorization-request.ts'
+import type { ResponseType } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+
+/** The response modes of each response type, the default first. An access token is never sent in a query. */
+const modesOf: Readonly<Record<ResponseType, readonly [ResponseMode, ...ResponseMode[]]>> = {
+  code: ['query', 'form_post'],
+  token: ['fragment', 'form_post'],
+}
+
+/** Returns the response modes of some response types. RFC 8414 §2. */
+export const supportedResponseModes = (types: readonly ResponseType[]): readonly ResponseMode[] => [
+  ...new Set(types.flatMap((type) => modesOf[type])),
+]
+
+/**
+ * Returns how the response is sent.
+ * @param asked the parameter `response_mode` (OAuth 2.0 Multiple Response Types §2.1)
+ * @throws OAuthError `invalid_request`
+ */
+export const responseModeFor = (asked: string | undefined, type: ResponseType): ResponseMode => {
+  const [usual, ...others] = modesOf[type]
+  if (asked === undefined) return usual
+  const mode = [usual, ...others].find((one) => one === asked)
+  if (mode) return mode
+  throw new OAuthError(
+    'invalid_request',
+    `response_mode must be ${[usual, ...others].join(' or ')} for this response type.`,
+  )
+}

@@ -1,0 +1,28 @@
+import type { ServerContext } from '../../server-context.ts'
+import { supportedResponseModes } from '../authorization/response-mode.ts'
+import {
+  advertisedAddresses,
+  metadataOfExtensions,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from './supported.ts'
+
+/** Returns the capabilities of the enabled plug-ins. RFC 8414 §2. */
+export const serverMetadata = (server: ServerContext): Readonly<Record<string, unknown>> => {
+  const { issuer, scopes, clientAuthentication } = server
+  const responseTypes = supportedResponseTypes(server)
+  const implicit = responseTypes.includes('token') ? ['implicit'] : []
+  return {
+    issuer,
+    ...advertisedAddresses(server),
+    scopes_supported: scopes.requestable(),
+    response_types_supported: responseTypes,
+    response_modes_supported: supportedResponseModes(responseTypes),
+    grant_types_supported: [...supportedGrantTypes(server), ...implicit],
+    token_endpoint_auth_methods_supported: clientAuthentication.map(({ name }) => name),
+    ...metadataOfExtensions(server),
+  }
+}
+
+/** Lists that are published even if they are empty: the first is required, and the second has a default (RFC 8414 §2). */
+export const meaningfulWhenEmpty = ['response_types_supported', 'grant_types_supported']

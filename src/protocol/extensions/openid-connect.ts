@@ -1,0 +1,191 @@
+// OpenID Connect Core 1.0, OpenID Connect Discovery 1.0
+import type { Client } from '../../model/client.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { offlineAccessScope, openidScope } from '../../model/openid-scopes.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import { scopeOfClaim } from '../../model/standard-claims.ts'
+import type { Token } from '../../model/token.ts'
+import { idTokenAlgorithms } from '../../records/keys/required-algorithms.ts'
+import { metadataResponse, withoutEmptyLists } from '../endpoints/responses/responses.ts'
+import { meaningfulWhenEmpty, serverMetadata } from '../endpoints/token/server-metadata.ts'
+import { supportedClaims } from '../openid/claims-of-user.ts'
+import { createIdToken } from '../openid/id-token.ts'
+import { verifiedHint } from '../openid/id-token-hint.ts'
+import {
+  extensionName,
+  type OpenIdGrant,
+  type OpenIdRequest,
+  openGrant,
+  readOpenIdRequest,
+  sealedGrant,
+} from '../openid/openid-request.ts'
+import { type RequestedClaims, requestedClaims } from '../openid/requested-claims.ts'
+import { sidOf } from '../openid/sid.ts'
+import { userinfoEndpoint } from '../openid/userinfo.ts'
+import type { TokenIssue } from '../plug-ins/extension.ts'
+import type { Endpoint, Extension } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
+import { subjectFor } from '../subject.ts'
+
+/** The metadata in the form of OpenID Connect Discovery §3. It has the same members as that of RFC 8414. */
+const discoveryEndpoint: Endpoint = {
+  path: () => '/.well-known/openid-configuration',
+  wellKnown: ({ issuer }) => [issuer],
+  methods: ['GET'],
+  cors: true,
+  errors: 'json',
+  handle: async (_request, server) =>
+    metadataResponse(withoutEmptyLists(serverMetadata(server), meaningfulWhenEmpty)),
+}
+
+const metadata = ({ settings }: ServerContext): Readonly<Record<string, unknown>> => {
+  const algorithms = idTokenAlgorithms(settings)
+  return {
+    subject_types_supported: ['public', 'pairwise'],
+    id_token_signing_alg_values_supported: algorithms,
+    userinfo_signing_alg_values_supported: algorithms,
+    claims_supported: supportedClaims,
+    claim_types_supported: ['normal'],
+    claims_parameter_supported: true,
+    prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    request_parameter_supported: false,
+    // The default is true. It means references to documents of clients, not pushed requests (RFC 9126 §5).
+    request_uri_parameter_supported: false,
+  }
+}
+
+/** Returns the scopes that cover the claims that the request names, and that the client may request. Core §5.5. */
+const impliedBy = (params: Parameters, { scopeCeiling }: Client): readonly string[] => {
+  const { userinfo = {}, id_token = {} } = requestedClaims(params) ?? {}
+  const scopes = Object.keys({ ...userinfo, ...id_token }).flatMap(
+    (name) => scopeOfClaim(name) ?? [],
+  )
+  return [...new Set(scopes)].filter((scope) => scopeCeiling.includes(scope))
+}
+
+/** Returns the subjects that the parameter `claims` accepts. Core §5.5.1. */
+const subjectsIn = (claims: RequestedClaims | undefined): readonly unknown[] =>
+  (claims && Object.hasOwn(claims.id_token, 'sub') && claims.id_token.sub?.values) || []
+
+const asksForLogin = (scopes: readonly string[]): boolean => scopes.includes(openidScope.id)
+
+/**
+ * Returns what is known about the login of a token request: from the code, or from the authorization of a refresh, which
+ * repeats no nonce (Core §12.2).
+ */
+const grantOf = async (
+  { authorizationId, clientKey, userId }: Token,
+  { redemption, remembered }: TokenIssue,
+  server: ServerContext,
+): Promise<OpenIdGrant | undefined> => {
+  const owner = { clientKey, userId }
+  if (redemption.type === 'user') return openGrant(remembered, owner, server)
+  if (authorizationId === null) return undefined
+  const authorization = await server.store.authorizations.find(authorizationId)
+  const grant = openGrant(authorization?.code?.extensions, owner, server)
+  return grant && { ...grant, nonce: undefined }
+}
+
+/** Stores that the client learned about the session, so that the client can be told about the logout. */
+const noteLogin = async (
+  { clientKey, userId, authorizationId, scopes }: Token,
+  { session }: OpenIdGrant,
+  { redemption }: TokenIssue,
+  { store, clock, settings, sessions, logouts }: ServerContext,
+): Promise<void> => {
+  if (redemption.type !== 'user' || userId === null || authorizationId === null) return
+  await store.clientLogins.insert({
+    session,
+    sid: sidOf(session),
+    clientKey,
+    userId,
+    authorizationId,
+    isOffline: scopes.includes(offlineAccessScope.id),
+    expiresAt: clock() + settings.sessionExpiresIn * 1000,
+  })
+  // The session may have ended since the tokens were issued, and nobody looks for this login then.
+  const { sessionId = null } = redemption.under ?? {}
+  if (sessionId !== null && !(await sessions.isAlive(sessionId)))
+    await logouts.sessionsEnded(userId)
+}
+
+/** Returns the subject in an ID token that the client sent as a hint. @throws OAuthError `invalid_request` */
+const subjectOfHint = async (
+  hint: string,
+  { clientId }: Client,
+  server: ServerContext,
+): Promise<string> => {
+  const verified = await verifiedHint(hint, server)
+  if (verified?.clientId === clientId) return verified.sub
+  throw new OAuthError('invalid_request', 'id_token_hint is not an ID token for this client.')
+}
+
+export const openidConnect: Extension = {
+  name: extensionName,
+  isOn: (settings) => settings.openidConnect,
+  endpoints: [discoveryEndpoint, userinfoEndpoint],
+  authorizationParameters: [
+    'nonce',
+    'display',
+    'max_age',
+    'claims_locales',
+    'id_token_hint',
+    'login_hint',
+    'acr_values',
+    'claims',
+  ],
+  metadata,
+
+  onRequestedScopes(scopes, params, { client, responseType }) {
+    if (!asksForLogin(scopes)) return scopes.filter((scope) => scope !== offlineAccessScope.id)
+    // Core §11: ignore offline_access in a request that returns no code.
+    const usable =
+      responseType === 'code' ? scopes : scopes.filter((scope) => scope !== offlineAccessScope.id)
+    return [...new Set([...usable, ...impliedBy(params, client)])]
+  },
+
+  onAuthorizationRequest(params, { client, scopes }): OpenIdRequest | undefined {
+    if (!asksForLogin(scopes)) return undefined
+    const named = (params.opaque('scope') ?? '').split(' ')
+    const implied = impliedBy(params, client).filter((scope) => !named.includes(scope))
+    return readOpenIdRequest(params, client, implied)
+  },
+
+  // Core §3.1.2.1: max_age, id_token_hint
+  async requiredLogin({ extensions }, { client, signedIn }, server) {
+    const request = extensions[extensionName] as OpenIdRequest | undefined
+    if (!request) return undefined
+    const { maxAge, idTokenHint, claims } = request
+    const expected = [
+      ...subjectsIn(claims),
+      ...(idTokenHint === undefined ? [] : [await subjectOfHint(idTokenHint, client, server)]),
+    ]
+    if (!signedIn) return maxAge === undefined && expected.length === 0 ? undefined : 'again'
+    const subject = await subjectFor(signedIn.user.id, client, server)
+    if (expected.some((sub) => sub !== subject)) return 'as_other_user'
+    const { loggedInAt } = signedIn
+    const isRecent =
+      maxAge === undefined ||
+      (loggedInAt !== null && server.clock() - loggedInAt <= maxAge * 1000 && maxAge > 0)
+    return isRecent ? undefined : 'again'
+  },
+
+  onAuthorizationGranted({ extensions }, granted, server) {
+    const request = extensions[extensionName] as OpenIdRequest | undefined
+    return request && sealedGrant(request, granted, server)
+  },
+
+  // Core §3.1.3.3, §12.2
+  async onTokenResponse({ token, accessToken }, issue, server) {
+    const { redemption } = issue
+    const isForUser =
+      redemption.type === 'refresh' || (redemption.type === 'user' && redemption.code)
+    if (!isForUser || token.userId === null || !asksForLogin(token.scopes)) return undefined
+    const { client } = redemption
+    const grant = await grantOf(token, issue, server)
+    if (grant) await noteLogin(token, grant, issue, server)
+    const { userId, scopes } = token
+    const bound = { accessToken }
+    return { id_token: await createIdToken({ client, userId, scopes, grant, bound }, server) }
+  },
+}

@@ -1,0 +1,18 @@
+import { metadataResponse } from '../endpoints/responses/responses.ts'
+import type { Extension } from '../plug-ins.ts'
+
+/** Publishes the keys (RFC 7517 §5) with which clients verify ID tokens, and resource servers verify JWT access tokens. */
+export const publishedKeys: Extension = {
+  name: 'published-keys',
+  isOn: ({ accessTokenFormat, openidConnect }) => accessTokenFormat === 'jwt' || openidConnect,
+  endpoints: [
+    {
+      path: ({ oauthPrefix }) => `${oauthPrefix}/jwks`,
+      methods: ['GET'],
+      cors: true,
+      errors: 'json',
+      advertisedAs: 'jwks_uri',
+      handle: async (_request, { signingKeys }) => metadataResponse(await signingKeys.published()),
+    },
+  ],
+}

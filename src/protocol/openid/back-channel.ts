@@ -1,0 +1,102 @@
+import { bits256, randomString } from '../../crypto/random.ts'
+import { OutboundFailed } from '../../http/outbound/outbound.ts'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import type { UserId } from '../../model/user.ts'
+import type {
+  Configuration,
+  Environment,
+  Identity,
+  Keys,
+  ServerContext,
+} from '../server-context.ts'
+import { subjectFor } from '../subject.ts'
+import { idTokenAlgorithmOf } from './id-token.ts'
+
+/** Milliseconds before each attempt to reach a client. After the last attempt, the server gives up. */
+const delays = [0, 5_000, 60_000]
+/** The maximum number of logout tokens that wait for an attempt. */
+const maxWaiting = 10_000
+/** Seconds for which a logout token is valid (Back-Channel Logout §2.4). */
+const lifetime = 120
+const eventName = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** A login about whose end a client has to be told. */
+export interface LogoutNotice {
+  readonly client: Client
+  readonly userId: UserId
+  readonly sid: string
+}
+
+type Needed = Identity & Configuration & Keys & Environment & Pick<ServerContext, 'outbound'>
+
+/** Sends logout tokens to clients in the background. OpenID Connect Back-Channel Logout §2.5. */
+export class BackChannel {
+  readonly #server: () => Needed
+  readonly #timers = new Set<NodeJS.Timeout>()
+
+  constructor(server: () => Needed) {
+    this.#server = server
+  }
+
+  /** Tells the client about the logout, if it has registered a URL for it. Does not wait for the response. */
+  tell(notice: LogoutNotice): void {
+    const { backchannel_logout_uri: url } = keptMetadata(notice.client)
+    if (url !== undefined) this.#attempt(notice, url, 0)
+  }
+
+  /** Ends all attempts. */
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+  }
+
+  #attempt(notice: LogoutNotice, url: string, attempt: number): void {
+    const delay = delays[attempt]
+    if (delay === undefined || this.#timers.size >= maxWaiting) {
+      this.#gaveUp(notice, url)
+      return
+    }
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      this.#send(notice, url).catch((error: unknown) => {
+        const mayRetry = !(error instanceof OutboundFailed) || error.isOutage
+        if (mayRetry) this.#attempt(notice, url, attempt + 1)
+        else this.#gaveUp(notice, url, error)
+      })
+    }, delay)
+    timer.unref()
+    this.#timers.add(timer)
+  }
+
+  async #send({ client, userId, sid }: LogoutNotice, url: string): Promise<void> {
+    const server = this.#server()
+    const { issuer, clock, random, signingKeys, outbound } = server
+    const now = Math.floor(clock() / 1000)
+    const claims = {
+      iss: issuer,
+      sub: await subjectFor(userId, client, server),
+      aud: client.clientId,
+      iat: now,
+      exp: now + lifetime,
+      jti: randomString(bits256, random),
+      sid,
+      events: { [eventName]: {} },
+    }
+    const algorithm = idTokenAlgorithmOf(client, server)
+    const token = await signingKeys.sign(claims, 'logout+jwt', algorithm)
+    await outbound.post({ url, form: `logout_token=${token}` })
+  }
+
+  #gaveUp({ client }: LogoutNotice, url: string, error?: unknown): void {
+    this.#server().log({
+      level: 'warn',
+      event: 'logout.not_delivered',
+      message:
+        'A client could not be told that a user logged out. It may keep the user logged in until its own session ends.',
+      clientId: client.clientId,
+      host: new URL(url).host,
+      ...(error === undefined ? {} : { error }),
+    })
+  }
+}

@@ -1,0 +1,60 @@
+import type { HttpRequest } from '../../http/request.ts'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import type { Parameters } from '../../model/parameters.ts'
+import { withQuery } from '../../model/redirect-uri.ts'
+import type { ServerContext } from '../server-context.ts'
+import { type VerifiedHint, verifiedHint } from './id-token-hint.ts'
+
+/** A request of a client to log the user out. OpenID Connect RP-Initiated Logout §2. */
+export interface EndSessionRequest {
+  /** The verified ID token; undefined without a valid one. */
+  readonly hint: VerifiedHint | undefined
+  readonly client: Client | undefined
+  /** The URL to which the browser returns, with the `state`. */
+  readonly target: string | undefined
+  readonly uiLocales: string | undefined
+}
+
+const names = [
+  'id_token_hint',
+  'logout_hint',
+  'client_id',
+  'post_logout_redirect_uri',
+  'state',
+  'ui_locales',
+]
+const maxStateLength = 4_096
+
+const refused = (sentence: string): OAuthError => new OAuthError('invalid_request', sentence)
+
+/** Reads and validates the request. @throws OAuthError, which the server must show instead of redirecting (§4) */
+export const readEndSessionRequest = async (
+  params: Parameters,
+  { address }: HttpRequest,
+  server: ServerContext,
+): Promise<EndSessionRequest> => {
+  params.refuseRepeated(() => names)
+  const sent = params.opaque('id_token_hint')
+  const hint = sent === undefined ? undefined : await verifiedHint(sent, server)
+  const named = params.optional('client_id')
+  if (hint && named !== undefined && named !== hint.clientId)
+    throw refused('id_token_hint is not an ID token for this client.')
+  const clientId = named ?? hint?.clientId
+  const client = clientId === undefined ? undefined : await server.getClient(clientId, { address })
+  const uiLocales = params.opaque('ui_locales')?.slice(0, 500)
+  return { hint, client, target: targetIn(params, client), uiLocales }
+}
+
+const targetIn = (params: Parameters, client: Client | undefined): string | undefined => {
+  const uri = params.optional('post_logout_redirect_uri')
+  if (uri === undefined) return undefined
+  const { post_logout_redirect_uris: registered = [] } = client ? keptMetadata(client) : {}
+  if (!client?.isActive || !registered.includes(uri))
+    throw refused('post_logout_redirect_uri is not registered for a client of this request.')
+  const state = params.opaque('state')
+  if (state !== undefined && state.length > maxStateLength)
+    throw refused(`state is longer than ${maxStateLength} characters.`)
+  return withQuery(uri, { state })
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import type { UserId } from '../../model/user.ts'
+import type { SigningAlgorithm } from '../../records/keys/signing-keys.ts'
+import type { Configuration, ServerContext } from '../server-context.ts'
+import { subjectFor } from '../subject.ts'
+import { claimsOfUser } from './claims-of-user.ts'
+import type { OpenIdGrant } from './openid-request.ts'
+import { sidOf } from './sid.ts'
+
+/** The facts that an ID token contains. */
+export interface AboutLogin {
+  readonly client: Client
+  readonly userId: UserId
+  readonly scopes: readonly string[]
+  readonly grant: OpenIdGrant | undefined
+  /** The values whose hashes bind them to the ID token. */
+  readonly bound?: { readonly accessToken?: string; readonly code?: string }
+}
+
+/** Returns the algorithm that signs the ID tokens of a client. */
+export const idTokenAlgorithmOf = (
+  client: Pick<Client, 'metadata'>,
+  { settings }: Configuration,
+): SigningAlgorithm =>
+  keptMetadata(client).id_token_signed_response_alg ?? settings.idTokenSigningAlgorithm
+
+/** Creates an ID token. OpenID Connect Core §2. */
+export const createIdToken = async (
+  { client, userId, scopes, grant, bound = {} }: AboutLogin,
+  server: ServerContext,
+): Promise<string> => {
+  const algorithm = idTokenAlgorithmOf(client, server)
+  const now = Math.floor(server.clock() / 1000)
+  const { nonce, authTime, amr, acr, session } = grant ?? {}
+  const { accessToken, code } = bound
+  const claims = {
+    ...(await requestedInIdToken({ userId, scopes, grant }, server)),
+    iss: server.issuer,
+    sub: await subjectFor(userId, client, server),
+    aud: client.clientId,
+    exp: now + server.settings.tokenExpiresIn,
+    iat: now,
+    auth_time: authTime,
+    nonce,
+    acr,
+    amr,
+    sid: session === undefined ? undefined : sidOf(session),
+    at_hash: accessToken === undefined ? undefined : leftHalf(accessToken, algorithm),
+    c_hash: code === undefined ? undefined : leftHalf(code, algorithm),
+  }
+  return server.signingKeys.sign(claims, 'JWT', algorithm)
+}
+
+// The claims about the user are in the userinfo response, unless the request names claims for the ID token (§5.5).
+const requestedInIdToken = async (
+  { userId, scopes, grant }: Pick<AboutLogin, 'userId' | 'scopes' | 'grant'>,
+  server: ServerContext,
+): Promise<Readonly<Record<string, unknown>>> => {
+  const names = Object.keys(grant?.claims?.id_token ?? {})
+  const user = names.length === 0 ? undefined : await server.users.find(userId)
+  if (!user) return {}
+  const claims = await claimsOfUser(user, scopes, grant, server.hostHooks)
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)))
+}
+
+/** Returns the left half of the hash of a value. OpenID Connect Core §3.1.3.6; for EdDSA, RFC 8032 §5.1 uses SHA-512. */
+const leftHalf = (value: string, algorithm: SigningAlgorithm): string => {
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', value, 'buffer')
+  return digest.subarray(0, digest.length / 2).toString('base64url')
+}

@@ -1,0 +1,73 @@
+import type { HttpRequest } from '../../http/request.ts'
+import { HttpResponse, noStore } from '../../http/response.ts'
+import type { Auth } from '../../model/auth.ts'
+import type { Client } from '../../model/client.ts'
+import { keptMetadata } from '../../model/client-metadata.ts'
+import { OAuthError } from '../../model/oauth-error.ts'
+import { Parameters } from '../../model/parameters.ts'
+import { jsonResponse } from '../endpoints/responses/responses.ts'
+import { tokenHolder } from '../endpoints/token/token-holder.ts'
+import type { Endpoint } from '../plug-ins.ts'
+import type { ServerContext } from '../server-context.ts'
+import { subjectFor } from '../subject.ts'
+import { claimsOfUser } from './claims-of-user.ts'
+import { openGrant } from './openid-request.ts'
+
+/** The endpoint at which a client reads claims about the user. OpenID Connect Core §5.3. */
+export const userinfoEndpoint: Endpoint = {
+  path: ({ oauthPrefix }) => `${oauthPrefix}/userinfo`,
+  methods: ['GET', 'POST'],
+  errors: 'challenge',
+  cors: true,
+  advertisedAs: 'userinfo_endpoint',
+  async handle(request, server) {
+    const auth = await holderOf(request, server)
+    const { user, client: holder, scopes } = auth
+    const lacking = server.resourceServer.challenge({ auth }, ['openid'])
+    if (lacking) throw lacking
+    const client = holder && (await server.getClient(holder.clientId, { address: request.address }))
+    // A token of `client_credentials` belongs to the owner of the client, who granted nothing.
+    const isGranted = auth.authorizationId !== null
+    if (!user || !client || scopes === null || !isGranted) throw notForUsers()
+    const sub = await subjectFor(user.id, client, server)
+    const grant = await grantOf(auth, client, server)
+    const claims = await claimsOfUser(user.record, scopes, grant, server.hostHooks)
+    return responseTo(client, { ...claims, sub }, server)
+  },
+}
+
+const notForUsers = (): OAuthError =>
+  new OAuthError('invalid_token', 'The token is not a token of a user for a client.', {
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+  })
+
+/** Authenticates the request by the token in the header, or in a form (RFC 6750 §2.2). */
+const holderOf = async (request: HttpRequest, server: ServerContext): Promise<Auth> => {
+  const isForm =
+    request.method === 'POST' && request.contentType.startsWith('application/x-www-form-urlencoded')
+  const token = isForm ? new Parameters(await request.formText()).opaque('access_token') : undefined
+  return tokenHolder(request, server, token)
+}
+
+const grantOf = async (
+  { authorizationId, user }: Auth,
+  { clientKey }: Client,
+  server: ServerContext,
+) => {
+  if (authorizationId === null || !user) return undefined
+  const authorization = await server.store.authorizations.find(authorizationId)
+  return openGrant(authorization?.code?.extensions, { clientKey, userId: user.id }, server)
+}
+
+/** Returns the claims as JSON, or as a signed JWT if the client registered an algorithm (§5.3.2). */
+const responseTo = async (
+  client: Client,
+  claims: object,
+  { issuer, signingKeys }: ServerContext,
+): Promise<HttpResponse> => {
+  const { userinfo_signed_response_alg: algorithm } = keptMetadata(client)
+  if (algorithm === undefined) return jsonResponse(claims)
+  const signed = { ...claims, iss: issuer, aud: client.clientId }
+  const headers = { ...noStore, 'content-type': 'application/jwt' }
+  return new HttpResponse(200, headers, await signingKeys.sign(signed, 'JWT', algorithm))
+}

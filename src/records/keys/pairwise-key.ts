@@ -1,0 +1,46 @@
+import { exportJWK, generateSecret } from 'jose'
+import { sha256 } from '../../crypto/digest.ts'
+import { StoreUnusable } from '../../store/contract/errors.ts'
+import type { StoredSigningKey } from '../../store/contract/keys.ts'
+import type { RecordsContext } from '../context.ts'
+import { signingKeyClaims } from '../seals/claims.ts'
+
+/** The algorithm of the only symmetric key in the table of signing keys. */
+const algorithm = 'HS256'
+/** All nodes use the same ID, so that only one insert succeeds. */
+const id = sha256('pairwise key')
+
+/** Returns whether a stored key is a key pair, whose public key is published. */
+export const isKeyPair = (key: Pick<StoredSigningKey, 'algorithm'>): boolean =>
+  key.algorithm !== algorithm
+
+/**
+ * Returns the secret key from which pairwise subjects are derived (OpenID Connect Core §8.1), and creates it if it does
+ * not exist.
+ * @throws StoreUnusable if the stored key was tampered with
+ */
+export const loadPairwiseKey = async ({
+  store,
+  keys,
+  clock,
+}: Pick<RecordsContext, 'store' | 'keys' | 'clock'>): Promise<Uint8Array> => {
+  const find = async () => (await store.signingKeys.all()).find((key) => key.id === id)
+  const stored = (await find()) ?? (await create({ store, keys, clock }, find))
+  const secret = stored && keys.open('row', stored.privateKey, signingKeyClaims(stored))
+  if (secret === undefined)
+    throw new StoreUnusable(
+      'The key of pairwise subjects was tampered with, or sealed with another secret key.',
+    )
+  return Buffer.from(secret, 'base64url')
+}
+
+const create = async (
+  { store, keys, clock }: Pick<RecordsContext, 'store' | 'keys' | 'clock'>,
+  find: () => Promise<StoredSigningKey | undefined>,
+): Promise<StoredSigningKey | undefined> => {
+  const fields = { id, algorithm, publicKey: '{}', createdAt: clock() }
+  const { k: secret = '' } = await exportJWK(await generateSecret(algorithm, { extractable: true }))
+  const key = { ...fields, privateKey: keys.seal('row', secret, signingKeyClaims(fields)) }
+  // Another node may have inserted the key concurrently.
+  return (await store.signingKeys.insert(key)) ? key : find()
+}

@@ -1,0 +1,24 @@
+import type { Settings } from '../../settings/settings.ts'
+
+/** The algorithms with which a client can have its ID tokens signed. Every client must support RS256. */
+export const idTokenAlgorithms = ({
+  securityProfile,
+}: Pick<Settings, 'securityProfile'>): readonly Settings['signingAlgorithm'][] =>
+  // The FAPI 2.0 Security Profile excludes RS256 (§5.4.1).
+  securityProfile === 'fapi2' ? ['ES256', 'EdDSA'] : ['RS256', 'ES256', 'EdDSA']
+
+/** Returns the algorithms for which the settings require a signing key. */
+export const requiredAlgorithms = (
+  settings: Pick<
+    Settings,
+    'accessTokenFormat' | 'openidConnect' | 'securityProfile' | 'signingAlgorithm'
+  >,
+): readonly Settings['signingAlgorithm'][] => {
+  const { accessTokenFormat, openidConnect, signingAlgorithm } = settings
+  return [
+    ...new Set([
+      ...(accessTokenFormat === 'jwt' || !openidConnect ? [signingAlgorithm] : []),
+      ...(openidConnect ? idTokenAlgorithms(settings) : []),
+    ]),
+  ]
+}

@@ -1,0 +1,17 @@
+import type { KeyRing } from '../../crypto/sealed.ts'
+import type { StoredToken } from '../../store/contract/tokens.ts'
+import { accessClaims } from '../seals/claims.ts'
+
+/** Returns the last four characters of a token, by which people recognize it. */
+export const endingOf = (accessToken: string): string => accessToken.slice(-4)
+
+/** Returns the last four characters of a stored token; null without a row, or if the row was tampered with. */
+export const endingOfRow = (
+  row: StoredToken | undefined,
+  keys: Pick<KeyRing, 'open'>,
+): string | null => {
+  if (!row) return null
+  const { accessDigest, fields, successorId, accessToken } = row
+  const value = keys.open('token', accessToken, accessClaims(accessDigest, fields, successorId))
+  return value === undefined ? null : endingOf(value)
+}

@@ -1,0 +1,82 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { ClientLoginStore, EndedLogin } from '../contract/client-logins.ts'
+import type { Handle } from './handle.ts'
+import type { Tables } from './tables.ts'
+
+type Row = Selectable<Tables['oauth2server_client_login']>
+
+export const sqlClientLogins = ({ read, write, purge }: Handle): ClientLoginStore => {
+  const withClients = async (rows: readonly Row[]): Promise<readonly EndedLogin[]> => {
+    if (rows.length === 0) return []
+    const keys = [...new Set(rows.map((row) => row.client_key))]
+    const clients = await read
+      .selectFrom('oauth2server_client')
+      .select(['client_key', 'client_id'])
+      .where('client_key', 'in', keys)
+      .execute()
+    const ids = new Map(clients.map((client) => [client.client_key, client.client_id]))
+    return rows.map((row) => ({
+      session: row.session_id,
+      sid: row.sid,
+      clientKey: row.client_key,
+      userId: row.user_id,
+      authorizationId: row.authorization_id,
+      isOffline: row.is_offline === 1,
+      expiresAt: row.expires_at,
+      clientId: ids.get(row.client_key),
+    }))
+  }
+
+  const take = async (condition: RawBuilder<boolean>): Promise<readonly EndedLogin[]> =>
+    withClients(
+      await write.deleteFrom('oauth2server_client_login').where(condition).returningAll().execute(),
+    )
+
+  return {
+    async insert(login) {
+      await write
+        .insertInto('oauth2server_client_login')
+        .values({
+          session_id: login.session,
+          sid: login.sid,
+          client_key: login.clientKey,
+          user_id: login.userId,
+          authorization_id: login.authorizationId,
+          is_offline: login.isOffline ? 1 : 0,
+          expires_at: login.expiresAt,
+        })
+        .onConflict((c) => c.doNothing())
+        .execute()
+    },
+
+    async move(from, to) {
+      await write
+        .updateTable('oauth2server_client_login')
+        .set({ session_id: to })
+        .where('session_id', '=', from)
+        .execute()
+    },
+
+    takeOfSession: (session) => take(sql`session_id = ${session}`),
+    takeOfUser: (userId) => take(sql`user_id = ${userId}`),
+    takeEnded: (userId) =>
+      take(
+        sql`user_id = ${userId} and not exists (select 1 from oauth2server_session as s where s.id = session_id)`,
+      ),
+
+    async deleteExpired(now, limit) {
+      const expired = read
+        .selectFrom('oauth2server_client_login')
+        .select('authorization_id')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(limit)
+      const { numDeletedRows } = await purge
+        .deleteFrom('oauth2server_client_login')
+        .where('authorization_id', 'in', expired)
+        .where('expires_at', '<=', now)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    },
+  }
+}

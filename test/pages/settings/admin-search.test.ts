@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { en } from '../../../src/pages/messages/en.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { at, Person } from './support.ts'
+
+const { leaked, problems } = en
+
+let app: TestServer
+let admin: Person
+beforeAll(async () => {
+  app = await startServer()
+  admin = await Person.stranger(app, { isAdmin: true })
+})
+afterAll(() => app.close())
+
+describe('a search of an administrator', () => {
+  test.each([
+    ['tokens', at.admin, { search: 'token' }, 'token'],
+    ['applications', at.admin, { search: 'client' }, 'client'],
+    ['users', at.adminUsers, {}, 'user'],
+    ['events', at.adminActivity, {}, 'user'],
+  ] as const)(
+    'for a valid token among %s leads to what the token is, and not to an address [T1350]',
+    async (_, path, fields, name) => {
+      const { accessToken } = await app.server.tokens.createPersonal('Backup', app.user.id)
+      const sent = await admin.post(path, { ...fields, [name]: accessToken })
+      expect(sent.location).toMatch(/^\/account\/settings\/leaked\/\?found=\w+$/)
+      expect(sent.location).not.toContain(accessToken)
+      const page = await admin.follow(sent)
+      expect(page.text).toContain(`${leaked.kinds.personal_token} Backup`)
+      expect(page.fact(en.admin.user)).toBe(app.user.email)
+    },
+  )
+
+  test('for an unknown text that looks like a token is refused, and not repeated [T1351]', async () => {
+    const text = 'x'.repeat(60)
+    for (const [path, fields] of [
+      [at.admin, { search: 'token', token: text }],
+      [at.adminUsers, { user: text }],
+    ] as const) {
+      const page = await admin.post(path, fields)
+      expect(page.status).toBe(400)
+      expect(page.alert).toContain(problems.looksLikeSecret)
+      expect(page.html).toContain(`<a href="${at.leaked}">`)
+      expect(page.html).not.toContain(text)
+    }
+  })
+
+  test('never says that a token in an old address does not exist, and does not repeat it [T1352]', async () => {
+    const { accessToken } = await app.server.tokens.createPersonal('Backup', app.user.id)
+    const sent = await admin.get(`${at.admin}?token=${accessToken}`)
+    expect(sent.location).toBe(at.admin)
+    const page = await admin.follow(sent)
+    expect(page.alert).toContain(problems.looksLikeSecret)
+    expect(page.text).not.toContain(en.admin.noTokens)
+    expect(page.html).not.toContain(accessToken)
+  })
+
+  test('for a client ID, an e-mail address or an ID leads to the results [T1353]', async () => {
+    const { clientId } = await app.client()
+    for (const token of [
+      clientId,
+      app.user.email,
+      '7',
+      'a-name-of-more-than-twenty-two@example.org',
+    ]) {
+      const sent = await admin.post(at.admin, { search: 'token', client: 'Cl', token })
+      expect(sent.location).toBe(
+        `${at.admin}?${new URLSearchParams({ client: 'Cl', token })}#tokens`,
+      )
+    }
+  })
+
+  test('is kept, with the page of the list, by an act [T1354]', async () => {
+    const { id } = await app.server.tokens.createPersonal('Gone', app.user.id)
+    const path = `${at.admin}?client=Nothing&token=${app.user.email}&clients_after=1.x`
+    const page = await admin.get(path)
+    const form = page.forms.find(({ fields }) => fields.token_id?.[0] === String(id))
+    const sent = await admin.send(form ?? expect.fail('no form'))
+    expect(sent.location).toBe(`${path}#tokens`)
+    const after = await admin.follow(sent)
+    const tokens = after.html.slice(after.html.indexOf('id="tokens"'))
+    expect(tokens).toContain(en.done.tokenDeleted('Gone'))
+    expect(after.html).toContain('value="Nothing"')
+  })
+
+  test('asks once before a token is deleted, like before every other act [T1355]', async () => {
+    const { id } = await app.server.tokens.createPersonal('Asked', app.user.id)
+    const { html } = await admin.get(`${at.admin}?token=${id}`)
+    const [, question = ''] =
+      /<summary>Delete Asked<\/summary>([\s\S]*?)<\/details>/.exec(html) ?? []
+    expect(question).toContain(en.token.deleteAbout)
+    expect(question).toContain(`name="token_id" value="${id}"`)
+    expect(html.split(`name="token_id" value="${id}"`)).toHaveLength(2)
+  })
+})

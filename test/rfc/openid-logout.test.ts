@@ -1,0 +1,419 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createRemoteJWKSet, decodeJwt, type JWTVerifyResult, jwtVerify } from 'jose'
+import type { ClientInput } from 'svc-oauth2server'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type RemoteSite, remoteSite } from '../support/remote-site.ts'
+import { startServer, type TestOptions, type TestServer } from '../support/server.ts'
+import { formIn, TestClient, type TokenBody, UserAgent } from '../support/user-agent.ts'
+
+// OpenID Connect RP-Initiated Logout 1.0 and Back-Channel Logout 1.0. Titles begin with the standard and the section.
+
+const returnUri = 'https://client.example/logged-out'
+const openid = { post_logout_redirect_uris: [returnUri] } as const
+
+interface Started extends AsyncDisposable {
+  readonly app: TestServer
+  readonly agent: UserAgent
+  readonly client: TestClient
+  readonly tokens: TokenBody
+}
+
+const start = async (
+  options: TestOptions = {},
+  input: Partial<ClientInput> = { openid },
+): Promise<Started> => {
+  const app = await startServer({ openidConnect: true, ...options })
+  // The client of a deactivated owner would be inactive.
+  const owner = await app.newUser({ email: 'owner@example.org' })
+  const agent = new UserAgent()
+  await agent.logIn(app)
+  const client = await TestClient.register(app, agent, { ...input, userId: owner.id })
+  const tokens = await client.tokens({ scope: 'openid' })
+  return { app, agent, client, tokens, [Symbol.asyncDispose]: () => app.close() }
+}
+
+const logoutUrl = ({ app }: Started, given: Record<string, string>): string =>
+  `${app.issuer}/oauth/logout?${new URLSearchParams(given)}`
+
+const isLoggedIn = async ({ app, agent }: Started): Promise<boolean> => {
+  const page = await agent.fetch(`${app.issuer}/account/settings/applications/`)
+  return page.status === 200
+}
+
+describe('RP-Initiated Logout', () => {
+  let started: Started
+  let hint: string
+  beforeEach(async () => {
+    started = await start()
+    hint = started.tokens.id_token ?? ''
+  })
+  afterEach(() => started[Symbol.asyncDispose]())
+
+  test('§2.1 the discovery document names the endpoint [T1560]', async () => {
+    const { app } = started
+    const document = await fetch(`${app.issuer}/.well-known/openid-configuration`)
+    expect(await document.json()).toMatchObject({
+      end_session_endpoint: `${app.issuer}/oauth/logout`,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+    })
+  })
+
+  test('§2 an ID token of the session logs out without a question, and returns with the state [T1561]', async () => {
+    const url = logoutUrl(started, {
+      id_token_hint: hint,
+      post_logout_redirect_uri: returnUri,
+      state: 's p&',
+    })
+    started.app.advance(7200)
+    const answer = await started.agent.fetch(url)
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      `${returnUri}?state=s%20p%26`,
+    ])
+    expect(await isLoggedIn(started)).toBe(false)
+    const again = await started.agent.fetch(url)
+    expect(again.headers.get('location')).toBe(`${returnUri}?state=s%20p%26`)
+  })
+
+  test('§2 a POST of another site works as a GET does [T1562]', async () => {
+    const body = new URLSearchParams({ id_token_hint: hint, post_logout_redirect_uri: returnUri })
+    const answer = await fetch(`${started.app.issuer}/oauth/logout`, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+    })
+    expect(answer.status).toBe(303)
+    const next = new URL(answer.headers.get('location') ?? '', started.app.issuer)
+    const done = await started.agent.fetch(next)
+    expect(done.headers.get('location')).toBe(returnUri)
+    expect(await isLoggedIn(started)).toBe(false)
+  })
+
+  test.each([
+    ['nothing', {}],
+    ['only a state', { state: 'x' }],
+    ['a changed ID token', { id_token_hint: 'changed' }],
+    ['no ID token, but a client', { client_id: 'client', post_logout_redirect_uri: returnUri }],
+  ])('§2 %s: the user is asked, and decides [T1563]', async (_what, given) => {
+    const { agent, client, app } = started
+    const sent = {
+      ...given,
+      ...('client_id' in given && { client_id: client.clientId }),
+      ...('id_token_hint' in given && { id_token_hint: `${hint.slice(0, -4)}AAAA` }),
+    }
+    const ask = () => agent.browse(logoutUrl(started, sent))
+    const stay = await agent.submit(await ask(), { confirm: 'no' })
+    expect(stay.headers.get('location')).toBe('/')
+    expect(await isLoggedIn(started)).toBe(true)
+    const page = await ask()
+    expect(page.status).toBe(200)
+    expect(await page.clone().text()).toContain(app.user.email)
+    const done = await agent.submit(page, { confirm: 'yes' })
+    expect(await isLoggedIn(started)).toBe(false)
+    if ('client_id' in given) expect(done.headers.get('location')).toBe(returnUri)
+    else expect(await done.text()).toContain('You are logged out')
+  })
+
+  test('§2 an ID token of another user or of another session leads to the question [T1564]', async () => {
+    const { app, client } = started
+    const elsewhere = new UserAgent()
+    await elsewhere.logIn(app)
+    const other = await app.newUser({ email: 'user-b@example.org' })
+    const stranger = new UserAgent()
+    await stranger.logIn({ ...app, user: other })
+    for (const agent of [elsewhere, stranger]) {
+      const page = await agent.browse(logoutUrl(started, { id_token_hint: hint }))
+      expect(page.status).toBe(200)
+      expect(formIn(await page.text()).hidden).toHaveProperty('logout_request')
+      expect(await isLoggedIn({ ...started, agent })).toBe(true)
+    }
+    expect(client.clientId).not.toBe('')
+  })
+
+  test('§3 an address that is not registered exactly is never the target, nor without a client [T1565]', async () => {
+    const uris = [
+      `${returnUri}/`,
+      `${returnUri}?x=1`,
+      'https://evil.example/',
+      'javascript:alert(1)',
+    ]
+    for (const uri of uris) {
+      const answer = await started.agent.fetch(
+        logoutUrl(started, { id_token_hint: hint, post_logout_redirect_uri: uri }),
+      )
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+    }
+    const unknown = await started.agent.fetch(
+      logoutUrl(started, { post_logout_redirect_uri: returnUri }),
+    )
+    expect(unknown.status).toBe(400)
+    expect(await isLoggedIn(started)).toBe(true)
+  })
+
+  test('§2 the client of the request must be the client of the ID token [T1566]', async () => {
+    const other = await TestClient.register(started.app, started.agent)
+    const answer = await started.agent.fetch(
+      logoutUrl(started, { id_token_hint: hint, client_id: other.clientId }),
+    )
+    expect(answer.status).toBe(400)
+    expect(await isLoggedIn(started)).toBe(true)
+  })
+
+  test('a decision needs the CSRF token and a request of this server [T1567]', async () => {
+    const { agent, app } = started
+    const page = await agent.browse(logoutUrl(started, {}))
+    const { hidden } = formIn(await page.text())
+    const decide = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      agent.fetch(`${app.issuer}/oauth/logout`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...hidden, confirm: 'yes', ...fields }),
+        headers,
+      })
+    expect((await decide({ csrf_token: 'x' })).status).toBe(403)
+    expect((await decide({ logout_request: 'x' })).status).toBe(400)
+    expect((await decide({}, { origin: 'https://evil.example' })).status).toBe(403)
+    expect(await isLoggedIn(started)).toBe(true)
+    expect((await decide({})).status).toBe(200)
+    expect(await isLoggedIn(started)).toBe(false)
+  })
+
+  test('a browser that is not logged in gets a link, but is not redirected without an ID token [T1568]', async () => {
+    const { client } = started
+    const given = { client_id: client.clientId, post_logout_redirect_uri: returnUri }
+    const answer = await new UserAgent().fetch(logoutUrl(started, given))
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toContain(`href="${returnUri}"`)
+  })
+})
+
+describe('a logout and access', () => {
+  test('Back-Channel Logout §2.7 ends access with openid, unless offline_access was granted [T1570]', async () => {
+    await using started = await start()
+    const { app, agent, client, tokens } = started
+    const offline = await client.tokens({ scope: 'openid offline_access' })
+    const plain = await client.tokens({ scope: 'notes:read' })
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    const refreshed = async (one: TokenBody) => (await client.refresh(one.refresh_token)).status
+    await expect.poll(() => refreshed(tokens)).toBe(400)
+    expect(await refreshed(offline)).toBe(200)
+    expect(await refreshed(plain)).toBe(200)
+    expect(await app.query('select * from oauth2server_client_login')).toEqual([])
+  })
+
+  test('a new login of the same user in the browser ends nothing [T1571]', async () => {
+    await using started = await start()
+    const { app, agent, client, tokens } = started
+    await agent.submit(await agent.browse(`${app.issuer}/login?prompt=login`), {
+      email: app.user.email,
+      password: app.password,
+    })
+    await pause(100)
+    const { status, body } = await client.refresh(tokens.refresh_token)
+    expect(status).toBe(200)
+    const { sid } = decodeJwt(tokens.id_token ?? '')
+    expect(decodeJwt(body.id_token ?? '').sid).toBe(sid)
+    // The next logout of this browser still ends the access.
+    await agent.submit(await agent.browse(logoutUrl(started, {})), { confirm: 'yes' })
+    await expect.poll(async () => (await client.refresh(body.refresh_token)).status).toBe(400)
+  })
+})
+
+describe('Back-Channel Logout', () => {
+  let site: RemoteSite
+  let received: string[]
+  beforeAll(async () => {
+    site = await remoteSite()
+  })
+  afterAll(() => site.close())
+  beforeEach(() => {
+    received = []
+    site.respond('/logout', (request, response) => {
+      let text = ''
+      request.on('data', (chunk) => {
+        text += chunk
+      })
+      request.on('end', () => {
+        received.push(new URLSearchParams(text).get('logout_token') ?? '')
+        response.writeHead(200, { 'cache-control': 'no-store' }).end()
+      })
+    })
+  })
+
+  const listening = async (options: TestOptions = {}): Promise<Started> =>
+    start(
+      { outbound: site.outbound, dangerouslyAllowPrivateAddresses: true, ...options },
+      {
+        openid: {
+          ...openid,
+          backchannel_logout_uri: site.url('/logout'),
+          backchannel_logout_session_required: true,
+        },
+      },
+    )
+
+  const verified = ({ app, client }: Started, token = ''): Promise<JWTVerifyResult> =>
+    jwtVerify(token, createRemoteJWKSet(new URL(`${app.issuer}/oauth/jwks`)), {
+      issuer: app.issuer,
+      audience: client.clientId,
+      typ: 'logout+jwt',
+      currentDate: new Date(app.now()),
+    })
+
+  test('§2.4 a logout sends one logout token to the client, with the sid of its ID token [T1572]', async () => {
+    await using started = await listening()
+    const { agent, client, tokens } = started
+    await client.tokens({ scope: 'openid' })
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    await expect.poll(() => received.length).toBe(1)
+    const { payload } = await verified(started, received[0])
+    const { sub, sid } = decodeJwt(tokens.id_token ?? '')
+    expect(payload).toMatchObject({
+      sub,
+      sid,
+      jti: expect.any(String),
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    })
+    expect(payload).not.toHaveProperty('nonce')
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(120)
+    await pause(50)
+    expect(received).toHaveLength(1)
+    const request = site.requests.at(-1)
+    expect(request?.method).toBe('POST')
+    expect(request?.headers['content-type']).toBe('application/x-www-form-urlencoded')
+  })
+
+  test.each([
+    [
+      'the logout of this server',
+      async ({ app, agent }: Started) => {
+        const page = await agent.browse(`${app.issuer}/account/settings/sessions/`)
+        const { hidden } = formIn(await page.text())
+        const body = new URLSearchParams({ csrf_token: hidden.csrf_token ?? '' })
+        await agent.fetch(`${app.issuer}/logout`, { method: 'POST', body })
+      },
+    ],
+    [
+      '"log out everywhere"',
+      async ({ app }: Started) => {
+        const elsewhere = new UserAgent()
+        await elsewhere.logIn(app)
+        const page = await elsewhere.browse(`${app.issuer}/account/settings/sessions/`)
+        const html = await page.clone().text()
+        const { hidden } = formIn(html)
+        await elsewhere.fetch(page.address, {
+          method: 'POST',
+          body: new URLSearchParams({ csrf_token: hidden.csrf_token ?? '', others: 'yes' }),
+        })
+      },
+    ],
+    [
+      'a new password',
+      async ({ app }: Started) => {
+        await app.server.users.setPassword(app.user.id, 'another long password of the user')
+      },
+    ],
+    [
+      'a deactivation',
+      async ({ app }: Started) => {
+        await app.server.users.setActive(app.user.id, false)
+      },
+    ],
+    [
+      'the deletion of the user',
+      async ({ app }: Started) => {
+        await app.server.users.delete(app.user.id)
+      },
+    ],
+  ])('%s tells the client [T1573]', async (_what, end) => {
+    await using started = await listening()
+    await end(started)
+    await expect.poll(() => received.length).toBe(1)
+    expect((await verified(started, received[0])).payload.sid).toBeDefined()
+  })
+
+  test('an unreachable client is tried again, and the logout does not wait for it [T1574]', async () => {
+    await using started = await listening()
+    const { agent, tokens } = started
+    let attempts = 0
+    site.respond('/logout', (_request, response) => {
+      attempts += 1
+      if (attempts === 1) response.writeHead(503).end()
+      else {
+        received.push('again')
+        response.writeHead(204).end()
+      }
+    })
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    expect(await isLoggedIn(started)).toBe(false)
+    await expect.poll(() => received.length, { timeout: 8_000 }).toBe(1)
+  }, 15_000)
+
+  test('a client that refuses the token is not tried again, which is logged [T1575]', async () => {
+    await using started = await listening()
+    const { app, agent, tokens } = started
+    site.respond('/logout', (_request, response) => response.writeHead(400).end())
+    await agent.fetch(logoutUrl(started, { id_token_hint: tokens.id_token ?? '' }))
+    const logged = () => app.log.filter(({ event }) => event === 'logout.not_delivered')
+    await expect.poll(() => logged().length).toBe(1)
+    expect(JSON.stringify(logged())).not.toContain('eyJ')
+  })
+
+  test.each([
+    'http://client.example/',
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://c/',
+    'x',
+  ])('the address %s cannot be registered [T1576]', async (uri) => {
+    await using app = await startServer({ openidConnect: true })
+    await expect(app.client({ openid: { backchannel_logout_uri: uri } })).rejects.toThrow()
+  })
+
+  test('a host with its own login ends its sessions with server.loggedOut [T1577]', async () => {
+    let user: number | undefined
+    let session = 'one'
+    const resourceOwner = () => (user === undefined ? null : { id: user, sessionId: session })
+    await using app = await startServer({
+      openidConnect: true,
+      outbound: site.outbound,
+      dangerouslyAllowPrivateAddresses: true,
+      loginUrl: '/host-login',
+      logoutUrl: '/host-logout',
+      resourceOwner,
+    })
+    user = Number(app.user.id)
+    const agent = new UserAgent()
+    const client = await TestClient.register(app, agent, {
+      openid: { ...openid, backchannel_logout_uri: site.url('/logout') },
+    })
+    const one = await client.tokens({ scope: 'openid' })
+    session = 'two'
+    const two = await client.tokens({ scope: 'openid' })
+    const given = { id_token_hint: two.id_token ?? '', post_logout_redirect_uri: returnUri }
+    const url = `${app.issuer}/oauth/logout?${new URLSearchParams(given)}`
+    const sent = await agent.fetch(url)
+    const target = new URL(sent.headers.get('location') ?? '', app.issuer)
+    expect(target.pathname).toBe('/host-logout')
+    const next = new URL(target.searchParams.get('next') ?? '', app.issuer)
+    await app.server.loggedOut(user, 'two')
+    await expect.poll(() => received.length).toBe(1)
+    expect(decodeJwt(received[0] ?? '').sid).toBe(decodeJwt(two.id_token ?? '').sid)
+    expect((await client.refresh(two.refresh_token)).status).toBe(400)
+    expect((await client.refresh(one.refresh_token)).status).toBe(200)
+    user = undefined
+    expect((await agent.fetch(next)).headers.get('location')).toBe(returnUri)
+    await app.server.loggedOut(Number(app.user.id))
+    await expect.poll(() => received.length).toBe(2)
+  })
+
+  test('the sweeper removes the note of an old login [T1578]', async () => {
+    await using started = await listening()
+    const { app } = started
+    const rows = () => app.query('select * from oauth2server_client_login')
+    expect(await rows()).toHaveLength(1)
+    app.advance(15 * 86_400)
+    await app.server.sweep()
+    expect(await rows()).toEqual([])
+  })
+})
