@@ -149,12 +149,14 @@ describe('the list of personal tokens', () => {
   })
 })
 
+const idPairs = (ids: readonly string[]) => ids.map((id): [string, string] => ['id', id])
+
 describe('ending selected entries', () => {
   test('asks once, deletes exactly the selected tokens, and returns to the same search [T1209]', async () => {
     const person = await Person.stranger(app)
     const tokens = await withTokens(person, numbered(4))
     const ids = tokens.slice(1, 3).map(({ id }) => String(id))
-    const query = new URLSearchParams([...ids.map((id) => ['id', id]), ['back', '?q=token&x=y']])
+    const query = new URLSearchParams([...idPairs(ids), ['back', '?q=token&x=y']])
     const asked = await person.get(`${at.selectedTokens}?${query}`)
     expect(asked.text).toContain('Delete 2 tokens?')
     for (const { accessToken } of tokens) expect(await statusOf(app, accessToken)).toBe(200)
@@ -189,7 +191,7 @@ describe('ending selected entries', () => {
       made.push({ clientId, ...(await authorizationOf(asPerson, clientId)) })
     }
     const ids = made.slice(0, 2).map(({ clientId }) => clientId)
-    const query = new URLSearchParams(ids.map((id) => ['id', id]))
+    const query = new URLSearchParams(idPairs(ids))
     const asked = await person.get(`${at.selectedApplications}?${query}`)
     expect(asked.text).toContain('Revoke 2 applications?')
     const list = await person.follow(await person.send(asked.form(at.selectedApplications)))
@@ -317,17 +319,18 @@ describe('changing the expiry and the scopes of a token', () => {
     const { person, token, send } = await created({ expiresIn: 60 })
     app.advance(61)
     const refused = await send({ expiry: '30' })
-    expect([refused.status, refused.alert]).toEqual([400, en.problems.expiredForGood])
+    expect(refused.status).toBe(400)
+    expect(refused.alert).toContain(en.problems.expiredForGood)
     expect(await statusOf(app, token.accessToken)).toBe(401)
     expect((await person.get(at.token(token.id))).html).not.toContain('name="expiry"')
   })
 
   test('counts the maximum lifetime from the creation of the value [T1214]', async () => {
     await using strict = await startServer({ tokenPersonalMaxExpiresIn: 30 * day })
-    const { found, send } = await created({}, strict)
-    strict.advance(8 * day)
-    expect((await send({ expiry: '30' })).status).toBe(400)
-    expect((await send({ expiry: 'never' })).status).toBe(400)
+    const { person, token, found, send } = await created({}, strict)
+    strict.advance(day / 2)
+    for (const expiry of ['30', 'never'])
+      expect((await person.post(at.token(token.id), { name: 'x', expiry })).status).toBe(400)
     expect((await send({ expiry: '7' })).status).toBe(303)
     expect((await found()).token.expires).toBe(strict.now() + 7 * day * 1000)
   })
