@@ -87,7 +87,18 @@ export const spreadTable = (results: StoreResults): string => {
   })
 }
 
-/** The table of the requests per second of svc-oauth2server relative to the other servers. */
+type Goals = Readonly<Partial<Record<WorkName, number>>>
+
+/** The goals for the requests per second, relative to the floor. */
+const floorGoals: Readonly<Record<StoreResults['store'], Goals>> = {
+  postgres: { token: 1.2, refresh: 1, introspect: 1.2, resource: 1.5, key: 1.3 },
+  sqlite: { token: 1.1, refresh: 0.8, introspect: 0.9, resource: 1.2, key: 0.9 },
+}
+
+/** The goals for the requests per second, relative to the best peer on the same store. */
+const peerGoals: Goals = { token: 1.5, refresh: 1.5, introspect: 2, resource: 2, key: 10 }
+
+/** The table of the requests per second of svc-oauth2server relative to the other servers, with the goals. */
 export const aimsTable = (results: StoreResults): string => {
   const [ours, alone, floor, same] = ['ours', 'ours-alone', 'floor', 'floor-same'].map((name) =>
     targetOf(results, name),
@@ -109,11 +120,15 @@ export const aimsTable = (results: StoreResults): string => {
       .toSorted((a, b) => (a.times ?? 0) - (b.times ?? 0))[0]
     return found?.times === undefined ? '' : `${twoDigits(found.times)} (${found.peer.title})`
   })
+  const goals = (of: Goals) =>
+    works.map((work) => (of[work] === undefined ? '' : twoDigits(of[work])))
   return table([
     ['svc-oauth2server ÷ …', ...works],
     ['floor of our statements (batches off)', ...against(alone, same)],
     ['floor', ...against(ours, floor)],
+    ['goal', ...goals(floorGoals[results.store])],
     ['best peer on the same store', ...toBestPeer],
+    ['goal', ...goals(peerGoals)],
   ])
 }
 

@@ -16,6 +16,7 @@ export type SecretKind =
   | 'settings_notice'
   | 'settings_form'
   | 'ended_tokens'
+  | 'client_refusals'
   | 'pushed_request'
   | 'device_code'
   | 'user_code'

@@ -13,6 +13,8 @@ export type FieldProblem =
   | 'redirectUriPrivateUse'
   | 'redirectUriInvalid'
   | 'redirectUriNotHttps'
+  | 'redirectUrisMissing'
+  | 'redirectUrisUnused'
   | 'tooManyRedirectUris'
   | 'tooManyClients'
   | 'tooManyPersonalTokens'

@@ -5,6 +5,7 @@ import type { LogSink } from '../model/log.ts'
 import type { UserCallbacks } from '../model/user-table.ts'
 import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { jwtMint } from '../protocol/extensions/jwt-access-tokens.ts'
+import { ClientRefusals } from '../records/clients/client-refusals.ts'
 import type { RecordsContext } from '../records/context.ts'
 import { SigningKeys } from '../records/keys/signing-keys.ts'
 import { Limits } from '../records/limits.ts'
@@ -12,6 +13,7 @@ import { type Records, records } from '../records/records.ts'
 import { IntactState } from '../records/seals/intact-state.ts'
 import { TokenBounds } from '../records/tokens/token-bounds.ts'
 import { TokenUses } from '../records/tokens/token-uses.ts'
+import { TransientValues } from '../records/transient-values.ts'
 import { Turns } from '../records/turns.ts'
 import { requesterOf } from '../records/users/password-tries.ts'
 import type { ObservedStore } from './observe-store.ts'
@@ -29,6 +31,7 @@ export interface BuiltRecords {
   readonly signingKeys: SigningKeys
   readonly uses: TokenUses
   readonly bounds: TokenBounds
+  readonly refusals: ClientRefusals
   readonly removals: Removals
 }
 
@@ -84,6 +87,7 @@ export const buildRecords = (
     signingKeys,
     uses: new TokenUses(store, log),
     bounds,
+    refusals: new ClientRefusals(new TransientValues('client_refusals', context), { clock, log }),
     removals,
   }
 }

@@ -38,7 +38,7 @@ export const buildServerContext = (
   { health }: Readiness,
 ): ServerContext => {
   const { options, settings, issuer, basePath, random, log } = prepared
-  const { context, records, provider, signingKeys, uses } = built
+  const { context, records, provider, signingKeys, uses, refusals } = built
   const { extensions, grants, clientAuthentication, endpoints } = plugIns
   const sessions = new Sessions(context, issuer, prepared.verifyJwt, options.resourceOwner)
   const resourceServer = buildResourceServer(prepared, built, {
@@ -76,6 +76,7 @@ export const buildServerContext = (
       errorView: prepared.errorView,
     },
     shortLived: shortLivedOf(context),
+    refusals,
     operations: {
       isReady: async () => (await health()).isReady,
       health,

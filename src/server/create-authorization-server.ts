@@ -54,6 +54,7 @@ export const createAuthorizationServer = async (
       await built.removals.stop()
       await notedKey.stop()
       await built.uses.flush()
+      await built.refusals.flush()
       observed.failedLogins.flush()
       await observed.queue.close()
       await observed.counts.close()

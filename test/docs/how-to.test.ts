@@ -9,6 +9,7 @@ import pLimit from 'p-limit'
 import { Scope, table, type User } from 'svc-oauth2server'
 import { fromEnvironment } from 'svc-oauth2server/environment'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openidScopes } from '../../src/model/openid-scopes.ts'
 import {
   callerAt,
   type HostOptions,
@@ -54,6 +55,7 @@ const pages = [
   'nest',
   'node',
   'observability',
+  'openid-connect',
   'own-users-and-login',
   'pages',
   'postgres',
@@ -364,6 +366,32 @@ describe.concurrent('the programs of the pages run', { timeout: 120_000 }, () =>
         expect(answer).toMatchObject({ error: 'authorization_pending' })
       }),
     ))
+
+  test('openid-connect: publishes the discovery document, and returns the claims of the function', ({
+    expect,
+  }) =>
+    running('openid-connect', async ({ url, database }) => {
+      const answer = await fetch(`${url}/.well-known/openid-configuration`)
+      expect(await answer.json()).toMatchObject({
+        userinfo_endpoint: `${url}/oauth/userinfo`,
+        end_session_endpoint: `${url}/oauth/logout`,
+      })
+      const server = await opened(database, { scopes: openidScopes })
+      const user = await server.users.create({ email: 'ada@example.org', password: null })
+      const { client } = await server.clients.create({ name: 'C', userId: user.id })
+      const scopes = ['openid', 'profile']
+      const issued = await server.tokens.issue({
+        type: 'user',
+        client,
+        subject: user,
+        scopes,
+        refreshable: false,
+      })
+      await server.close()
+      const headers = { authorization: `Bearer ${issued.accessToken}` }
+      const info = await fetch(`${url}/oauth/userinfo`, { headers })
+      expect(await info.json()).toEqual({ sub: String(user.id), nickname: 'ada' })
+    }))
 
   test('client-authentication: authenticates a client with keys, and publishes all methods in the metadata', ({
     expect,

@@ -119,7 +119,7 @@ describe.each(
         scope: 'notes:read user:email',
       })
       expect(await info(app, client, tokens.access_token)).toEqual({
-        user: { id: app.user.id },
+        user: { id: app.user.id, email: app.user.email, email_verified: true },
         client: { client_id: client.self.client_id, name: 'Client' },
         scopes: ['notes:read', 'user:email'],
       })

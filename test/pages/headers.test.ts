@@ -187,7 +187,7 @@ describe('decision §6.3 the security headers of pages [T531]', () => {
       else expect(headers.get('content-type')).toBe('application/json')
     }
     for (const { status } of redirects) expect(status).toBe(303)
-    expect(json.map(({ status }) => status)).toEqual([405, 401, 401, 405])
+    expect(json.map(({ status }) => status)).toEqual([405, 400, 401, 405])
   })
 
   test('the stylesheet is cacheable and loads nothing', async () => {

@@ -366,10 +366,26 @@ export const sampleViews = (
       clientSecret: null,
       tryIt: {
         href: '/oauth/authorize?response_type=code&client_id=UMT1',
-        curl: outside(
-          'curl -u UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN:SECRET http://localhost:3000/oauth/token \\\n  -d grant_type=authorization_code -d code=CODE -d redirect_uri=https://photo-print.example/callback',
-        ),
+        needsSecret: true,
+        snippets: [
+          {
+            name: 'curl',
+            code: outside(
+              'curl -u UMT1xvPq8HgFJb2VgeT5fbOjJ7zkVm3sYw6QhLcN:SECRET http://localhost:3000/oauth/token \\\n  -d grant_type=authorization_code -d code=CODE -d redirect_uri=https://photo-print.example/callback',
+            ),
+          },
+        ],
       },
+      endpoints: [{ name: 'token_endpoint', url: outside('http://localhost:3000/oauth/token') }],
+      grantTypes: ['authorization_code'],
+      refusals: [
+        {
+          at: now - day,
+          error: 'invalid_request',
+          description: outside('redirect_uri is not registered.'),
+          redirectUri: outside('https://photo-print.example/other'),
+        },
+      ],
       done: undefined,
       problem: undefined,
     },
@@ -414,6 +430,7 @@ export const sampleViews = (
         clientId: 'c1',
         name: outside('Travel Diary'),
         website: outside('https://travel-diary.example/'),
+        description: outside('Writes a diary from your notes.'),
         owner: outside('grace@example.org'),
         isVerified: true,
       },

@@ -527,6 +527,17 @@ describe('decision §2 the endpoints /oauth/ping and /oauth/info', () => {
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
+  test('/oauth/info returns the e-mail address if user:email was granted, and only then [T1612]', async () => {
+    const userOf = async (scopes: readonly string[]) => {
+      const value = await app.personalToken(scopes)
+      const response = await fetch(`${app.issuer}/oauth/info`, { headers: bearer(value) })
+      return ((await response.json()) as { user: object }).user
+    }
+    const { id, email, emailVerified } = app.user
+    expect(await userOf(['user:email'])).toEqual({ id, email, email_verified: emailVerified })
+    expect(await userOf(['notes:read'])).toEqual({ id })
+  })
+
   test('/oauth/info returns the user, the scopes, and the ID and name of the client', async () => {
     const owner = await app.server.users.create({ email: 'owner-2@example.org', password: null })
     const client = await TestClient.register(app, new UserAgent(), {

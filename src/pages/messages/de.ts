@@ -25,6 +25,7 @@ export const de: Messages = {
     save: 'Änderungen speichern',
     cancel: 'Abbrechen',
     line: (line: number, sentence: string) => `Zeile ${line}: ${sentence}`,
+    kept: 'Ich habe es kopiert',
   },
   facts: {
     clientId: 'Client-ID',
@@ -282,6 +283,38 @@ export const de: Messages = {
       'Alle ihre Token sind sofort ungültig, und wenn du sie wieder registrierst, muss sie von allen neu zugelassen werden. Das kann nicht rückgängig gemacht werden.',
     confirmName: (name: string) => `Gib zur Bestätigung den Namen der Anwendung ein: ${name}`,
     deleteSubmit: 'Anwendung löschen',
+    kindLegend: 'Art der Anwendung',
+    grants: 'Grant-Typen',
+    endpoints: 'Endpunkte',
+    endpointsAbout: 'Ein Client, der die Metadaten liest, findet dort die übrigen Adressen.',
+    newTab: 'Öffnet sich in einem neuen Tab.',
+    tryMachine: 'Fordere ein Zugriffstoken für die Anwendung selbst an:',
+    tryMachineSecret:
+      'Fordere ein Zugriffstoken für die Anwendung selbst an. Setze das Client-Secret anstelle von SECRET ein:',
+    refusals: 'Letzte Ablehnungen',
+    refusalsAbout:
+      'Anfragen mit der Client-ID dieser Anwendung, die in den letzten sieben Tagen abgelehnt wurden, die neueste zuerst. Wer die Client-ID kennt, kann einen Eintrag verursachen.',
+    kinds: {
+      web: {
+        name: 'Webanwendung',
+        about:
+          'Sie läuft auf deinem Server und bewahrt ein Geheimnis. Sie wird im Browser erlaubt.',
+      },
+      spa: {
+        name: 'Einseitige Anwendung (SPA)',
+        about: 'Sie läuft allein im Browser und hat darum kein Geheimnis. Sie verwendet PKCE.',
+      },
+      native: {
+        name: 'Native Anwendung',
+        about:
+          'Sie läuft auf einem Telefon, einem Computer oder der Befehlszeile und hat darum kein Geheimnis. Sie verwendet PKCE, oder zeigt auf Geräten ohne Browser einen Code.',
+      },
+      machine: {
+        name: 'Maschine',
+        about:
+          'Ein Programm auf deinem Server, das für sich selbst handelt, ohne andere Personen. Es braucht keine Weiterleitungs-URI.',
+      },
+    },
   },
   token: {
     newTitle: 'Persönliches Token erstellen',
@@ -756,6 +789,9 @@ export const de: Messages = {
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
+    redirectUrisMissing: 'Diese Art von Anwendung braucht mindestens eine Weiterleitungs-URI.',
+    redirectUrisUnused:
+      'Eine Maschine hat keine Weiterleitungs-URI. Lass das Feld leer, oder wähle eine andere Art.',
   },
   done: {
     userDeactivated: (name: string) => `${name} wurde deaktiviert.`,

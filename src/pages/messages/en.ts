@@ -26,6 +26,7 @@ export const en = {
     cancel: 'Cancel',
     /** Prefixes the problem of one line of a field. */
     line: (line: number, sentence: string) => `Line ${line}: ${sentence}`,
+    kept: 'I have copied it',
   },
   /** Words that several pages use. */
   facts: {
@@ -282,6 +283,38 @@ export const en = {
       'All tokens of the application become invalid immediately. If you register the application again, people have to allow it again. This cannot be undone.',
     confirmName: (name: string) => `To confirm, type the name of the application: ${name}`,
     deleteSubmit: 'Delete the application',
+    kindLegend: 'Kind of application',
+    grants: 'Grants',
+    endpoints: 'Endpoints',
+    endpointsAbout: 'A client that reads the metadata finds the other addresses there.',
+    newTab: 'Opens in a new tab.',
+    tryMachine: 'Request an access token for the application itself:',
+    tryMachineSecret:
+      'Request an access token for the application itself. Replace SECRET with the client secret:',
+    refusals: 'Last refusals',
+    refusalsAbout:
+      'Requests with the client ID of this application that were refused in the last seven days, latest first. Anyone who knows the client ID can cause an entry.',
+    /** The kinds of applications that a user can register. */
+    kinds: {
+      web: {
+        name: 'Web application',
+        about: 'It runs on your server and keeps a secret. People allow it in their browser.',
+      },
+      spa: {
+        name: 'Single-page application',
+        about: 'It runs in the browser alone, so it has no secret. It uses PKCE.',
+      },
+      native: {
+        name: 'Native application',
+        about:
+          'It runs on a phone, on a computer or on the command line, so it has no secret. It uses PKCE, or shows a code on devices without a browser.',
+      },
+      machine: {
+        name: 'Machine',
+        about:
+          'A program on your server that acts for itself, without other people. It needs no redirect URI.',
+      },
+    },
   },
   token: {
     newTitle: 'Create a personal token',
@@ -746,6 +779,9 @@ export const en = {
     overlapInvalid: 'Choose one of the offered times.',
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
+    redirectUrisMissing: 'This kind of application needs at least one redirect URI.',
+    redirectUrisUnused:
+      'A machine has no redirect URI. Leave the field empty, or choose another kind.',
   },
   /** Confirmations of completed actions. */
   done: {

@@ -25,6 +25,7 @@ export const es: Messages = {
     save: 'Guardar cambios',
     cancel: 'Cancelar',
     line: (line: number, sentence: string) => `Línea ${line}: ${sentence}`,
+    kept: 'Ya lo he copiado',
   },
   facts: {
     clientId: 'ID de cliente',
@@ -280,6 +281,38 @@ export const es: Messages = {
       'Todos sus tokens dejan de funcionar de inmediato y, si la vuelves a registrar, habrá que autorizarla de nuevo. Esta acción no se puede deshacer.',
     confirmName: (name: string) => `Para confirmar, escribe el nombre de la aplicación: ${name}`,
     deleteSubmit: 'Eliminar la aplicación',
+    kindLegend: 'Clase de aplicación',
+    grants: 'Flujos permitidos',
+    endpoints: 'Puntos de conexión',
+    endpointsAbout: 'Un cliente que lee los metadatos encuentra allí las demás direcciones.',
+    newTab: 'Se abre en una pestaña nueva.',
+    tryMachine: 'Solicita un token de acceso para la propia aplicación:',
+    tryMachineSecret:
+      'Solicita un token de acceso para la propia aplicación. Sustituye SECRET por el secreto del cliente:',
+    refusals: 'Últimos rechazos',
+    refusalsAbout:
+      'Solicitudes con el ID de cliente de esta aplicación que se rechazaron en los últimos siete días, la más reciente primero. Cualquiera que conozca el ID de cliente puede causar una entrada.',
+    kinds: {
+      web: {
+        name: 'Aplicación web',
+        about:
+          'Se ejecuta en tu servidor y guarda un secreto. Las personas la permiten en su navegador.',
+      },
+      spa: {
+        name: 'Aplicación de una sola página',
+        about: 'Se ejecuta solo en el navegador, por lo que no tiene secreto. Usa PKCE.',
+      },
+      native: {
+        name: 'Aplicación nativa',
+        about:
+          'Se ejecuta en un teléfono, un ordenador o la línea de comandos, por lo que no tiene secreto. Usa PKCE, o muestra un código en dispositivos sin navegador.',
+      },
+      machine: {
+        name: 'Máquina',
+        about:
+          'Un programa en tu servidor que actúa por sí mismo, sin otras personas. No necesita ningún URI de redirección.',
+      },
+    },
   },
   token: {
     newTitle: 'Crear un token personal',
@@ -745,6 +778,9 @@ export const es: Messages = {
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
+    redirectUrisMissing: 'Esta clase de aplicación necesita al menos un URI de redirección.',
+    redirectUrisUnused:
+      'Una máquina no tiene URI de redirección. Deja el campo vacío o elige otra clase.',
   },
   done: {
     userDeactivated: (name: string) => `Se desactivó a ${name}.`,

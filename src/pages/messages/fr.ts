@@ -26,6 +26,7 @@ export const fr: Messages = {
     save: 'Enregistrer les modifications',
     cancel: 'Annuler',
     line: (line: number, sentence: string) => `Ligne ${line}\u00a0: ${sentence}`,
+    kept: 'Je l’ai copié',
   },
   facts: {
     clientId: 'ID client',
@@ -284,6 +285,38 @@ export const fr: Messages = {
     confirmName: (name: string) =>
       `Pour confirmer, saisissez le nom de l’application\u00a0: ${name}`,
     deleteSubmit: 'Supprimer l’application',
+    kindLegend: 'Genre d’application',
+    grants: 'Flux autorisés',
+    endpoints: 'Points de terminaison',
+    endpointsAbout: 'Un client qui lit les métadonnées y trouve les autres adresses.',
+    newTab: 'S’ouvre dans un nouvel onglet.',
+    tryMachine: 'Demandez un jeton d’accès pour l’application elle-même\u00a0:',
+    tryMachineSecret:
+      'Demandez un jeton d’accès pour l’application elle-même. Mettez le secret client à la place de SECRET\u00a0:',
+    refusals: 'Derniers refus',
+    refusalsAbout:
+      'Requêtes portant l’ID client de cette application et refusées ces sept derniers jours, la plus récente d’abord. Quiconque connaît l’ID client peut provoquer une entrée.',
+    kinds: {
+      web: {
+        name: 'Application web',
+        about:
+          'Elle s’exécute sur votre serveur et garde un secret. On l’autorise dans le navigateur.',
+      },
+      spa: {
+        name: 'Application monopage',
+        about: 'Elle s’exécute seulement dans le navigateur, donc sans secret. Elle utilise PKCE.',
+      },
+      native: {
+        name: 'Application native',
+        about:
+          'Elle s’exécute sur un téléphone, un ordinateur ou en ligne de commande, donc sans secret. Elle utilise PKCE, ou affiche un code sur les appareils sans navigateur.',
+      },
+      machine: {
+        name: 'Programme autonome',
+        about:
+          'Un programme sur votre serveur qui agit pour lui-même, sans autres personnes. Il n’a pas besoin d’URI de redirection.',
+      },
+    },
   },
   token: {
     newTitle: 'Créer un jeton personnel',
@@ -755,6 +788,9 @@ export const fr: Messages = {
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
+    redirectUrisMissing: 'Ce genre d’application a besoin d’au moins un URI de redirection.',
+    redirectUrisUnused:
+      'Un programme autonome n’a pas d’URI de redirection. Laissez le champ vide, ou choisissez un autre genre.',
   },
   done: {
     userDeactivated: (name: string) => `${name} a été désactivé.`,

@@ -25,6 +25,7 @@ export const it: Messages = {
     save: 'Salva le modifiche',
     cancel: 'Annulla',
     line: (line: number, sentence: string) => `Riga ${line}: ${sentence}`,
+    kept: 'L’ho copiato',
   },
   facts: {
     clientId: 'ID client',
@@ -276,6 +277,38 @@ export const it: Messages = {
       'Tutti i suoi token smettono subito di funzionare e, se la registri di nuovo, tutti dovranno autorizzarla un’altra volta. L’operazione non può essere annullata.',
     confirmName: (name: string) => `Per confermare, digita il nome dell’applicazione: ${name}`,
     deleteSubmit: 'Elimina l’applicazione',
+    kindLegend: 'Genere di applicazione',
+    grants: 'Flussi consentiti',
+    endpoints: 'Endpoint',
+    endpointsAbout: 'Un client che legge i metadati vi trova gli altri indirizzi.',
+    newTab: 'Si apre in una nuova scheda.',
+    tryMachine: 'Richiedi un token di accesso per l’applicazione stessa:',
+    tryMachineSecret:
+      'Richiedi un token di accesso per l’applicazione stessa. Sostituisci SECRET con il segreto del client:',
+    refusals: 'Ultimi rifiuti',
+    refusalsAbout:
+      'Richieste con l’ID client di questa applicazione rifiutate negli ultimi sette giorni, la più recente per prima. Chiunque conosca l’ID client può causare una voce.',
+    kinds: {
+      web: {
+        name: 'Applicazione web',
+        about:
+          'Viene eseguita sul tuo server e custodisce un segreto. La si autorizza nel browser.',
+      },
+      spa: {
+        name: 'Applicazione a pagina singola',
+        about: 'Viene eseguita solo nel browser, quindi non ha un segreto. Usa PKCE.',
+      },
+      native: {
+        name: 'Applicazione nativa',
+        about:
+          'Viene eseguita su un telefono, un computer o dalla riga di comando, quindi non ha un segreto. Usa PKCE, oppure mostra un codice sui dispositivi senza browser.',
+      },
+      machine: {
+        name: 'Macchina',
+        about:
+          'Un programma sul tuo server che agisce per sé stesso, senza altre persone. Non ha bisogno di un URI di reindirizzamento.',
+      },
+    },
   },
   token: {
     newTitle: 'Crea un token personale',
@@ -742,6 +775,10 @@ export const it: Messages = {
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
+    redirectUrisMissing:
+      'Questo genere di applicazione richiede almeno un URI di reindirizzamento.',
+    redirectUrisUnused:
+      'Una macchina non ha un URI di reindirizzamento. Lascia vuoto il campo, o scegli un altro genere.',
   },
   done: {
     userDeactivated: (name: string) => `${name} è stato disattivato.`,

@@ -26,6 +26,7 @@ export const pl: Messages = {
     save: 'Zapisz zmiany',
     cancel: 'Anuluj',
     line: (line: number, sentence: string) => `Wiersz ${line}: ${sentence}`,
+    kept: 'Skopiowano',
   },
   facts: {
     clientId: 'ID klienta',
@@ -297,6 +298,37 @@ export const pl: Messages = {
       'Wszystkie jej tokeny natychmiast przestają działać, a po ponownej rejestracji trzeba będzie zezwolić na nią od nowa. Tej operacji nie można cofnąć.',
     confirmName: (name: string) => `Aby potwierdzić, wpisz nazwę aplikacji: ${name}`,
     deleteSubmit: 'Usuń aplikację',
+    kindLegend: 'Rodzaj aplikacji',
+    grants: 'Dozwolone przepływy',
+    endpoints: 'Punkty końcowe',
+    endpointsAbout: 'Klient, który czyta metadane, znajduje w nich pozostałe adresy.',
+    newTab: 'Otwiera się w nowej karcie.',
+    tryMachine: 'Poproś o token dostępu dla samej aplikacji:',
+    tryMachineSecret:
+      'Poproś o token dostępu dla samej aplikacji. Wstaw sekret klienta w miejsce SECRET:',
+    refusals: 'Ostatnie odmowy',
+    refusalsAbout:
+      'Żądania z identyfikatorem klienta tej aplikacji, które odrzucono w ciągu ostatnich siedmiu dni, od najnowszego. Każdy, kto zna identyfikator klienta, może spowodować wpis.',
+    kinds: {
+      web: {
+        name: 'Aplikacja internetowa',
+        about: 'Działa na Twoim serwerze i zachowuje sekret. Zezwala się na nią w przeglądarce.',
+      },
+      spa: {
+        name: 'Aplikacja jednostronicowa',
+        about: 'Działa tylko w przeglądarce, więc nie ma sekretu. Używa PKCE.',
+      },
+      native: {
+        name: 'Aplikacja natywna',
+        about:
+          'Działa na telefonie, komputerze lub w wierszu poleceń, więc nie ma sekretu. Używa PKCE albo pokazuje kod na urządzeniach bez przeglądarki.',
+      },
+      machine: {
+        name: 'Maszyna',
+        about:
+          'Program na Twoim serwerze, który działa we własnym imieniu, bez innych osób. Nie potrzebuje adresu URI przekierowania.',
+      },
+    },
   },
   token: {
     newTitle: 'Utwórz token osobisty',
@@ -768,6 +800,10 @@ export const pl: Messages = {
     overlapInvalid: 'Wybierz jeden z podanych okresów.',
     other: 'Nie można tego zapisać. Sprawdź wpisane dane.',
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
+    redirectUrisMissing:
+      'Ten rodzaj aplikacji wymaga co najmniej jednego adresu URI przekierowania.',
+    redirectUrisUnused:
+      'Maszyna nie ma adresu URI przekierowania. Pozostaw pole puste lub wybierz inny rodzaj.',
   },
   done: {
     userDeactivated: (name: string) => `Dezaktywowano użytkownika ${name}.`,

@@ -25,6 +25,7 @@ export const pt: Messages = {
     save: 'Salvar alterações',
     cancel: 'Cancelar',
     line: (line: number, sentence: string) => `Linha ${line}: ${sentence}`,
+    kept: 'Já copiei',
   },
   facts: {
     clientId: 'ID do cliente',
@@ -279,6 +280,37 @@ export const pt: Messages = {
       'Todos os tokens dele deixam de funcionar imediatamente e, se você o registrar de novo, as pessoas terão de autorizá-lo novamente. Esta ação não pode ser desfeita.',
     confirmName: (name: string) => `Para confirmar, digite o nome do aplicativo: ${name}`,
     deleteSubmit: 'Excluir o aplicativo',
+    kindLegend: 'Gênero de aplicativo',
+    grants: 'Fluxos permitidos',
+    endpoints: 'Pontos de extremidade',
+    endpointsAbout: 'Um cliente que lê os metadados encontra neles os outros endereços.',
+    newTab: 'Abre em uma nova aba.',
+    tryMachine: 'Solicite um token de acesso para o próprio aplicativo:',
+    tryMachineSecret:
+      'Solicite um token de acesso para o próprio aplicativo. Substitua SECRET pelo segredo do cliente:',
+    refusals: 'Últimas recusas',
+    refusalsAbout:
+      'Solicitações com o ID do cliente deste aplicativo que foram recusadas nos últimos sete dias, a mais recente primeiro. Qualquer pessoa que conheça o ID do cliente pode causar uma entrada.',
+    kinds: {
+      web: {
+        name: 'Aplicativo web',
+        about: 'Ele roda no seu servidor e guarda um segredo. As pessoas o permitem no navegador.',
+      },
+      spa: {
+        name: 'Aplicativo de página única',
+        about: 'Ele roda só no navegador e, por isso, não tem segredo. Usa PKCE.',
+      },
+      native: {
+        name: 'Aplicativo nativo',
+        about:
+          'Ele roda em um telefone, em um computador ou na linha de comando e, por isso, não tem segredo. Usa PKCE, ou mostra um código em dispositivos sem navegador.',
+      },
+      machine: {
+        name: 'Máquina',
+        about:
+          'Um programa no seu servidor que age por si mesmo, sem outras pessoas. Não precisa de URI de redirecionamento.',
+      },
+    },
   },
   token: {
     newTitle: 'Criar um token pessoal',
@@ -737,6 +769,10 @@ export const pt: Messages = {
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
+    redirectUrisMissing:
+      'Este gênero de aplicativo precisa de pelo menos um URI de redirecionamento.',
+    redirectUrisUnused:
+      'Uma máquina não tem URI de redirecionamento. Deixe o campo vazio ou escolha outro gênero.',
   },
   done: {
     userDeactivated: (name: string) => `${name} foi desativado.`,

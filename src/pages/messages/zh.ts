@@ -26,6 +26,7 @@ export const zh: Messages = {
     save: '保存更改',
     cancel: '取消',
     line: (line, sentence) => `第 ${line} 行：${sentence}`,
+    kept: '我已复制',
   },
   facts: {
     clientId: '客户端 ID',
@@ -253,6 +254,29 @@ export const zh: Messages = {
     deleteAbout: '其所有令牌将立即失效。如果你重新注册此应用，用户需要重新授权。此操作无法撤销。',
     confirmName: (name) => `请输入应用名称以确认：${name}`,
     deleteSubmit: '删除应用',
+    kindLegend: '应用形式',
+    grants: '可用的授权方式',
+    endpoints: '端点',
+    endpointsAbout: '读取元数据的客户端可以从中获得其他地址。',
+    newTab: '在新标签页中打开。',
+    tryMachine: '为应用自身请求访问令牌：',
+    tryMachineSecret: '为应用自身请求访问令牌。请将 SECRET 替换为客户端密钥：',
+    refusals: '最近的拒绝',
+    refusalsAbout:
+      '过去七天内使用此应用的客户端 ID 且被拒绝的请求，最新的在前。任何知道客户端 ID 的人都可能造成一条记录。',
+    kinds: {
+      web: { name: 'Web 应用', about: '在你的服务器上运行并保管密钥。用户在浏览器中允许它。' },
+      spa: { name: '单页应用', about: '仅在浏览器中运行，因此没有密钥。使用 PKCE。' },
+      native: {
+        name: '原生应用',
+        about:
+          '在手机、电脑或命令行上运行，因此没有密钥。使用 PKCE，或在没有浏览器的设备上显示代码。',
+      },
+      machine: {
+        name: '机器',
+        about: '在你的服务器上为自身运行的程序，不涉及其他人。不需要重定向 URI。',
+      },
+    },
   },
   token: {
     newTitle: '创建个人令牌',
@@ -675,6 +699,8 @@ export const zh: Messages = {
     overlapInvalid: '请选择列出的时间之一。',
     other: '无法保存。请检查你输入的内容。',
     stale: '此页面打开时间过长。你输入的内容仍然保留，请重新发送。',
+    redirectUrisMissing: '这种形式的应用至少需要一个重定向 URI。',
+    redirectUrisUnused: '机器没有重定向 URI。请将此栏留空，或选择其他形式。',
   },
   done: {
     userDeactivated: (name: string) => `${name} 已停用。`,

@@ -1,3 +1,5 @@
+import type { ApplicationKind } from '../../model/application-kind.ts'
+import type { Refusal } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
@@ -9,6 +11,8 @@ export interface ClientFormValues {
   /** One URI per line. */
   readonly redirectUris: string
   readonly isConfidential: boolean
+  /** The chosen kind in the form of a new client; undefined if the form asks for the type instead. */
+  readonly kind?: ApplicationKind | undefined
   readonly defaultScopes: readonly string[]
   /** The scopes that a user may untick on the consent page. */
   readonly optionalScopes: readonly string[]
@@ -44,6 +48,8 @@ export interface ClientView {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly users: number
+  /** The grants that the client may use. */
+  readonly grantTypes: readonly string[]
   /** The time at which the secret was revoked because it leaked; null if the current secret did not leak. */
   readonly secretLeakedAt: number | null
   /** The expiry of the former secret; null if it is no longer valid. */
@@ -54,13 +60,19 @@ export interface ClientView {
   readonly scopes: readonly Scope[]
   /** The new secret if this page shows it, which happens once; otherwise null. */
   readonly clientSecret: string | null
-  /** A link and a command to try the client; null if it has no redirect URI or may not use the code flow. */
+  /** The addresses of the server, under their names in its metadata. */
+  readonly endpoints: readonly { readonly name: string; readonly url: string }[]
+  /** Programs to try the client; null if no short program can send its token request. */
   readonly tryIt: {
-    /** The URL that starts the authorization code flow. */
-    readonly href: string
-    /** A `curl` command that redeems the code, with the placeholders `CODE` and possibly `SECRET`. */
-    readonly curl: string
+    /** The URL that starts the authorization code flow; null if the client acts for itself. */
+    readonly href: string | null
+    /** Whether the programs contain the placeholder `SECRET`. */
+    readonly needsSecret: boolean
+    /** Programs that send the token request, with the placeholder `CODE` after the authorization code flow. */
+    readonly snippets: readonly { readonly name: string; readonly code: string }[]
   } | null
+  /** Why the latest requests of the client were refused, the latest first. */
+  readonly refusals: readonly Refusal[]
   readonly done: string | undefined
   readonly problem: FormProblem | undefined
 }

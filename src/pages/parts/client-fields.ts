@@ -4,6 +4,7 @@ import { type Html, html } from '../html.ts'
 import type { ClientFormValues } from '../models/client.ts'
 import type { FormProblem } from './forms.ts'
 import { described, hintOf, invalid, problemOf, textField } from './forms.ts'
+import { kindField } from './kind-field.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
 import { scopeChoices } from './scopes.ts'
 
@@ -20,6 +21,7 @@ export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<stri
   description: client.description,
   website: client.website,
   redirect_uris: client.redirectUris,
+  application_type: client.kindLegend,
   is_confidential: client.type,
   default_scopes: client.defaultScopes,
   optional_scopes: client.optionalScopes,
@@ -52,8 +54,9 @@ ${textField({
   attributes: html` type="url" dir="ltr" autocomplete="off"`,
   problem,
 })}
+${values.kind === undefined ? '' : kindField(values.kind, problem, frame)}
 ${redirectUrisField(values.redirectUris, problem, frame)}
-${typeField(values.isConfidential, problem, frame)}
+${values.kind === undefined ? typeField(values.isConfidential, problem, frame) : ''}
 ${scopes.length === 0 ? '' : scopeFields({ values, scopes, problem }, frame)}`
 }
 

@@ -5,7 +5,7 @@ import { countText, facts } from './facts.ts'
 import { formId, textField } from './forms.ts'
 import { caution } from './notices.ts'
 import { overlapField } from './overlap-field.ts'
-import { command, copyable } from './secret.ts'
+import { copyable } from './secret.ts'
 import { day, time } from './times.ts'
 
 /** Renders the credentials of the application. */
@@ -16,32 +16,24 @@ export const credentials = (view: ClientView, frame: Frame): Html => {
 <h2 id="credentials">${texts.credentials}</h2>
 ${clientSecret === null ? '' : html`<p><strong>${texts.secretOnce}</strong></p>`}
 ${facts([
-  [words.clientId, copyable('client-id', view.clientId, frame)],
+  [words.clientId, copyable('client-id', view.clientId, frame, words.clientId)],
   clientSecret !== null
-    ? [words.clientSecret, copyable('client-secret', clientSecret, frame)]
+    ? [words.clientSecret, copyable('client-secret', clientSecret, frame, words.clientSecret)]
     : view.isConfidential
       ? [words.clientSecret, html`<span class="wide">${texts.secretKept}</span>`]
       : undefined,
   [words.type, view.isConfidential ? words.confidential : words.public],
+  [
+    texts.grants,
+    html`<span class="ids">${view.grantTypes.map((type) => html`<code dir="ltr">${type}</code>`)}</span>`,
+  ],
   [words.users, countText(frame, view.users)],
   [words.created, day(frame, view.createdAt)],
 ])}
 ${leaked === null ? '' : caution(filled(texts.secretLeaked, time(frame, leaked)))}
 ${previous === null ? '' : caution(filled(texts.previousSecret, time(frame, previous)))}
+${clientSecret === null ? '' : html`<p class="actions"><a class="button quiet" href="${view.action}">${frame.texts.frame.kept}</a></p>`}
 </section>`
-}
-
-/** Renders a link and a command with which the owner can try the authorization code flow without writing code. */
-export const tryIt = ({ tryIt, isConfidential, clientSecret }: ClientView, frame: Frame): Html => {
-  if (!tryIt) return html``
-  const { client: texts } = frame.texts
-  return html`<details${clientSecret === null ? '' : html` open`}>
-<summary>${texts.tryIt}</summary>
-<p><a class="button quiet" href="${tryIt.href}">${texts.tryItStart}</a></p>
-<p>${texts.tryItAbout}</p>
-<p>${isConfidential ? texts.tryItCurlSecret : texts.tryItCurl}</p>
-${command('try-it', tryIt.curl, frame)}
-</details>`
 }
 
 /** Renders the form that creates a new secret. */

@@ -7,15 +7,16 @@ import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
 
 /** Renders the value of the token, which is shown only once. */
-export const freshValue = ({ fresh }: PersonalTokenView, frame: Frame): Html => {
+export const freshValue = ({ fresh, action }: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
   if (!fresh) return html``
   return html`<section class="card fresh" aria-labelledby="fresh">
 <h2 id="fresh">${texts.value}</h2>
 <p><strong>${texts.once}</strong></p>
-<p>${copyable('access-token', fresh.accessToken, frame)}</p>
+<p>${copyable('access-token', fresh.accessToken, frame, texts.value)}</p>
 <p>${texts.curl}</p>
-${command('curl', fresh.curl, frame)}
+${command('curl', fresh.curl, frame, 'curl')}
+<p class="actions"><a class="button quiet" href="${action}">${frame.texts.frame.kept}</a></p>
 </section>`
 }
 

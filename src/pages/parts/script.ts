@@ -22,14 +22,17 @@ for (const form of document.querySelectorAll('form[data-seconds]'))
   setTimeout(() => form.querySelector('button').remove(), form.dataset.seconds * 1000)
 
 const addCopyButton = (element) => {
-  const { copy, copied } = element.dataset
+  const { copy, copied, name } = element.dataset
   const button = document.createElement('button')
   const label = document.createElement('span')
   label.setAttribute('aria-live', 'polite')
   label.textContent = copy
   button.type = 'button'
   button.className = 'quiet copy'
-  button.append(label)
+  const about = document.createElement('span')
+  about.className = 'for-screen-readers'
+  about.textContent = ' ' + name
+  button.append(label, about)
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(element.textContent)
     label.textContent = copied
@@ -38,6 +41,14 @@ const addCopyButton = (element) => {
     }, 2000)
   })
   element.after(button)
+}
+
+// Screen readers announce a status that appears, and not one that the page contained from the beginning.
+for (const status of document.querySelectorAll('[role=status]')) {
+  const content = [...status.childNodes]
+  status.style.minHeight = status.offsetHeight + 'px'
+  status.replaceChildren()
+  setTimeout(() => status.replaceChildren(...content), 100)
 }
 
 document.querySelector('form[data-submit]')?.submit()

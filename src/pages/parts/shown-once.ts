@@ -29,7 +29,7 @@ export const shownOncePage: PageTemplate<ShownOnceView> = (
     html`<div class="card fresh">
 <h1>${done}</h1>
 <p role="status"><strong>${once}</strong></p>
-<p>${copyable('secret', secret, frame)}</p>
+<p>${copyable('secret', secret, frame, '')}</p>
 <p><a href="${next}">${applications}</a></p>
 </div>`,
     { narrow: true },

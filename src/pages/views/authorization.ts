@@ -17,6 +17,7 @@ export interface AuthorizationView {
     readonly clientId: string
     readonly name: string
     readonly website: string
+    readonly description: string
     readonly owner: string | null
     readonly isVerified: boolean
   }
@@ -43,6 +44,7 @@ export const authorizationPage: PageTemplate<AuthorizationView> = (view, frame) 
 <h1>${filled(texts.title, html`<bdi>${client.name}</bdi>`)}</h1>
 ${client.isVerified ? badge(words.verified, 'good') : ''}
 </div>
+${client.description === '' ? '' : html`<p class="about" dir="auto">${client.description}</p>`}
 <div class="card">
 ${
   scopes.length === 0

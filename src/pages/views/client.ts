@@ -3,7 +3,8 @@ import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { ClientView, NewClientView } from '../models/client.ts'
 import { clientFields, clientLabels } from '../parts/client-fields.ts'
-import { credentials, deleteForm, resetForm, tryIt } from '../parts/client-parts.ts'
+import { credentials, deleteForm, resetForm } from '../parts/client-parts.ts'
+import { endpoints, refusals, tryIt } from '../parts/developer-desk.ts'
 import { badge } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { back } from '../parts/navigation.ts'
@@ -37,7 +38,7 @@ export const clientPage: PageTemplate<ClientView> = (view, frame) => {
   return layout(
     frame,
     view.name,
-    html`${back(view.back, 'clients', frame)}
+    html`${view.clientSecret === null ? back(view.back, 'clients', frame) : ''}
 <div class="name">
 <h1><bdi>${view.name}</bdi></h1>
 ${view.isVerified ? badge(facts.verified, 'good') : ''}
@@ -48,6 +49,8 @@ ${formAlert(view.problem, { ...clientLabels(frame), confirm_name: texts.delete, 
 ${view.isDisabled ? caution(texts.disabledAbout) : ''}
 ${credentials(view, frame)}
 ${tryIt(view, frame)}
+${endpoints(view, frame)}
+${refusals(view, frame)}
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
 ${formId(frame)}

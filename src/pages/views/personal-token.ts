@@ -48,7 +48,7 @@ export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) 
   return layout(
     frame,
     view.name,
-    html`${back(view.back, 'tokens', frame)}
+    html`${view.fresh ? '' : back(view.back, 'tokens', frame)}
 <div class="name">
 <h1><bdi>${view.name}</bdi></h1>
 <code class="end" title="${words.endsWith(view.lastFour)}" dir="ltr">…${view.lastFour}</code>

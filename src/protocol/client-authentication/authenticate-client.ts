@@ -35,6 +35,9 @@ export const authenticateClient = async (
   server: ServerContext,
   alongside?: () => void,
 ): Promise<Client> => {
+  // Only the owner of the client reads this description. The response never says what was wrong.
+  const noteRefusal = (client: Client, description: string) =>
+    server.refusals.note(client, { error: 'invalid_client', description })
   const { method, credentials } = credentialsIn(http, params, server)
   const { clientId } = credentials
   const { address } = http
@@ -51,10 +54,14 @@ export const authenticateClient = async (
       limits.countFailure('wrongSecrets', address),
       client && limits.countFailure('wrongSecretsOfClient', address, clientId),
     ])
+    if (client && !isProven) noteRefusal(client, `The credentials for ${method.name} are wrong.`)
     const sentence = credentials.proof === undefined ? lacksCredential : wrongCredential
     throw refused(http, server, sentence)
   }
-  if (!isMethodOf(client, method)) throw refused(http, server)
+  if (!isMethodOf(client, method)) {
+    noteRefusal(client, `The client must use another method than ${method.name}.`)
+    throw refused(http, server)
+  }
   return client
 }
 

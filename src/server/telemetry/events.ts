@@ -51,6 +51,10 @@ export const events: Readonly<Record<string, LogEvent>> = {
       'The clock of this machine differs by more than 30 s from the clock of the database: `/health/ready` responds with 503, and this node does not sweep.',
   },
   'client.tampered': { levels: ['error'], sentence: tampered },
+  'client_refusals.lost': {
+    levels: ['warn'],
+    sentence: 'The last refusals of clients could not be written. No request is affected.',
+  },
   'consent.tampered': { levels: ['error'], sentence: tampered },
   'credential.leaked': {
     levels: ['warn'],

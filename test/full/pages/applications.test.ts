@@ -4,7 +4,6 @@ import { Program } from '../../support/processes.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
 import { startSite } from './client-site.ts'
 import { copied } from './copied.ts'
-import { allow } from './flow.ts'
 import { applications, beginSession, type Person, useSite } from './site.ts'
 import { usual, ways } from './ways.ts'
 
@@ -65,12 +64,18 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
       expect(await isAccepted(clientId, secret)).toBe(true)
       const details = page.getByText('Start the flow, as your application would')
       if (!(await details.isVisible())) await press(page.getByText('Try it', { exact: true }))
-      const curl = (await page.locator('#try-it').textContent()) ?? ''
+      const curl = (await page.locator('#try-it-curl').textContent()) ?? ''
+      expect(curl).toContain(`:${secret}`)
+      // The flow opens in a tab of its own, so the page with the secret stays open.
+      const opened = page.context().waitForEvent('page')
       await press(details)
-      await allow(ada)
-      await page.getByRole('heading', { name: 'Back at the client' }).waitFor()
-      const code = new URL(page.url()).searchParams.get('code') ?? ''
-      const line = curl.replace('CODE', code).replace('SECRET', secret)
+      const tab = await opened
+      await tab.getByRole('button', { name: 'Allow' }).click()
+      await tab.getByRole('heading', { name: 'Back at the client' }).waitFor()
+      const code = new URL(tab.url()).searchParams.get('code') ?? ''
+      await tab.close()
+      await page.locator('#client-secret').waitFor()
+      const line = curl.replace('CODE', code)
       await using command = new Program('sh', ['-c', `${line} -s`], { limit: 60_000 })
       await command.exited
       expect(JSON.parse(command.stdout)).toMatchObject({ token_type: 'Bearer' })
@@ -113,7 +118,7 @@ describe.skipIf(await lacks('chromium'))('my applications', () => {
     test('a user registers a public application', async () => {
       const ada = await site.person(way)
       await ada.open(`${applications}clients/new/`)
-      await ada.press(ada.page.getByRole('radio', { name: 'Public' }))
+      await ada.press(ada.page.getByRole('radio', { name: 'Native application' }))
       await register(ada, 'Notes on the phone', 'http://localhost/cb')
       await done(ada, 'The application is registered.')
       expect(await ada.page.locator('#client-secret').count()).toBe(0)

@@ -111,7 +111,9 @@ describe('no text of a page remains English', () => {
   const isData = (line: string): boolean =>
     [
       /^(?:Printer|Phone|Laptop|D[iі]ary|Prints what you wrote|The Notes|plain)$/,
-      /^[\w:]+$/,
+      /^[\w:-]+$/,
+      // The names of programming languages above programs.
+      /^(?:JavaScript|Python)$/,
       /^notes:read plain$/,
       /^\S+@\S+$/,
       // The ID of the request on an error page.
@@ -134,7 +136,10 @@ describe('no text of a page remains English', () => {
       const pages = [...(await linked(language)), ...(await afterForms(world, asking(language)))]
       const english = pages.flatMap(([name, { html }]) =>
         shownText(
-          html.replaceAll(/<p class="details" lang="en"[\s\S]*?<\/p>|<time[\s\S]*?<\/time>/g, ''),
+          html.replaceAll(
+            /<p class="details" lang="en"[\s\S]*?<\/p>|<time[\s\S]*?<\/time>|<pre[\s\S]*?<\/pre>/g,
+            '',
+          ),
         )
           .filter(
             (line) =>

@@ -483,7 +483,7 @@ describe('the page of a client', () => {
         c: '$(d)',
         state: 'try-it',
       })
-      const command = (page.copied('try-it') ?? '')
+      const command = (page.copied('try-it-curl') ?? '')
         .replace('CODE', target.searchParams.get('code') ?? '')
         .replace('SECRET', clientSecret)
       const { status, body } = await curl(command)
@@ -492,14 +492,14 @@ describe('the page of a client', () => {
   })
 
   test('omits “try it” if the client cannot use the authorization code flow', async () => {
-    for (const input of [{ redirectUris: [] }, { responseTypes: ['token'] }, { grantTypes: [] }]) {
+    for (const input of [{ grantTypes: [] }, { isConfidential: false, redirectUris: [] }]) {
       const { clientId } = await app.client(input)
-      expect((await person.get(at.client(clientId))).copied('try-it')).toBeUndefined()
+      expect((await person.get(at.client(clientId))).copied('try-it-curl')).toBeUndefined()
     }
     const { clientId } = await app.client()
     await app.server.clients.mark(clientId, { isDisabled: true })
     const page = await person.get(at.client(clientId))
-    expect(page.copied('try-it')).toBeUndefined()
+    expect(page.copied('try-it-curl')).toBeUndefined()
     expect(page.text).toContain(en.client.disabledAbout)
   })
 

@@ -57,7 +57,11 @@ test('each form of the settings pages has exactly the controls that its schema d
     if (!schema) continue
     const name = schema.$ref?.split('/').at(-1) ?? ''
     const { properties = {} } = components.schemas[name] ?? schema
-    const described = Object.keys(properties).filter((field) => !common.includes(field))
+    // Scripts may set the type of a new client. The form asks for the kind of the application instead.
+    const onlyForScripts = 'application_type' in properties ? ['is_confidential'] : []
+    const described = Object.keys(properties).filter(
+      (field) => ![...common, ...onlyForScripts].includes(field),
+    )
     // A path such as `/tokens/new/` also matches the template `/tokens/{id}/`, so prefer the exact path.
     const template = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
     const isAction = (target: string) =>

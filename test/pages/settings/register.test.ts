@@ -167,7 +167,7 @@ describe('a valid registration form', () => {
     expect(page.copied('client-id')).toMatch(/^[A-Za-z0-9]{40}$/)
     expect(page.fact(en.facts.users)).toBe('0')
     expect(page.fact(en.facts.type)).toBe(en.facts.confidential)
-    expect(page.copied('try-it')).toContain(page.copied('client-id'))
+    expect(page.copied('try-it-curl')).toContain(page.copied('client-id'))
   })
 
   test('adds the client to the list of its owner, and to no other list', async () => {
@@ -186,7 +186,8 @@ describe('the page of a new client', () => {
     const page = await person.follow(sent)
     const secret = secretOn(page) ?? ''
     expect(secret).toMatch(/^[A-Za-z0-9]{60}$/)
-    expect(page.html.split(secret)).toHaveLength(2)
+    // The page contains the secret once, and once in each of the three programs.
+    expect(page.html.split(secret)).toHaveLength(5)
     expect(page.text).toContain(en.client.secretOnce)
     const { status } = await tokenRequest(
       app.issuer,

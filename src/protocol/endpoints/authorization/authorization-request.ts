@@ -78,10 +78,13 @@ export const proveRedirect = async (
       ? onlyOne(server.settings.requireRedirectUri ? [] : client.redirectUris)
       : matchRedirectUri(client.redirectUris, given, { anyLoopbackPort: !client.isConfidential })
   if (redirectUri === undefined) {
-    throw new OAuthError(
-      'invalid_request',
-      'redirect_uri is missing, or not registered for this client.',
-    )
+    const description = 'redirect_uri is missing, or not registered for this client.'
+    server.refusals.note(client, {
+      error: 'invalid_request',
+      description,
+      ...(given !== undefined && { redirectUri: given }),
+    })
+    throw new OAuthError('invalid_request', description)
   }
   return {
     client,

@@ -115,6 +115,7 @@ const authorize = async (
       if (!isFinal) return toLogin(text, server)
       if (!isTrusted(proven.client)) return toErrorView(error, text, server.ui, known.code)
     }
+    noteRefusal(known, proven.client, server)
     const state = isTooLong(proven.state) ? undefined : proven.state
     return await errorResponse(http, known, { ...proven, state }, server)
   }
@@ -127,6 +128,17 @@ const requiredLogin: NonNullable<Extension['requiredLogin']> = async (request, a
     if (required !== undefined) return required
   }
   return undefined
+}
+
+// These errors are usual answers to `prompt=none`.
+const usualErrors: readonly string[] = ['login_required', 'consent_required']
+
+const noteRefusal = (
+  { code, message }: OAuthError,
+  client: Client,
+  { refusals }: ServerContext,
+): void => {
+  if (!usualErrors.includes(code)) refusals.note(client, { error: code, description: message })
 }
 
 // A client that registered itself is not trusted until an administrator verifies it.

@@ -37,6 +37,7 @@ export const authorizationPage = settingsPage({
         clientId: client.clientId,
         name: client.name,
         website: client.website,
+        description: client.description,
         owner: client.maker ?? null,
         isVerified: client.isVerified || client.isInternal,
       },

@@ -1,9 +1,11 @@
+import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
 import type { ClientInput } from '../../../records/clients/client-input.ts'
+import { checkKind, kindIn } from './application-kind.ts'
 import { flagIn, listIn, textIn } from './form.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
@@ -14,6 +16,7 @@ export const emptyClient: ClientFormValues = {
   website: '',
   redirectUris: '',
   isConfidential: true,
+  kind: 'web',
   defaultScopes: [],
   optionalScopes: [],
 }
@@ -35,6 +38,7 @@ export const typedClient = (params: Parameters): ClientFormValues => ({
   website: first(params, 'website'),
   redirectUris: params.repeated('redirect_uris').join('\n'),
   isConfidential: first(params, 'is_confidential') !== 'false',
+  kind: kindIn(params),
   defaultScopes: listIn(params, 'default_scopes'),
   optionalScopes: listIn(params, 'optional_scopes'),
 })
@@ -63,8 +67,11 @@ export const clientFields = (
     return [...chosen, ...kept.filter((scope) => server.scopes.get(scope)?.isInternal)]
   }
   const redirectUris = params.repeated('redirect_uris')
-  const isConfidential =
-    asJson && before && params.repeated('is_confidential').length === 0
+  const kind = before ? undefined : kindIn(params)
+  if (!before) checkKind(params)
+  const isConfidential = kind
+    ? rulesOfKind[kind].isConfidential
+    : asJson && before && params.repeated('is_confidential').length === 0
       ? before.isConfidential
       : flagIn(params, 'is_confidential', true)
   return defined({
@@ -73,6 +80,8 @@ export const clientFields = (
     website: textIn(params, 'website'),
     redirectUris: redirectUris.length === 0 ? undefined : redirectUris.join('\n'),
     isConfidential,
+    grantTypes: kind && rulesOfKind[kind].grantTypes,
+    responseTypes: kind && rulesOfKind[kind].responseTypes,
     defaultScopes: scopes('default_scopes', before?.defaultScopes),
     optionalScopes: scopes('optional_scopes', before?.optionalScopes),
   })

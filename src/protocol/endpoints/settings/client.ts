@@ -7,11 +7,11 @@ import { clientChange } from '../../openapi/schemas/clients.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
+import { endpointsOf, tryIt } from './developer-desk.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { tryIt } from './try-it.ts'
 import { clientToWire } from './wire.ts'
 
 /**
@@ -55,7 +55,10 @@ export const showClient = async (
     values: refused && isEdit ? typedClient(refused.params) : valuesOf(client),
     scopes: server.scopes.choices(),
     clientSecret: notice.secret ?? null,
-    tryIt: tryIt(client, server),
+    endpoints: endpointsOf(server),
+    tryIt: tryIt(client, server, notice.secret ?? null),
+    grantTypes: client.allowedGrantTypes,
+    refusals: await server.refusals.list(client.clientId),
     done: notice.done,
     problem: refused?.problem,
   }

@@ -11,7 +11,7 @@ import { overlaps } from './overlaps.ts'
 import { chosenExpiry, chosenScopes, expiryChoices } from './personal-token-form.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
-import { inShell } from './try-it.ts'
+import { inShell } from './snippets.ts'
 import { personalTokenToWire } from './wire.ts'
 
 /** Returns the personal token in the path if it belongs to the user. @throws OAuthError 404 */

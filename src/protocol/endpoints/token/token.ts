@@ -87,10 +87,20 @@ const issuedFor = async (
   try {
     return await redeemed({ client, params, http: request, now: server.clock(), found }, server)
   } catch (error) {
+    noteRefusal(error, client, server)
     if (error instanceof OAuthError && error.code === 'invalid_grant')
       await server.limits.countFailure('wrongGrants', request.address, client.clientId)
     throw error
   }
+}
+
+// These errors tell a device to go on polling (RFC 8628 §3.5).
+const pollingErrors: readonly string[] = ['authorization_pending', 'slow_down']
+
+const noteRefusal = (error: unknown, client: Client, { refusals }: ServerContext): void => {
+  if (!(error instanceof OAuthError) || error.status >= 500) return
+  const { code, message } = error
+  if (!pollingErrors.includes(code)) refusals.note(client, { error: code, description: message })
 }
 
 const requestedGrant = (params: Parameters, server: PlugIns): Grant => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { applicationKinds } from '../../../model/application-kind.ts'
 import { maxOverlap } from '../../../model/overlap.ts'
 import { formFlag, formList, formName, formText, seconds } from '../form-fields.ts'
 import { count, flag, text, time } from '../shape.ts'
@@ -50,7 +51,15 @@ const fields = {
   optional_scopes: formList.optional(),
 }
 
-export const newClient = z.looseObject(fields)
+export const newClient = z.looseObject({
+  ...fields,
+  application_type: z
+    .enum(applicationKinds)
+    .optional()
+    .describe(
+      'Sets the type and the grants of the client, unless `is_confidential` sets the type.',
+    ),
+})
 
 export const clientChange = z
   .looseObject({

@@ -7,6 +7,7 @@ export const initial = (reference: UserReference): Migration => {
     users,
     types: { id, userKey },
   } = reference
+  const flag = id === 'integer' ? 'integer' : 'smallint'
   // No foreign key refers to a client or a built-in user. Otherwise, a deletion would cascade to any number of rows in
   // one statement.
   const ofUser = (column: ColumnDefinitionBuilder): ColumnDefinitionBuilder => {
@@ -102,6 +103,7 @@ export const initial = (reference: UserReference): Migration => {
 
       await db.schema
         .createTable('oauth2server_token')
+        // PostgreSQL pads a number that follows a text, so the numbers come first.
         .addColumn('id', id, autoIncrement(id))
         .addColumn('client_key', 'bigint', (c) => c.notNull())
         .addColumn('user_id', userKey, (c) => ofUser(c))
@@ -112,21 +114,21 @@ export const initial = (reference: UserReference): Migration => {
           c.references('oauth2server_token.id').onDelete('cascade'),
         )
         .addColumn('successor_id', 'bigint')
+        .addColumn('expires', 'bigint')
+        .addColumn('refresh_expires', 'bigint')
+        .addColumn('ends_at', 'bigint')
+        .addColumn('created_at', 'bigint', (c) => c.notNull())
+        .addColumn('last_used_at', 'bigint')
+        .addColumn('is_personal', flag, (c) => c.notNull())
+        .addColumn('is_internal', flag, (c) => c.notNull())
         .addColumn('token_type', 'text', (c) => c.notNull())
         .addColumn('access_token', 'text', (c) => c.notNull())
         .addColumn('access_token_digest', 'text', (c) => c.notNull().unique())
         .addColumn('refresh_token', 'text')
         .addColumn('refresh_token_digest', 'text')
-        .addColumn('expires', 'bigint')
-        .addColumn('refresh_expires', 'bigint')
-        .addColumn('ends_at', 'bigint')
         .addColumn('scopes', 'text', (c) => c.notNull())
         .addColumn('resources', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('key_thumbprint', 'text')
-        .addColumn('is_personal', 'integer', (c) => c.notNull())
-        .addColumn('is_internal', 'integer', (c) => c.notNull())
-        .addColumn('created_at', 'bigint', (c) => c.notNull())
-        .addColumn('last_used_at', 'bigint')
         .addColumn('last_used_address', 'text')
         .addColumn('used_scopes', 'text', (c) => c.notNull().defaultTo(''))
         .execute()

@@ -1,0 +1,52 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import type { ClientView } from '../models/client.ts'
+import { facts } from './facts.ts'
+import { command, copyable } from './secret.ts'
+import { time } from './times.ts'
+
+/** Renders the addresses of the server that the application needs, under their names in the metadata. */
+export const endpoints = (view: ClientView, frame: Frame): Html => {
+  const { client: texts } = frame.texts
+  return html`<details>
+<summary>${texts.endpoints}</summary>
+<p class="hint">${texts.endpointsAbout}</p>
+${facts(view.endpoints.map(({ name, url }) => [name, copyable(`endpoint-${name}`, url, frame, name)]))}
+</details>`
+}
+
+/** Renders a link that starts the flow, and programs that send the token request. */
+export const tryIt = ({ tryIt, clientSecret }: ClientView, frame: Frame): Html => {
+  if (!tryIt) return html``
+  const { client: texts } = frame.texts
+  const { href, needsSecret, snippets } = tryIt
+  const start = html`<p><a class="button quiet" href="${href}" target="_blank" rel="noopener">${texts.tryItStart}</a> <small>${texts.newTab}</small></p>
+<p>${texts.tryItAbout}</p>
+<p>${needsSecret ? texts.tryItCurlSecret : texts.tryItCurl}</p>`
+  const machine = html`<p>${needsSecret ? texts.tryMachineSecret : texts.tryMachine}</p>`
+  return html`<details${clientSecret === null ? '' : html` open`}>
+<summary>${texts.tryIt}</summary>
+${href === null ? machine : start}
+${snippets.map(
+  ({ name, code }) => html`<h3>${name}</h3>
+${command(`try-it-${name}`, code, frame, name)}`,
+)}
+</details>`
+}
+
+/** Renders why the latest requests of the application were refused; nothing if none was refused. */
+export const refusals = (view: ClientView, frame: Frame): Html => {
+  if (view.refusals.length === 0) return html``
+  const { client: texts } = frame.texts
+  return html`<details>
+<summary>${texts.refusals}</summary>
+<p class="hint">${texts.refusalsAbout}</p>
+<ul class="refusals">
+${view.refusals.map(
+  ({ at, error, description, redirectUri }) => html`<li>${time(frame, at)}
+<code dir="ltr">${error}</code> <span lang="en" dir="ltr">${description}</span>
+${redirectUri === undefined ? '' : html`<code dir="ltr">${redirectUri}</code>`}</li>`,
+)}
+</ul>
+</details>`
+}
