@@ -71,6 +71,18 @@ const programVariables = [
     'Redis for codes and other short-lived values.',
   ],
   [
+    'OAUTH2SERVER_RESOURCES',
+    'URLs, separated by commas, or a JSON array of objects with `resource`, `name`, `scopes`, `introspectionClients` and `documentation`',
+    'none',
+    'The resources that tokens can be restricted to. An application that embeds the server passes the option `resources` instead.',
+  ],
+  [
+    'OAUTH2SERVER_INTROSPECTION_CLIENTS',
+    'client IDs, separated by commas',
+    'none',
+    'The clients of resource servers, which may introspect the tokens of all resources.',
+  ],
+  [
     'SECRET_KEY',
     'a text of at least 32 bytes',
     'generated once and stored in the file `secret-key` in the data folder; for a database in memory, generated at each start; required with PostgreSQL, because all nodes need the same key',

@@ -21,6 +21,7 @@ interface CreateOptions {
   readonly grantType?: readonly string[]
   readonly responseType?: readonly string[]
   readonly authMethod?: string
+  readonly defaultResource?: string
   readonly jwks?: string
   readonly jwksUri?: string
 }
@@ -82,6 +83,12 @@ export const addClients = (program: Command): void => {
     )
     .addOption(
       single(
+        '--default-resource <url>',
+        'The resource of its tokens if the client requests none. (default: the setting defaultResource)',
+      ),
+    )
+    .addOption(
+      single(
         '--jwks <file>',
         'A file with the public keys for private_key_jwt as a JSON Web Key Set.',
       ),
@@ -108,6 +115,20 @@ Example:
   $ svc-oauth2server clients list --user me@example.org`,
     )
     .action(list)
+
+  clients
+    .command('set-default-resource')
+    .description(
+      'Sets the resource of the tokens of a client that requests none, for instance of a client that registered itself. Without --resource, the setting defaultResource applies again.',
+    )
+    .addOption(clientId())
+    .addOption(single('--resource <url>', 'A resource of the server.'))
+    .addHelpText(
+      'after',
+      `${example('set-default-resource')} \\
+      --resource https://api.example.org/mcp`,
+    )
+    .action(setDefaultResource)
 
   clients
     .command('reset-secret')
@@ -202,9 +223,18 @@ const inputOf = (options: CreateOptions): ClientInput => ({
   // The records reject unknown methods.
   tokenEndpointAuthMethod: (options.authMethod ?? null) as ClientInput['tokenEndpointAuthMethod'] &
     string,
+  defaultResource: options.defaultResource ?? null,
   jwks: options.jwks === undefined ? null : keysIn(options.jwks),
   jwksUri: options.jwksUri ?? null,
 })
+
+const setDefaultResource = (
+  { clientId: id, resource = null }: ClientOption & { readonly resource?: string | null },
+  command: Command,
+): Promise<void> =>
+  withServer(command, async ({ clients }) => {
+    await clients.update(id, { defaultResource: resource })
+  })
 
 const resetSecret = (options: ClientOption, command: Command): Promise<void> =>
   withServer(command, async ({ clients }) => {

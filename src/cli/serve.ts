@@ -1,9 +1,17 @@
 import type { Command } from 'commander'
 import { respond } from '../adapters/node-http.ts'
-import { createAuthorizationServer } from '../index.ts'
+import { type AuthorizationServerOptions, createAuthorizationServer } from '../index.ts'
+import type { ProtectedResource } from '../model/protected-resource.ts'
 import { homeEndpoint } from '../protocol/endpoints/operations/home.ts'
-import { addressFrom, closeOnSignal, listen } from '../server/environment/environment.ts'
+import {
+  addressFrom,
+  closeOnSignal,
+  listen,
+  withIntrospectionClients,
+} from '../server/environment/environment.ts'
 import { configurationOf } from './configuration.ts'
+import { UsageError } from './errors.ts'
+import { repeated } from './options.ts'
 import { say } from './output.ts'
 
 /** `serve`: runs a standalone authorization server. */
@@ -14,6 +22,18 @@ export const addServe = (program: Command): void => {
     .description(
       'Runs a standalone authorization server until SIGINT or SIGTERM. An application that embeds the server does not need it.',
     )
+    .addOption(
+      repeated(
+        '--resource <url>',
+        'A part of the application, or another server, that tokens can be restricted to.',
+      ),
+    )
+    .addOption(
+      repeated(
+        '--introspection-client <id>',
+        'The client of a resource server, which may introspect the tokens of all resources.',
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -23,14 +43,24 @@ Example:
     .action(serve)
 }
 
-const serve = async (_options: unknown, command: Command): Promise<void> => {
+interface ServeOptions {
+  readonly resource?: readonly string[]
+  readonly introspectionClient?: readonly string[]
+}
+
+const serve = async (options: ServeOptions, command: Command): Promise<void> => {
   const { host, port } = addressFrom(process.env)
   const configuration = await configurationOf(command)
+  if ('server' in configuration && (options.resource || options.introspectionClient))
+    throw new UsageError(
+      'the configuration creates the server itself, so it also sets the resources',
+    )
   const server =
     'server' in configuration
       ? configuration.server
       : await createAuthorizationServer({
           ...configuration.options,
+          resources: resourcesOf(configuration.options, options),
           extensions: [
             ...(configuration.options.extensions ?? []),
             { name: 'home', endpoints: [homeEndpoint] },
@@ -44,4 +74,13 @@ const serve = async (_options: unknown, command: Command): Promise<void> => {
     throw error
   }
   say(`The authorization server of ${server.issuer} listens on ${host}, port ${port}.`)
+}
+
+/** Returns the configured resources with those of the command line. */
+const resourcesOf = (
+  { resources = [], issuer }: AuthorizationServerOptions,
+  { resource = [], introspectionClient = [] }: ServeOptions,
+): readonly ProtectedResource[] => {
+  const all = [...resources, ...resource.map((identifier) => ({ resource: identifier }))]
+  return withIntrospectionClients(all, introspectionClient, issuer)
 }

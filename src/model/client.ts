@@ -1,5 +1,6 @@
 import { constantTimeEqual, type Digest, digestOf } from '../crypto/digest.ts'
 import { frozen } from './frozen.ts'
+import type { ProtectedResource } from './protected-resource.ts'
 import { ScopeDoesNotExists, type ScopeRegistry } from './scope.ts'
 import type { User, UserId } from './user.ts'
 
@@ -48,6 +49,8 @@ export interface ClientFields {
   readonly grantTypes: readonly string[] | null
   readonly responseTypes: readonly string[] | null
   readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null
+  /** The resource of the client's tokens if the client requests none; null: the setting `defaultResource`. */
+  readonly defaultResource: string | null
   /** Whether an administrator has confirmed the identity of the client's operator. */
   readonly isVerified: boolean
   /** Whether an administrator has disabled the client. The server refuses a disabled client and its tokens. */
@@ -75,6 +78,7 @@ export interface ClientContext {
   /** Every grant type that the server implements, including disabled grant types. */
   readonly knownGrantTypes: readonly string[]
   readonly defaultScopes: readonly string[]
+  readonly resources: readonly ProtectedResource[]
   /** Returns the number of users who authorized the client, counted up to `max`. */
   countUsers(clientId: string, max: number): Promise<number>
 }

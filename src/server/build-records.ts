@@ -114,7 +114,7 @@ const watched = (users: UserCallbacks, log: LogSink): UserCallbacks => {
 
 /** Returns the scopes, grant types and response types that clients may be registered for. */
 const clientContextOf = (
-  { settings, scopes }: Prepared,
+  { settings, scopes, resources }: Prepared,
   { grants, knownGrants }: SelectedPlugIns,
 ): Omit<ClientContext, 'countUsers'> => ({
   scopes,
@@ -122,4 +122,5 @@ const clientContextOf = (
   allowedResponseTypes: settings.allowedResponseTypes,
   knownGrantTypes: knownGrants.map(({ type }) => type),
   defaultScopes: settings.defaultScopes,
+  resources,
 })

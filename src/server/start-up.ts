@@ -104,6 +104,8 @@ export const checkedOptions = async (
   }
   const resources =
     scopes && attempt(() => checkedResources(options.resources ?? [], scopes, issuer))
+  if (settings && issuer && resources)
+    problems.push(...defaultResourceProblems(settings, [{ resource: issuer }, ...resources]))
   if (problems.length > 0 || !settings || !issuer || !secrets || !scopes || !resources)
     throw new InvalidSettings(problems)
 
@@ -132,6 +134,19 @@ const checkedResources = (
     problems.push('resources: two have the same identifier.')
   if (problems.length > 0) throw new InvalidSettings(problems)
   return resources
+}
+
+const defaultResourceProblems = (
+  { defaultResource, resourceIndicators }: Settings,
+  known: readonly ProtectedResource[],
+): readonly string[] => {
+  if (defaultResource === null) return []
+  if (!resourceIndicators)
+    return ['defaultResource (OAUTH2SERVER_DEFAULT_RESOURCE) needs resourceIndicators.']
+  if (resourceNamed(known, defaultResource)) return []
+  return [
+    `defaultResource (OAUTH2SERVER_DEFAULT_RESOURCE) must be one of ${known.map(({ resource }) => resource).join(', ')}; given was ${JSON.stringify(defaultResource)}.`,
+  ]
 }
 
 const identifierProblems = (resource: string, issuer: string | undefined): readonly string[] => {

@@ -32,7 +32,11 @@ export const settingsFrom = (env: Readonly<Record<string, string | undefined>>):
 }
 
 /** Variables of this package that are not settings, although their names begin like the names of settings. */
-const otherVariables = ['OAUTH2_CACHE_REDIS_URL']
+const otherVariables = [
+  'OAUTH2_CACHE_REDIS_URL',
+  'OAUTH2SERVER_RESOURCES',
+  'OAUTH2SERVER_INTROSPECTION_CLIENTS',
+]
 
 // Other programs use variables such as OAUTH2_PROXY_CLIENT_ID, so only OAUTH2SERVER_ marks a variable as a setting.
 // A variable with another prefix is an error only if its name is similar to a known variable with that prefix.

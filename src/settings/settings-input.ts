@@ -159,6 +159,13 @@ export interface SettingsInput {
    */
   readonly resourceIndicators?: SettingValues['resourceIndicators']
   /**
+   * The resource to which tokens are restricted if their client requests no resource. Without it,
+   * such tokens are valid for the whole application.
+   *
+   * Default: `null`. The variable `OAUTH2SERVER_DEFAULT_RESOURCE` accepts the URL of a resource.
+   */
+  readonly defaultResource?: SettingValues['defaultResource']
+  /**
    * Whether clients can, or must, push authorization requests (RFC 9126).
    *
    * Default: `"on"`. The variable `OAUTH2SERVER_PUSHED_AUTHORIZATION_REQUESTS` accepts one of

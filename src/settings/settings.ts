@@ -153,6 +153,13 @@ export const settings = {
     true,
     'Whether clients can request tokens that are restricted to some of the resources (RFC 8707).',
   ),
+  defaultResource: {
+    schema: z.string().nullable().default(null),
+    fromText: textOrNull,
+    accepts: 'the URL of a resource',
+    sentence:
+      'The resource to which tokens are restricted if their client requests no resource. Without it, such tokens are valid for the whole application.',
+  },
   pushedAuthorizationRequests: choice(
     ['off', 'on', 'required'],
     'on',

@@ -35,6 +35,29 @@ const withUser = async (): Promise<ClientPlace> => {
 
 const minimal = ['--name', 'N', '--user', email]
 
+test('clients set-default-resource sets and removes the default resource of a client [T1427]', async () => {
+  await using place = await withUser()
+  const { client } = await place.client()
+  const mcp = 'https://mcp.example.org/mcp'
+  const env = { OAUTH2SERVER_RESOURCES: mcp }
+  const set = (...options: readonly string[]) =>
+    place.runWith(
+      { env },
+      'clients',
+      'set-default-resource',
+      '--client-id',
+      client.clientId,
+      ...options,
+    )
+  const stored = async () => (await place.server.clients.find(client.clientId))?.defaultResource
+  expect(await set('--resource', mcp)).toEqual(silent)
+  expect(await stored()).toBe(mcp)
+  expect((await set('--resource', 'https://other.example')).code).toBe(1)
+  expect(await stored()).toBe(mcp)
+  expect(await set()).toEqual(silent)
+  expect(await stored()).toBeNull()
+})
+
 describe('clients create', () => {
   test('reads public keys from a file, and neither creates nor prints a secret', async () => {
     await using place = await withUser()

@@ -55,6 +55,73 @@ test('serve runs the authorization server without an application, with a start p
   expect(program.stdout).toBe('')
 })
 
+test.each([
+  ['variables', 'variables'],
+  ['options', 'options'],
+  ['a description in JSON', 'json'],
+])('serve lets an external resource server introspect tokens, by %s [T1422]', async (_what, by) => {
+  await using place = await workplace()
+  const server = await place.open()
+  const user = await server.users.create({ email: 'me@example.org', password: null })
+  const newClient = async (name: string) => {
+    const { client, clientSecret } = await server.clients.create({ name, userId: user.id })
+    return { id: client.clientId, basic: `Basic ${btoa(`${client.clientId}:${clientSecret}`)}` }
+  }
+  const [api, app, stranger] = [
+    await newClient('API'),
+    await newClient('App'),
+    await newClient('Other'),
+  ]
+  await server.close()
+  const port = await freePort()
+  const issuer = `http://localhost:${port}`
+  const files = 'https://files.example.org'
+  const described = [{ resource: files, name: 'Files', introspectionClients: [api.id] }]
+  const env = {
+    variables: { OAUTH2SERVER_RESOURCES: files, OAUTH2SERVER_INTROSPECTION_CLIENTS: api.id },
+    json: { OAUTH2SERVER_RESOURCES: JSON.stringify(described) },
+    options: {},
+  }[by]
+  const options = by === 'options' ? ['--resource', files, '--introspection-client', api.id] : []
+  await using program = runNode([mainProgram, 'serve', ...options], {
+    cwd: place.folder,
+    env: { ...environmentOf(place.database), PORT: String(port), ...env },
+  })
+  await program.says(/listens/, { on: 'stderr' })
+  const post = async (path: string, fields: Record<string, string>, authorization: string) => {
+    const body = new URLSearchParams(fields)
+    const response = await fetch(`${issuer}${path}`, {
+      method: 'POST',
+      body,
+      headers: { authorization },
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  const machine = { grant_type: 'client_credentials' }
+  const issued = await post('/oauth/token', { ...machine, resource: files }, app.basic)
+  const token = String(issued.access_token)
+  const found = await post('/oauth/introspect', { token }, api.basic)
+  expect(found).toMatchObject({ active: true, aud: files, client_id: app.id })
+  expect(await post('/oauth/introspect', { token }, stranger.basic)).toEqual({ active: false })
+  const whole = String((await post('/oauth/token', machine, app.basic)).access_token)
+  const ofWhole = await post('/oauth/introspect', { token: whole }, api.basic)
+  expect(ofWhole).toMatchObject({ active: true, aud: issuer })
+})
+
+test.each([
+  'not a url',
+  '[{"resource":1}]',
+  '[{"resource":"https://a.example","more":1}]',
+  '[',
+  'http://a.example',
+])('serve refuses the resources %j [T1423]', async (resources) => {
+  await using place = await workplace()
+  const env = { OAUTH2SERVER_RESOURCES: resources, OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }
+  const { code, stderr } = await place.runWith({ env }, 'serve')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/OAUTH2SERVER_RESOURCES accepts|resources: .*https URL/)
+})
+
 test('serve reports a port in use in one line', async () => {
   await using place = await workplace()
   const other = createServer()

@@ -33,6 +33,7 @@ const clientOf = (fields: Partial<ClientFields>, scopes: ScopeRegistry): Client 
     allowedResponseTypes: [],
     knownGrantTypes: [],
     defaultScopes: [],
+    resources: [],
     countUsers: async () => 0,
   })
 

@@ -42,6 +42,7 @@ describe('client', () => {
         allowedScopes: null,
         grantTypes: null,
         responseTypes: null,
+        defaultResource: null,
         tokenEndpointAuthMethod: null,
         optionalScopes: [],
         previousClientSecret: null,

@@ -310,3 +310,80 @@ describe('RFC 8707 §2 the audience of a token', () => {
     await expect(issue(parent, [])).rejects.toMatchObject({ code: 'invalid_target' })
   })
 })
+
+describe('the default resource, for clients that request no resource', () => {
+  const aud = async (of: TestServer, token: string): Promise<unknown> => {
+    const found = await of.server.tokens.find({ accessToken: token })
+    return found?.token.resources
+  }
+
+  test('is the setting, the client of the administrator, or the whole application [T1424]', async () => {
+    await using place = await startServer({
+      resources: [{ resource: notes }, { resource: mail }],
+      defaultResource: notes,
+      allowedGrantTypes: ['authorization_code', 'client_credentials', 'refresh_token', 'password'],
+      allowedResponseTypes: ['code', 'token'],
+    })
+    const client = await TestClient.register(place, new UserAgent(), {
+      defaultScopes: ['notes:read'],
+    })
+    const issuedFor = async (given: Record<string, string>, resources: readonly string[] = []) => {
+      const { status, body } = await token(given, resources, client)
+      expect(status).toBe(200)
+      return aud(place, body.access_token)
+    }
+    const machine = { grant_type: 'client_credentials' }
+    const password = {
+      grant_type: 'password',
+      username: place.user.email,
+      password: place.password,
+    }
+    expect(await issuedFor(machine)).toEqual([notes])
+    expect(await issuedFor(machine, [mail])).toEqual([mail])
+    expect(await issuedFor(password)).toEqual([notes])
+    const tokens = await client.tokens()
+    expect(await aud(place, tokens.access_token)).toEqual([notes])
+    const refreshed = await client.refresh(tokens.refresh_token)
+    expect(await aud(place, refreshed.body.access_token)).toEqual([notes])
+    const again = await client.refresh(tokens.refresh_token)
+    expect(again.body.access_token).toBe(refreshed.body.access_token)
+    const implicit = await client.ask({ response_type: 'token' })
+    const { access_token = '' } = responseTo(client, implicit, 'fragment')
+    expect(await aud(place, access_token)).toEqual([notes])
+
+    await place.server.clients.update(client.clientId, { defaultResource: `${mail}/` })
+    expect(await issuedFor(machine)).toEqual([mail])
+    expect(await issuedFor(machine, [notes])).toEqual([notes])
+    await place.server.clients.update(client.clientId, { defaultResource: place.issuer })
+    expect(await issuedFor(machine)).toEqual([place.issuer])
+    await place.server.clients.update(client.clientId, { defaultResource: null })
+    expect(await issuedFor(machine)).toEqual([notes])
+    await expect(
+      place.server.clients.update(client.clientId, { defaultResource: 'https://other.example' }),
+    ).rejects.toMatchObject({ field: 'default_resource' })
+  })
+
+  test('does not widen a token if the resource of the client was removed [T1425]', async () => {
+    await using place = await startServer({ resources: [{ resource: notes }] })
+    const client = await TestClient.register(place, new UserAgent(), {
+      defaultScopes: ['notes:read'],
+      defaultResource: notes,
+    })
+    await using later = await startServer({ beside: place })
+    const moved = new TestClient(later, client.agent, client, 'basic')
+    const machine = { grant_type: 'client_credentials' }
+    expect((await client.token(machine)).status).toBe(200)
+    expect(refusal(await moved.token(machine))).toBe('400 invalid_target')
+    const { status, body } = await token(machine, [later.issuer], moved)
+    expect([status, await aud(later, body.access_token)]).toEqual([200, [later.issuer]])
+  })
+
+  test.each([
+    [{ defaultResource: 'https://other.example' }, /defaultResource .* must be one of/],
+    [{ defaultResource: notes, resourceIndicators: false }, /needs resourceIndicators/],
+  ])('start-up refuses %j [T1426]', async (options, sentence) => {
+    await expect(startServer({ resources: [{ resource: notes }], ...options })).rejects.toThrow(
+      sentence,
+    )
+  })
+})

@@ -114,6 +114,7 @@ const authorizations = async (store: Store): Promise<void> => {
   const clientId = await aClient(store)
   const id = await anAuthorization(store, { clientId, userId })
   await of.insertOnce(authorizationRow({ clientId, codeDigest: digest('authorization_code') }))
+  await of.extend(id, now)
   await of.find(id)
   await of.findByCode(digest('authorization_code'))
   await of.beyond(userId, clientId, 5)

@@ -54,6 +54,7 @@ export const clientRow = ({
     grantTypes: null,
     responseTypes: null,
     tokenEndpointAuthMethod: null,
+    defaultResource: null,
     optionalScopes: [],
     previousClientSecret: null,
     previousClientSecretExpires: null,

@@ -1,4 +1,4 @@
-import type { Identity } from '../server-context.ts'
+import type { Configuration, Identity } from '../server-context.ts'
 // RFC 8707: Resource Indicators for OAuth 2.0
 
 import { OAuthError } from '../../model/oauth-error.ts'
@@ -42,8 +42,27 @@ export const resourceIndicators: Extension = {
     }
     // A refresh without `resource` returns a token for all resources of the authorization.
     const isDecided = redemption.type === 'refresh' || redemption.resources !== undefined
-    return isDecided || granted.length === 0 ? redemption : { ...redemption, resources: granted }
+    if (isDecided) return redemption
+    return granted.length === 0
+      ? withDefault(redemption, server)
+      : { ...redemption, resources: granted }
   },
+}
+
+/** Restricts a token for which neither its request nor its authorization names a resource. */
+const withDefault = (
+  redemption: Redemption,
+  { settings, resources }: Configuration & Identity,
+): Redemption => {
+  const identifier = redemption.client.defaultResource ?? settings.defaultResource
+  if (identifier === null) return redemption
+  const found = resourceNamed(resources, identifier)
+  if (found) return { ...redemption, resources: [found.resource] }
+  // A token without a restriction would be valid for more than the administrator has allowed.
+  throw new OAuthError(
+    'invalid_target',
+    'The default resource of this client does not exist any more. Request a resource.',
+  )
 }
 
 // Return the resources in the order of the configuration, so that the order of the parameters makes no difference.

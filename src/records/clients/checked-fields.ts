@@ -3,6 +3,7 @@ import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
+import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
 import {
   type RedirectUriRules,
   redirectUriProblem,
@@ -62,6 +63,10 @@ export const checkedFields = (
     grantTypes: limit('grant_types', merged.grantTypes, clientContext.knownGrantTypes),
     responseTypes: limit('response_types', merged.responseTypes, ['code', 'token']),
     tokenEndpointAuthMethod: method,
+    // Validate only a given resource, so that a resource that was removed does not block other changes.
+    defaultResource: input.defaultResource
+      ? knownResource(input.defaultResource, clientContext.resources)
+      : merged.defaultResource,
     optionalScopes: optionalScopes ? scopes.validated(optionalScopes) : before.optionalScopes,
     // The owner of a client cannot set these fields.
     isVerified: before.isVerified,
@@ -113,6 +118,16 @@ const checkRedirectUris = (value: string | readonly string[], rules: RedirectUri
     const line = index + 1
     throw new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
   })
+}
+
+const knownResource = (identifier: string, known: readonly ProtectedResource[]): string => {
+  const found = resourceNamed(known, identifier)
+  if (found) return found.resource
+  const all = known.map(({ resource }) => resource).join(', ')
+  throw new InvalidField(
+    'default_resource',
+    `${JSON.stringify(identifier)} is not a resource. Resources: ${all}.`,
+  )
 }
 
 const limit = (

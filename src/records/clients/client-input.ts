@@ -19,6 +19,8 @@ export interface ClientInput {
   readonly grantTypes?: readonly string[] | null
   readonly responseTypes?: readonly string[] | null
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod | null
+  /** The resource of the client's tokens if the client requests none; null: the setting `defaultResource`. */
+  readonly defaultResource?: string | null
   /** The public keys as a JSON Web Key Set, for `private_key_jwt`. */
   readonly jwks?: string | null
   /** The https URL of the keys. */
@@ -63,6 +65,7 @@ export const blank: CheckedFields = {
   grantTypes: null,
   responseTypes: null,
   tokenEndpointAuthMethod: null,
+  defaultResource: null,
   optionalScopes: [],
   previousClientSecret: null,
   previousClientSecretExpires: null,

@@ -66,11 +66,12 @@ const keptOf = (
   described: CheckedFields,
 ): Pick<
   ClientFields,
-  'clientKey' | 'clientSecret' | 'createdAt' | 'isDisabled' | 'isVerified'
+  'clientKey' | 'clientSecret' | 'createdAt' | 'defaultResource' | 'isDisabled' | 'isVerified'
 > => ({
   clientKey: stored.clientKey,
   clientSecret: stored.clientSecret,
   createdAt: stored.createdAt,
+  defaultResource: stored.defaultResource,
   isDisabled: stored.isDisabled,
   isVerified: stored.isVerified && hasSameIdentity(withoutTime(stored), withoutTime(described)),
 })

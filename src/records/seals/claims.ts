@@ -38,6 +38,7 @@ export const clientClaims = (client: ClientFields): Claims => [
   client.grantTypes?.join(' ') ?? null,
   client.responseTypes?.join(' ') ?? null,
   client.tokenEndpointAuthMethod,
+  client.defaultResource,
   client.origin,
   client.jwks,
   client.jwksUri,

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { Server as Listener } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidSettings } from '../../settings/invalid-settings.ts'
+import { resourcesFrom, withClients } from '../../settings/resources-from-environment.ts'
 import { settingsFrom } from '../../settings/settings-from-environment.ts'
 import type { SettingsInput } from '../../settings/settings-input.ts'
 import { StoreUnusable } from '../../store/contract/errors.ts'
@@ -16,6 +17,9 @@ export const defaultDatabase = 'sqlite:./data/oauth2server.sqlite'
 /** The variables of an environment, such as `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
+/** Adds clients that may introspect the tokens of every resource: `--introspection-client` of the command line. */
+export const withIntrospectionClients: typeof withClients = withClients
+
 /** The configuration that a program reads from its environment to run the authorization server. */
 export interface Environment {
   readonly port: number
@@ -26,14 +30,15 @@ export interface Environment {
     readonly secretKeys: readonly string[]
     readonly store: StoreOpener
     readonly transients?: TransientsOpener
+    readonly resources?: ReturnType<typeof resourcesFrom>
   }
   /** The directory of the database file; undefined for a database in memory and for PostgreSQL. */
   readonly dataFolder: string | undefined
 }
 
 /**
- * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS` and
- * the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
+ * Reads `PORT`, `HOST`, `BASE_URL`, `DATABASE_URL`, `OAUTH2_CACHE_REDIS_URL`, `SECRET_KEY`, `SECRET_KEY_PREVIOUS`,
+ * `OAUTH2SERVER_RESOURCES`, `OAUTH2SERVER_INTROSPECTION_CLIENTS` and the variables of all settings. Without `SECRET_KEY`, generates a key once and stores it in the directory of the
  * SQLite database.
  * @throws InvalidSettings, which lists all problems; StoreUnusable if the data directory cannot be written
  */
@@ -55,6 +60,8 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
   const { cacheType = 'redis' } = settings ?? {}
   const redisUrl = cacheType === 'redis' ? env.OAUTH2_CACHE_REDIS_URL : undefined
   const transients = redisUrl ? await attempt(() => transientsFrom(redisUrl)) : undefined
+  const issuer = env.BASE_URL || `http://localhost:${address?.port}`
+  const resources = await attempt(() => resourcesFrom(env, issuer))
   if (database?.isShared && !env.SECRET_KEY)
     problems.push(
       'SECRET_KEY is missing: at least 32 random bytes, the same for every node of this database.',
@@ -70,10 +77,11 @@ export const fromEnvironment = async (env: Variables): Promise<Environment> => {
     ...address,
     options: {
       ...settings,
-      issuer: env.BASE_URL || `http://localhost:${address.port}`,
+      issuer,
       secretKeys: [current, ...previous],
       store,
       ...(transients && { transients }),
+      ...(resources?.length ? { resources } : {}),
     },
     dataFolder,
   }

@@ -39,6 +39,7 @@ export interface Tables {
     grant_types: string | null
     response_types: string | null
     token_endpoint_auth_method: string | null
+    default_resource: string | null
     created_at: number
     seal: string
     state_seal: string

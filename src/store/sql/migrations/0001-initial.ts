@@ -62,6 +62,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('grant_types', 'text')
         .addColumn('response_types', 'text')
         .addColumn('token_endpoint_auth_method', 'text')
+        .addColumn('default_resource', 'text')
         .addColumn('origin', 'text', (c) => c.notNull().defaultTo('owner'))
         .addColumn('jwks', 'text')
         .addColumn('jwks_uri', 'text')
