@@ -727,3 +727,128 @@ describe('PT-08 Secrets in responses and logs', () => {
     expect(JSON.stringify(attack.server.log)).not.toContain(secret)
   })
 })
+
+/** Uses another browser of user-a, because the acts of these tests end sessions. */
+const pasteAs = async (name: UserName, credential: string) => {
+  const who = await person(name)
+  return { who, page: await who.post(at.leaked, { credential }) }
+}
+
+describe('PT-09 Look-up of another user’s leaked secret [T1380]', () => {
+  test('cannot be told from an unknown value, whatever the kind of the secret', async () => {
+    const { conf } = attack.clients
+    const { value } = await attack.personalToken('a', [r])
+    const tokens = await attack.grant({ scope: r })
+    const code = await attack.code({ scope: r })
+    const { identifier } = await attack.browser('a')
+    const before = await attack.state()
+    const shown = async (credential: string): Promise<string> => {
+      const { page } = await pasteAs('b', credential)
+      expect(page.status).toBe(400)
+      expect(page.html).not.toContain(credential)
+      return page.html.replaceAll(/name="form_id" value="[^"]*"/g, '')
+    }
+    const unknown = await shown('x'.repeat(43))
+    for (const secret of [
+      value,
+      tokens.accessToken,
+      tokens.refreshToken ?? '',
+      conf.clientSecret ?? '',
+      code,
+      identifier,
+    ])
+      expect(await shown(secret)).toBe(unknown)
+    expect(await attack.state()).toEqual(before)
+    await attack.expectAlive(tokens)
+  })
+
+  test('is refused with the reference of another user’s result, by pages and by scripts', async () => {
+    const { value } = await attack.personalToken('a', [r])
+    const { page } = await pasteAs('a', value)
+    const found = page.location?.split('found=')[1] ?? ''
+    expect(found).not.toBe('')
+    const other = await person('b')
+    const before = await attack.state()
+    for (const act of ['end', 'end_user', 'end_application', 'disable', 'log_out']) {
+      await other.post(at.leaked, { found, at: '0', act })
+      const script = new Script(attack.server, other.session)
+      expect((await script.post(at.leaked, { found, at: 0, act })).status).toBe(404)
+    }
+    expect((await other.get(`${at.leaked}?found=${found}`)).html).not.toContain('credential-0')
+    expect(await attack.state()).toEqual(before)
+  })
+})
+
+describe('PT-10 Pasted secrets in URLs, logs, rows and pages [T1381]', () => {
+  test('a pasted value appears in no URL, log entry, row or page', async () => {
+    const { value } = await attack.personalToken('a', [r])
+    const { accessToken } = await attack.grant({ scope: r })
+    for (const credential of [value, `curl -H 'Authorization: Bearer ${accessToken}'`]) {
+      const { who, page } = await pasteAs('a', credential)
+      expect(page.status).toBe(303)
+      const result = await who.get(page.location ?? '')
+      expect(result.html).toContain('credential-0')
+      for (const secret of [value, accessToken])
+        for (const text of [
+          page.location ?? '',
+          page.html,
+          [...page.headers].join('\n'),
+          result.html,
+          JSON.stringify(attack.server.log),
+          JSON.stringify(await attack.server.query('select * from oauth2server_transient')),
+          JSON.stringify(await attack.server.query('select * from oauth2server_audit')),
+        ])
+          expect(text).not.toContain(secret)
+    }
+  })
+
+  test('a text in a field of another type is refused without repeating it', async () => {
+    const { value } = await attack.personalToken('a', [r])
+    const who = await person('a')
+    const script = new Script(attack.server, who.session)
+    for (const body of [
+      { credential: [value] },
+      { credential: { value } },
+      { found: value, act: value },
+    ]) {
+      const { status, text } = await script.post(at.leaked, body)
+      expect([400, 404]).toContain(status)
+      expect(text).not.toContain(value)
+    }
+  })
+})
+
+describe('PT-11 Forged acts on a leaked secret or on a user [T1382]', () => {
+  test('a form from another site, or without the CSRF token of the session, changes nothing', async () => {
+    const { value } = await attack.personalToken('a', [r])
+    const { who, page } = await pasteAs('a', value)
+    const found = page.location?.split('found=')[1] ?? ''
+    const { user } = attack.users.b
+    const before = await attack.state()
+    for (const [path, fields] of [
+      [at.leaked, { found, at: '0', act: 'end' }],
+      [at.leaked, { credential: value }],
+      [at.adminUser(user.id), { act: 'deactivate' }],
+      [at.adminUsers, { user: value }],
+    ] as const) {
+      expect((await who.post(path, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+      expect((await who.post(path, fields, { origin: 'https://evil.example' })).status).toBe(403)
+      expect((await who.postRaw(path, fields)).status).toBeOneOf([403, 404])
+      const other = await person('b')
+      const csrf_token = other.session.csrfToken
+      expect((await who.postRaw(path, { ...fields, csrf_token })).status).toBeOneOf([403, 404])
+    }
+    expect(await attack.state()).toEqual(before)
+  })
+
+  test('a user who is no administrator gets 404 for every act on a user', async () => {
+    const { user } = attack.users.b
+    await expectNotFound(await person('a'), [
+      [at.adminUsers],
+      [at.adminUser(user.id)],
+      ...['deactivate', 'activate', 'log_out', 'end_tokens'].map(
+        (act): Sent => [at.adminUser(user.id), { act }],
+      ),
+    ])
+  })
+})

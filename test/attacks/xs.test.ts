@@ -128,6 +128,7 @@ describe('XS-01 Stored cross-site scripting', () => {
       'a new personal token': await refused(at.newToken, { name, expires: text }),
       authorization: await page(at.view(Number(device))),
       sessions: await page(at.sessions),
+      'a user': await page(at.adminUser(user.id)),
       administration: await page(
         `${at.admin}?${new URLSearchParams({ client: client.clientId, token: email })}`,
       ),

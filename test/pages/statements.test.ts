@@ -52,6 +52,9 @@ const pages = [
   '/account/settings/activity/',
   '/admin/applications/',
   '/admin/activity/',
+  '/admin/users/',
+  '/admin/users/?user=user-a',
+  '/admin/users/ID/',
   '/admin/activity/?event=token.issued&user=user-a%40example.org',
   '/admin/applications/?client=Client&token=user-a%40example.org',
 ]
@@ -73,7 +76,7 @@ test('the number of SQL statements for a page does not depend on the number of r
     for (const page of pages) {
       const browser = page.startsWith('/admin') ? admin : own
       const visit = async (): Promise<void> => {
-        const response = await browser.fetch(`${t.issuer}${page}`)
+        const response = await browser.fetch(`${t.issuer}${page.replace('ID', `${t.user.id}`)}`)
         expect(response.status, page).toBe(200)
         if (rows > 1 && page.endsWith('applications/')) {
           expect((await response.text()).split('Client ').length, page).toBeGreaterThan(rows)

@@ -577,6 +577,7 @@ export const sampleViews = (
           name: outside('Free Money'),
           isValid: true,
           user: outside('ada@example.org'),
+          userHref: '/admin/users/7/',
           isOwn: false,
           application: { name: outside('Free Money'), isDisabled: true },
           isOwner: false,

@@ -106,6 +106,29 @@ describe.each(cases)('$keyType keys, foreign keys: $foreignKeys', (given) => {
   const { ids, foreignKeys } = given
   const [one, two] = ids
 
+  test('finds users by the beginning of their address, and deactivates them with setActive [T1342]', async () => {
+    let db: DatabaseSync | undefined
+    const users: UserTable = {
+      ...people(given),
+      setActive: async (id, active) => {
+        db?.prepare('update "app people" set "is enabled" = ? where pk = ?').run(Number(active), id)
+      },
+    }
+    await using app = await start(given, users)
+    db = app.db
+    const page = { after: null, limit: 25 }
+    const found = async (text: string) =>
+      (await app.server.users.search(text, page)).items.map(({ id }) => id)
+    expect(await found('A@Exam')).toEqual([one])
+    expect(await found(String(two))).toEqual([two])
+    expect((await found('')).toSorted()).toEqual([one, two].toSorted())
+    const { accessToken } = await app.server.tokens.createPersonal('Backup', two)
+    expect(await app.server.users.setActive(two, false)).toBe(true)
+    expect(await statusOf(app.server, accessToken)).toBe(401)
+    expect(await app.server.users.setActive(two, true)).toBe(true)
+    expect(await statusOf(app.server, accessToken)).toBe(200)
+  })
+
   test('accepts users of the application, with IDs of the application’s type [T729]', async () => {
     await using app = await start(given, people(given))
     const { server } = app

@@ -20,6 +20,8 @@ export interface LeakedItem {
   readonly isValid: boolean
   /** The e-mail address or ID of the user, or of the owner of the application. */
   readonly user: string | null
+  /** The URL of the page of this user in the administration; null if the reader is no administrator. */
+  readonly userHref: string | null
   /** Whether the credential belongs to the reader of the page. */
   readonly isOwn: boolean
   readonly application: { readonly name: string; readonly isDisabled: boolean } | null

@@ -47,7 +47,7 @@ ${problemOf(control)}
 
 const card = (item: LeakedItem, at: number, view: LeakedView, frame: Frame): Html => {
   const { leaked: texts, facts: words, admin } = frame.texts
-  const { application, user } = item
+  const { application } = item
   const isMade = item.kind !== 'client_secret' && item.kind !== 'authorization_code'
   const questions = html`<div class="questions">
 ${item.acts.map((act) => ask({ ...question(act, item, frame), ...formOf(act, at, view) }, frame))}
@@ -60,10 +60,7 @@ ${application?.isDisabled ? badge(words.disabled) : ''}
 </div>
 ${facts([
   [texts.ending, html`<bdi dir="ltr">…${item.ending}</bdi>`],
-  [
-    item.kind === 'client_secret' ? admin.owner : admin.user,
-    user === null ? words.nobody : html`<bdi>${user}</bdi>`,
-  ],
+  [item.kind === 'client_secret' ? admin.owner : admin.user, userName(item, frame)],
   application === null ? undefined : [texts.application, html`<bdi>${application.name}</bdi>`],
   isMade ? lastUsed(frame, item) : undefined,
   item.createdAt === null ? undefined : [words.created, time(frame, item.createdAt)],
@@ -76,6 +73,13 @@ ${facts([
 ${item.acts.length === 0 ? '' : questions}
 ${history(item, frame)}
 </section>`
+}
+
+const userName = ({ user, userHref }: LeakedItem, frame: Frame): Html | string => {
+  if (user === null) return frame.texts.facts.nobody
+  return userHref === null
+    ? html`<bdi>${user}</bdi>`
+    : html`<a href="${userHref}"><bdi>${user}</bdi></a>`
 }
 
 const formOf = (act: LeakActName, at: number, { action, found }: LeakedView) => ({

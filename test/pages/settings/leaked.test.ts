@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { en } from '../../../src/pages/messages/en.ts'
 import { query } from '../../support/database.ts'
+import { newKey, redeem, withKey } from '../../support/dpop.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { authorizationOf, statusOf } from '../../support/tokens.ts'
 import { TestClient } from '../../support/user-agent.ts'
@@ -239,6 +240,7 @@ describe('an administrator', () => {
     const [first, second] = [await allowed(own), await personal(own)]
     const page = await paste(admin, first.accessToken)
     expect(page.fact(en.admin.user)).toBe(own.user.email)
+    expect(page.html).toContain(`href="${at.adminUser(own.user.id)}"`)
     expect(page.fact(leaked.application)).toBe('Printer')
     expect(offered(page)).toEqual(['end', 'end_application', 'disable', 'end_user', 'log_out'])
     const ended = await press(admin, page, 'end')
@@ -393,4 +395,15 @@ test('a JWT access token is found and ended like any other token [T1322]', async
   expect(page.text).toContain(`${leaked.kinds.access_token} Diary`)
   await press(person, page, 'end')
   expect(await statusOf(signing, access_token)).toBe(401)
+})
+
+test('a token that is bound to a key is found without a proof, and ended [T1323]', async () => {
+  const client = await TestClient.register(app, own.session.agent, { name: 'Diary' })
+  const key = await newKey()
+  const { access_token } = (await redeem(client, await client.code(), { dpop: key })).body
+  expect((await withKey(key, access_token, { app })).status).toBe(200)
+  const page = await paste(own, `DPoP ${access_token}`)
+  expect(page.fact(leaked.bound)).toBe(leaked.boundAbout)
+  await press(own, page, 'end')
+  expect((await withKey(key, access_token, { app })).status).toBe(401)
 })

@@ -1,3 +1,4 @@
+import type { User } from '../../../model/user.ts'
 import type { Ui } from '../../server-context.ts'
 import { notFound } from '../responses/problem.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -35,3 +36,7 @@ export const asTokenId = (text: string): number => {
 
 /** Returns the token ID in the path. @throws OAuthError 404 if the path does not contain a valid ID */
 export const tokenIdOf = ({ http }: SettingsRequest): number => asTokenId(http.param('id'))
+
+/** Returns the URL of the page of a user. */
+export const userAddress = ({ links }: Ui, { id }: Pick<User, 'id'>): string =>
+  `${links.adminUsers}${encodeURIComponent(id)}/`

@@ -4,15 +4,12 @@ import { userIdIn } from '../../../model/user-id.ts'
 import type { UserItem } from '../../../pages/models/admin-users.ts'
 import { userSearch, type users as usersShape } from '../../openapi/schemas/users.ts'
 import type { Ui } from '../../server-context.ts'
+import { userAddress } from './addresses.ts'
 import { checkAdmin } from './admin.ts'
 import { cursorOf, listed } from './list-page.ts'
 import { searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import { userToWire } from './wire.ts'
-
-/** Returns the URL of the page of a user. */
-export const userAddress = ({ links }: Ui, { id }: Pick<User, 'id'>): string =>
-  `${links.adminUsers}${encodeURIComponent(id)}/`
 
 /** Converts a user for display. */
 export const userItem = (user: User, ui: Ui): UserItem => ({

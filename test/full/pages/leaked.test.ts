@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { lacks } from '../../support/needs.ts'
+import { ping } from '../../support/user-agent.ts'
+import { violations } from './axe.ts'
+import { layoutErrors } from './layout.ts'
+import { type Person, useSite } from './site.ts'
+import { ways } from './ways.ts'
+
+/** Counts the presses of a person, and measures the time of a task. */
+const counting = (person: Person) => {
+  const begun = performance.now()
+  let presses = 0
+  return {
+    press: async (target: Parameters<Person['press']>[0]): Promise<void> => {
+      presses += 1
+      await person.press(target)
+    },
+    report: (task: string): number => {
+      const seconds = (performance.now() - begun) / 1_000
+      console.log(`${task}: ${presses} presses, ${seconds.toFixed(1)} s`)
+      return presses
+    },
+  }
+}
+
+const done = ({ page }: Person, sentence: string) =>
+  page.getByRole('status').getByText(sentence).waitFor()
+
+describe.skipIf(await lacks('chromium'))('a leaked secret', () => {
+  const site = useSite()
+
+  describe.each(ways)('$name', (way) => {
+    test('an administrator ends a leaked value, found by pasting, in four presses [T1370]', async () => {
+      const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
+      const { accessToken } = await site.app.server.tokens.createPersonal('Backup', grace.user.id)
+      await admin.open('/')
+      const { page } = admin
+      await page.goto(`${site.app.issuer}/account/settings/applications/`)
+      const task = counting(admin)
+      await task.press(page.getByRole('link', { name: 'Leaked secret' }))
+      await admin.type(page.getByLabel('The leaked secret'), `Authorization: Bearer ${accessToken}`)
+      await task.press(page.getByRole('button', { name: 'Look up' }))
+      await page.getByRole('heading', { name: 'Personal token Backup' }).waitFor()
+      expect(await page.getByRole('main').textContent()).toContain(grace.user.email)
+      await task.press(page.getByText('End this secret', { exact: true }).first())
+      await task.press(page.getByRole('button', { name: 'End this secret' }))
+      await done(admin, 'The secret no longer works.')
+      expect(task.report(`A leaked value ended, found by pasting, ${way.name}`)).toBe(4)
+      expect(await ping(site.app, accessToken)).toBe(401)
+      for (const text of [page.url(), await page.content()]) expect(text).not.toContain(accessToken)
+    })
+
+    test('an administrator who pastes a live value into the search finds it in three presses more [T1371]', async () => {
+      const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
+      const { accessToken } = await site.app.server.tokens.createPersonal('Backup', grace.user.id)
+      await admin.open('/admin/applications/')
+      const { page } = admin
+      const addresses: string[] = []
+      page.on('request', (request) => addresses.push(request.url()))
+      const form = page.getByRole('search', { name: 'Search tokens' })
+      await admin.type(form.getByRole('searchbox'), accessToken)
+      const task = counting(admin)
+      await task.press(form.getByRole('button', { name: 'Search' }))
+      await page.getByRole('heading', { name: 'Personal token Backup' }).waitFor()
+      await task.press(page.getByText('End this secret', { exact: true }).first())
+      await task.press(page.getByRole('button', { name: 'End this secret' }))
+      await done(admin, 'The secret no longer works.')
+      expect(task.report(`A leaked value ended, found by the search, ${way.name}`)).toBe(3)
+      expect(await ping(site.app, accessToken)).toBe(401)
+      expect(addresses.length).toBeGreaterThan(1)
+      expect(addresses.filter((address) => address.includes(accessToken))).toEqual([])
+    })
+
+    test('a user ends an own value; the value of another user stays unknown and alive [T1372]', async () => {
+      const [ada, grace] = [await site.person(way), await site.person(way)]
+      const { tokens } = site.app.server
+      const mine = await tokens.createPersonal('Mine', ada.user.id)
+      const theirs = await tokens.createPersonal('Theirs', grace.user.id)
+      const { page } = ada
+      await ada.open('/account/settings/leaked/')
+      await ada.type(page.getByLabel('The leaked secret'), theirs.accessToken)
+      await ada.press(page.getByRole('button', { name: 'Look up' }))
+      await page.getByText('None of your secrets is in this text').waitFor()
+      expect(await page.getByLabel('The leaked secret').inputValue()).toBe('')
+      await ada.type(page.getByLabel('The leaked secret'), `curl -u x:${mine.accessToken}`)
+      await ada.press(page.getByRole('button', { name: 'Look up' }))
+      await ada.press(page.getByText('End all my tokens', { exact: true }).first())
+      await ada.press(page.getByRole('button', { name: 'End all my tokens' }))
+      await done(ada, 'All your tokens were ended.')
+      expect(await ping(site.app, mine.accessToken)).toBe(401)
+      expect(await ping(site.app, theirs.accessToken)).toBe(200)
+    })
+
+    test('an administrator finds a user, deactivates the user, and sees it in the activity [T1373]', async () => {
+      const [admin, grace] = [await site.person(way, { isAdmin: true }), await site.person(way)]
+      const { page } = admin
+      await admin.open('/admin/applications/')
+      await admin.press(page.getByRole('link', { name: 'Users', exact: true }))
+      await admin.type(page.getByRole('searchbox'), grace.user.email)
+      await admin.press(page.getByRole('button', { name: 'Search' }))
+      await admin.press(page.getByRole('link', { name: grace.user.email }))
+      await admin.press(page.getByText('Deactivate the user', { exact: true }).first())
+      await admin.press(page.getByRole('button', { name: 'Deactivate the user' }))
+      await done(admin, `${grace.user.email} was deactivated.`)
+      await grace.open('/account/settings/applications/')
+      expect(grace.page.url()).toContain('/login')
+      await admin.press(page.getByRole('link', { name: 'All activity of this user' }))
+      const acts = page
+        .getByRole('main')
+        .getByRole('listitem')
+        .filter({ hasText: 'Deactivated a user' })
+      expect(await acts.first().textContent()).toContain(admin.user.email)
+    })
+  })
+
+  // 400 % zoom on a screen of 1,280 pixels leaves 320 CSS pixels.
+  test.each(['en-GB', 'ar'])('fits 320 pixels, and passes axe, in %s [T1374]', async (locale) => {
+    const [way] = ways
+    if (!way) throw new Error('There is no way.')
+    const narrow = { ...way, options: { viewport: { width: 320, height: 640 }, locale } }
+    const admin = await site.person(narrow, { isAdmin: true })
+    const { accessToken } = await site.app.server.tokens.createPersonal(
+      'W'.repeat(40),
+      admin.user.id,
+    )
+    const { page } = admin
+    await admin.open('/account/settings/leaked/')
+    await page.locator('#credential').fill(accessToken)
+    await page.locator('main button[type=submit]').click()
+    await page.locator('#credential-0').waitFor()
+    await page.locator('summary').first().click()
+    const found: string[] = []
+    const look = async (): Promise<void> => {
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      if (Number(width) > 320) found.push(`${page.url()} is ${width} pixels wide.`)
+      found.push(...(await violations(page)), ...(await layoutErrors(page)))
+      await page.setViewportSize({ width: 320, height: 640 })
+    }
+    await look()
+    for (const path of [
+      '/admin/users/',
+      `/admin/users/${admin.user.id}/`,
+      '/admin/activity/',
+      '/account/settings/activity/',
+    ]) {
+      await admin.open(path)
+      await look()
+    }
+    expect(found).toEqual([])
+  })
+})
