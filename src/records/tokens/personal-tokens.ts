@@ -371,7 +371,7 @@ class TokenWithValue extends Token implements RotatedPersonalToken {
 const earlier = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
-/** Returns the last four characters of a value. They do not help to guess the value (decision record 22). */
+/** Returns the last four characters of a value. They do not help to guess the value. */
 export const lastFourOf = (value: string): string => value.slice(-4)
 
 /** Locks the user inside a transaction. @throws InvalidField if the user has the maximum number of tokens */

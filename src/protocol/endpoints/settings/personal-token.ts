@@ -96,6 +96,8 @@ export const personalTokenPage = settingsPage({
     const { token } = managed
     const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
+      // Write the last use, which an undone deletion restores.
+      await server.operations.flushTokenUses()
       const { undo } = await server.endedTokens.end(signedIn.user.id, [token.id])
       const back = params.repeated('back')[0]
       return {
