@@ -63,3 +63,43 @@ export class InvalidField extends Error {
     this.detail = detail
   }
 }
+
+/** The error for several invalid fields. It is also the error of the first of them. The record was not changed. */
+export class InvalidFields extends InvalidField {
+  /** The error of each invalid field or line. */
+  readonly all: readonly InvalidField[]
+
+  constructor(all: readonly [InvalidField, ...InvalidField[]]) {
+    super(all[0].field, all[0].message, all[0].detail)
+    this.all = all
+  }
+}
+
+/** Throws the errors of a form together; nothing without errors. */
+export const refuseAll = (errors: readonly InvalidField[]): void => {
+  const [first, ...more] = errors.flatMap((error) =>
+    error instanceof InvalidFields ? error.all : error,
+  )
+  if (first) throw more.length === 0 ? first : new InvalidFields([first, ...more])
+}
+
+/**
+ * Runs every check, and returns the results under the same names.
+ * @throws InvalidField, InvalidFields with the errors of all checks; any other error of the first check that throws it
+ */
+export const checkAll = <Checks extends Readonly<Record<string, () => unknown>>>(
+  checks: Checks,
+): { readonly [Name in keyof Checks]: ReturnType<Checks[Name]> } => {
+  const errors: InvalidField[] = []
+  const results = Object.entries(checks).map(([name, check]) => {
+    try {
+      return [name, check()]
+    } catch (error) {
+      if (!(error instanceof InvalidField)) throw error
+      errors.push(error)
+      return [name, undefined]
+    }
+  })
+  refuseAll(errors)
+  return Object.fromEntries(results)
+}

@@ -66,6 +66,8 @@ export interface Frame {
    * processes the form once.
    */
   readonly formId: string
+  /** Whether the request failed. The title of the page then begins with the word "Error". */
+  readonly isError: boolean
   /** Milliseconds since the epoch. */
   readonly now: number
 }

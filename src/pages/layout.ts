@@ -31,7 +31,7 @@ export const layout = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title} · ${brand.name}</title>
+<title>${frame.isError ? texts.frame.error(title) : title} · ${brand.name}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${links.stylesheet}">
 <script src="${links.script}" type="module"></script>

@@ -61,20 +61,26 @@ describe('an error in a form', () => {
     isConfidential: false,
     defaultScopes: ['user:email'],
   }
-  const problem = { field: 'redirect_uris', line: 2, sentence: redirectUriNotHttps }
+  const problem = {
+    sentence: redirectUriNotHttps,
+    fields: [{ name: 'redirect_uris', line: 2, sentence: redirectUriNotHttps }],
+  }
 
   test('is displayed above the form, and next to the field with the invalid line', async () => {
     const html = await renderPage('newClient', { ...views.newClient, values, problem })
     expect(html).toContain(
-      `role="alert"><a href="#redirect_uris">Redirect URIs</a> ${redirectUriNotHttps}</p>`,
+      `<li><a href="#redirect_uris">Redirect URIs</a> Line 2: ${redirectUriNotHttps}</li>`,
     )
     const wrong = /id="redirect_uris-problem">([\s\S]*?)<\/p>/.exec(html)?.[1] ?? ''
     expect(wrong).toContain(`Line 2: ${redirectUriNotHttps}`)
     expect(wrong).toContain('<code dir="ltr">http://b.example/&lt;cb&gt;</code>')
     const field = control(html, 'redirect_uris')
     expect(field).toContain('aria-describedby="redirect_uris-hint redirect_uris-problem"')
-    expect(field).toContain(' aria-invalid="true" autofocus')
-    expect(html.match(/aria-invalid|autofocus/g)).toHaveLength(2)
+    expect(field).toContain(' aria-invalid="true"')
+    expect(html.match(/aria-invalid/g)).toHaveLength(1)
+    // The summary has the focus.
+    expect(html).toContain('<div class="notice" role="alert" tabindex="-1" autofocus>')
+    expect(html.match(/autofocus/g)).toHaveLength(1)
   })
 
   test('leaves all submitted values in the form', async () => {
@@ -88,7 +94,10 @@ describe('an error in a form', () => {
   test('opens the section of the page that contains the error', async () => {
     const html = await renderPage('client', {
       ...views.client,
-      problem: { field: 'confirm_name', sentence: confirmName },
+      problem: {
+        sentence: confirmName,
+        fields: [{ name: 'confirm_name', sentence: confirmName }],
+      },
     })
     expect(html).toMatch(/<details class="danger" open>[\s\S]*id="confirm_name-problem"/)
   })
@@ -101,7 +110,7 @@ describe('an error in a form', () => {
     const html = await renderPage('newPersonalToken', {
       ...view,
       choices: { ...view.choices, mayNeverExpire: false, lastDay },
-      problem: { field: 'expires', sentence },
+      problem: { sentence, fields: [{ name: 'expires', sentence }] },
     })
     expect(control(html, 'expires')).toMatch(/min="2026-10-18" max="2027-10-18"/)
     expect(html).not.toContain('value="never"')

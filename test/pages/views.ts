@@ -11,6 +11,7 @@ const day = 24 * hour
 
 /** The frame of the tested pages: English, for a user who is logged in as an administrator. */
 export const frame: Frame = {
+  isError: false,
   brand: { name: 'Notes', logo: null },
   links: {
     stylesheet: '/oauth/style.css',
@@ -108,6 +109,7 @@ export const sampleViews = (
     defaultScopes: ['notes:read'],
     optionalScopes: [],
   }
+  const edit = { version: 'a-version', stored: undefined, losses: [] }
   const choices = {
     presets: [7, 30, 90].map((days) => ({ days, at: now + days * day })),
     mayNeverExpire: true,
@@ -362,6 +364,7 @@ export const sampleViews = (
       previousSecretExpires: null,
       overlaps: [0, 3600, 86_400, 604_800],
       values,
+      edit,
       scopes,
       clientSecret: null,
       tryIt: {
@@ -419,6 +422,7 @@ export const sampleViews = (
         expiry: 'keep',
         expires: '',
       },
+      edit,
       scopes,
       fresh: null,
       done: undefined,

@@ -24,6 +24,14 @@ export const de: Messages = {
     pages: 'Seiten',
     save: 'Änderungen speichern',
     cancel: 'Abbrechen',
+    error: (title: string) => `Fehler: ${title}`,
+    saveAnyway: 'Trotzdem speichern',
+    confirmLosses: 'Noch wurde nichts gespeichert. Wenn du diese Änderungen speicherst:',
+    conflict:
+      'Während du das bearbeitet hast, wurde es in einem anderen Fenster geändert. Deshalb wurde nichts gespeichert. Deine Fassung steht noch im Formular. Wenn du sie speicherst, ersetzt sie die andere Fassung:',
+    savedVersion: 'Inzwischen gespeichert',
+    yourVersion: 'Deine Fassung',
+    correct: 'Bitte korrigiere Folgendes:',
     line: (line: number, sentence: string) => `Zeile ${line}: ${sentence}`,
     kept: 'Ich habe es kopiert',
   },
@@ -253,6 +261,12 @@ export const de: Messages = {
       'Darum bittet deine Anwendung, wenn in ihrer Anfrage keine Berechtigungen angegeben sind. Ohne Benutzer, mit client_credentials, kann deine Anwendung nur diese erhalten.',
     optionalScopes: 'Optionale Berechtigungen',
     optionalScopesHint: 'Diese kann man abwählen und die übrigen trotzdem erlauben.',
+    losses: {
+      verification: 'Die Prüfung gilt nicht mehr. Die Anwendung muss neu geprüft werden.',
+      secret: 'Das Client-Geheimnis wird ungültig.',
+      tokens:
+        'Alle Token der Anwendung werden ungültig, und sie muss von allen neu zugelassen werden.',
+    },
     credentials: 'Zugangsdaten',
     secretKept:
       'Wurde einmal angezeigt, als es erstellt wurde. Falls du es verloren hast, erstelle unten ein neues.',

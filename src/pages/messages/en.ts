@@ -24,6 +24,15 @@ export const en = {
     pages: 'Pages',
     save: 'Save changes',
     cancel: 'Cancel',
+    /** The title of a page with an error. */
+    error: (title: string) => `Error: ${title}`,
+    saveAnyway: 'Save anyway',
+    confirmLosses: 'Nothing has been saved yet. If you save these changes:',
+    conflict:
+      'This was changed in another window while you edited it, so nothing was saved. Your version is still in the form. If you save it, it replaces the other version:',
+    savedVersion: 'Saved meanwhile',
+    yourVersion: 'Your version',
+    correct: 'Please correct the following:',
     /** Prefixes the problem of one line of a field. */
     line: (line: number, sentence: string) => `Line ${line}: ${sentence}`,
     kept: 'I have copied it',
@@ -255,6 +264,12 @@ export const en = {
     optionalScopes: 'Optional permissions',
     optionalScopesHint:
       'People can untick these permissions and still allow the other permissions.',
+    /** What saving a change ends. */
+    losses: {
+      verification: 'The verification ends. An administrator has to verify the application again.',
+      secret: 'The client secret becomes invalid.',
+      tokens: 'All tokens of the application become invalid, and people have to allow it again.',
+    },
     credentials: 'Credentials',
     secretKept:
       'The secret was shown only once, when it was created. If you lost it, create a new secret below.',

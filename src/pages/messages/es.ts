@@ -24,6 +24,14 @@ export const es: Messages = {
     pages: 'Páginas',
     save: 'Guardar cambios',
     cancel: 'Cancelar',
+    error: (title: string) => `Error: ${title}`,
+    saveAnyway: 'Guardar de todos modos',
+    confirmLosses: 'Todavía no se ha guardado nada. Si guardas estos cambios:',
+    conflict:
+      'Mientras lo editabas, se cambió en otra ventana, así que no se ha guardado nada. Tu versión sigue en el formulario. Si la guardas, sustituye a la otra versión:',
+    savedVersion: 'Guardado entretanto',
+    yourVersion: 'Tu versión',
+    correct: 'Corrige lo siguiente:',
     line: (line: number, sentence: string) => `Línea ${line}: ${sentence}`,
     kept: 'Ya lo he copiado',
   },
@@ -253,6 +261,13 @@ export const es: Messages = {
       'Lo que pide tu aplicación cuando su solicitud no lo indica. Sin usuario, con client_credentials, tu aplicación solo puede obtener estos.',
     optionalScopes: 'Permisos opcionales',
     optionalScopesHint: 'Se pueden desmarcar y aun así autorizar el resto.',
+    losses: {
+      verification:
+        'La verificación termina. Un administrador tendrá que verificar la aplicación de nuevo.',
+      secret: 'El secreto de cliente deja de ser válido.',
+      tokens:
+        'Todos los tokens de la aplicación dejan de ser válidos y hay que autorizarla de nuevo.',
+    },
     credentials: 'Credenciales',
     secretKept: 'Se mostró una sola vez, al crearlo. Si lo has perdido, crea uno nuevo más abajo.',
     secretOnce:

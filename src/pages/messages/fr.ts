@@ -25,6 +25,14 @@ export const fr: Messages = {
     pages: 'Pages',
     save: 'Enregistrer les modifications',
     cancel: 'Annuler',
+    error: (title: string) => `Erreur\u00a0: ${title}`,
+    saveAnyway: 'Enregistrer quand même',
+    confirmLosses: 'Rien n’est encore enregistré. Si vous enregistrez ces modifications\u00a0:',
+    conflict:
+      'Une autre fenêtre a apporté des modifications pendant que vous travailliez\u00a0: rien n’a été enregistré. Votre version est toujours dans le formulaire. Si vous l’enregistrez, elle remplace l’autre version\u00a0:',
+    savedVersion: 'Enregistré entre-temps',
+    yourVersion: 'Votre version',
+    correct: 'Veuillez corriger les points suivants\u00a0:',
     line: (line: number, sentence: string) => `Ligne ${line}\u00a0: ${sentence}`,
     kept: 'Je l’ai copié',
   },
@@ -255,6 +263,13 @@ export const fr: Messages = {
       'Ce que votre application demande lorsque sa requête ne précise pas d’autorisations. Sans utilisateur, avec client_credentials, votre application ne peut obtenir que celles-ci.',
     optionalScopes: 'Autorisations facultatives',
     optionalScopesHint: 'On peut les décocher et accorder quand même les autres.',
+    losses: {
+      verification:
+        'La vérification prend fin. Un administrateur devra vérifier l’application à nouveau.',
+      secret: 'Le secret du client devient invalide.',
+      tokens:
+        'Tous les jetons de l’application deviennent invalides, et chacun devra l’autoriser à nouveau.',
+    },
     credentials: 'Identifiants',
     secretKept:
       'Affiché une seule fois, lors de sa création. Si vous l’avez perdu, créez-en un nouveau ci-dessous.',

@@ -24,6 +24,14 @@ export const it: Messages = {
     pages: 'Pagine',
     save: 'Salva le modifiche',
     cancel: 'Annulla',
+    error: (title: string) => `Errore: ${title}`,
+    saveAnyway: 'Salva comunque',
+    confirmLosses: 'Non è stato ancora salvato nulla. Se salvi queste modifiche:',
+    conflict:
+      'Durante la modifica, i dati sono stati cambiati in un’altra finestra, quindi non è stato salvato nulla. La tua versione è ancora nel modulo. Se la salvi, sostituisce l’altra versione:',
+    savedVersion: 'Salvato nel frattempo',
+    yourVersion: 'La tua versione',
+    correct: 'Correggi quanto segue:',
     line: (line: number, sentence: string) => `Riga ${line}: ${sentence}`,
     kept: 'L’ho copiato',
   },
@@ -248,6 +256,13 @@ export const it: Messages = {
       'Ciò che la tua applicazione chiede se la sua richiesta non lo specifica. Senza utente, con client_credentials, la tua applicazione può ottenere solo queste.',
     optionalScopes: 'Autorizzazioni facoltative',
     optionalScopesHint: 'Si possono deselezionare, concedendo comunque le altre.',
+    losses: {
+      verification:
+        'La verifica termina. Un amministratore dovrà verificare di nuovo l’applicazione.',
+      secret: 'Il client secret non sarà più valido.',
+      tokens:
+        'Tutti i token dell’applicazione non saranno più validi e occorrerà autorizzarla di nuovo.',
+    },
     credentials: 'Credenziali',
     secretKept:
       'Mostrato una sola volta, alla creazione. Se lo hai perso, creane uno nuovo qui sotto.',

@@ -25,6 +25,14 @@ export const ja: Messages = {
     pages: 'ページ',
     save: '変更を保存',
     cancel: 'キャンセル',
+    error: (title) => `エラー：${title}`,
+    saveAnyway: 'それでも保存',
+    confirmLosses: 'まだ何も保存されていません。この変更を保存すると：',
+    conflict:
+      '編集中に別のウィンドウで変更されたため、何も保存されませんでした。入力した内容はフォームに残っています。保存すると、もう一方の内容が置き換えられます。',
+    savedVersion: '保存済みの内容',
+    yourVersion: '入力した内容',
+    correct: '次の項目を修正してください。',
     line: (line, sentence) => `${line} 行目：${sentence}`,
     kept: 'コピーしました',
   },
@@ -249,6 +257,11 @@ export const ja: Messages = {
       'リクエストで権限が指定されていない場合に、アプリが求める権限です。ユーザーなしで client_credentials を使う場合、アプリが得られるのはこれらの権限だけです。',
     optionalScopes: '任意の権限',
     optionalScopesHint: 'ユーザーはこれらのチェックを外して、残りの権限だけを許可できます。',
+    losses: {
+      verification: '確認済みの状態が失われます。管理者による再確認が必要です。',
+      secret: 'クライアントシークレットが無効になります。',
+      tokens: 'このアプリのすべてのトークンが無効になり、利用者は再度許可する必要があります。',
+    },
     credentials: '認証情報',
     secretKept:
       '作成時に一度だけ表示されました。紛失した場合は、下で新しいシークレットを作成してください。',

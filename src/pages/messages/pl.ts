@@ -25,6 +25,14 @@ export const pl: Messages = {
     pages: 'Strony',
     save: 'Zapisz zmiany',
     cancel: 'Anuluj',
+    error: (title: string) => `Błąd: ${title}`,
+    saveAnyway: 'Zapisz mimo to',
+    confirmLosses: 'Nic jeszcze nie zapisano. Jeśli zapiszesz te zmiany:',
+    conflict:
+      'Podczas edycji dane zmieniono w innym oknie, więc niczego nie zapisano. Twoja wersja jest nadal w formularzu. Jeśli ją zapiszesz, zastąpi drugą wersję:',
+    savedVersion: 'Zapisano w międzyczasie',
+    yourVersion: 'Twoja wersja',
+    correct: 'Popraw następujące pola:',
     line: (line: number, sentence: string) => `Wiersz ${line}: ${sentence}`,
     kept: 'Skopiowano',
   },
@@ -271,6 +279,13 @@ export const pl: Messages = {
       'To, o co prosi Twoja aplikacja, gdy jej żądanie tego nie określa. Bez użytkownika, przez client_credentials, Twoja aplikacja może otrzymać tylko te uprawnienia.',
     optionalScopes: 'Uprawnienia opcjonalne',
     optionalScopesHint: 'Można je odznaczyć i mimo to zezwolić na resztę.',
+    losses: {
+      verification:
+        'Weryfikacja wygaśnie. Administrator będzie musiał ponownie zweryfikować aplikację.',
+      secret: 'Sekret klienta straci ważność.',
+      tokens:
+        'Wszystkie tokeny aplikacji stracą ważność, a każdy będzie musiał ponownie na nią zezwolić.',
+    },
     credentials: 'Dane uwierzytelniające',
     secretKept: 'Pokazany tylko raz, przy utworzeniu. W razie utraty utwórz nowy poniżej.',
     secretOnce:

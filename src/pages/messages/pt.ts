@@ -24,6 +24,14 @@ export const pt: Messages = {
     pages: 'Páginas',
     save: 'Salvar alterações',
     cancel: 'Cancelar',
+    error: (title: string) => `Erro: ${title}`,
+    saveAnyway: 'Salvar mesmo assim',
+    confirmLosses: 'Nada foi salvo ainda. Se você salvar estas alterações:',
+    conflict:
+      'Enquanto você editava, isto foi alterado em outra janela; por isso, nada foi salvo. Sua versão continua no formulário. Se você a salvar, ela substituirá a outra versão:',
+    savedVersion: 'Salvo nesse meio-tempo',
+    yourVersion: 'Sua versão',
+    correct: 'Corrija o seguinte:',
     line: (line: number, sentence: string) => `Linha ${line}: ${sentence}`,
     kept: 'Já copiei',
   },
@@ -252,6 +260,13 @@ export const pt: Messages = {
       'O que seu aplicativo pede quando a solicitação não especifica. Sem usuário, com client_credentials, seu aplicativo só pode obter estas.',
     optionalScopes: 'Permissões opcionais',
     optionalScopesHint: 'As pessoas podem desmarcá-las e mesmo assim autorizar o resto.',
+    losses: {
+      verification:
+        'A verificação termina. Um administrador terá de verificar o aplicativo novamente.',
+      secret: 'O segredo do cliente deixa de ser válido.',
+      tokens:
+        'Todos os tokens do aplicativo deixam de ser válidos, e as pessoas terão de autorizá-lo novamente.',
+    },
     credentials: 'Credenciais',
     secretKept: 'Mostrado uma única vez, ao ser criado. Se você o perdeu, crie um novo abaixo.',
     secretOnce:

@@ -1,6 +1,7 @@
 import type { ApplicationKind } from '../../model/application-kind.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Scope } from '../../model/scope.ts'
+import type { EditState } from '../parts/edit-form.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
 /** The values of the fields in a client's form: the values that the user submitted, or the stored values. */
@@ -57,6 +58,7 @@ export interface ClientView {
   /** The values from which the user chooses `overlap`, in seconds. */
   readonly overlaps: readonly number[]
   readonly values: ClientFormValues
+  readonly edit: EditState<ClientFormValues>
   readonly scopes: readonly Scope[]
   /** The new secret if this page shows it, which happens once; otherwise null. */
   readonly clientSecret: string | null

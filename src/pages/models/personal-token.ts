@@ -1,4 +1,5 @@
 import type { Scope } from '../../model/scope.ts'
+import type { EditState } from '../parts/edit-form.ts'
 import type { FormProblem } from '../parts/forms.ts'
 
 /** The values of the fields in a personal token's form: the values that the user submitted, or the stored values. */
@@ -66,6 +67,7 @@ export interface PersonalTokenView {
   /** Null for an expired token, whose expiry cannot be changed. */
   readonly choices: ExpiryChoices | null
   readonly values: PersonalTokenFormValues
+  readonly edit: EditState<Pick<PersonalTokenFormValues, 'name' | 'scopes'>>
   readonly scopes: readonly Scope[]
   /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null

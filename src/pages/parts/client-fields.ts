@@ -2,8 +2,9 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ClientFormValues } from '../models/client.ts'
+import { type EditedField, sorted } from './edit-form.ts'
 import type { FormProblem } from './forms.ts'
-import { described, hintOf, invalid, problemOf, textField } from './forms.ts'
+import { described, hintOf, invalid, problemOf, problemsOf, textField } from './forms.ts'
 import { kindField } from './kind-field.ts'
 import { redirectUrisField } from './redirect-uris-field.ts'
 import { scopeChoices } from './scopes.ts'
@@ -26,6 +27,22 @@ export const clientLabels = ({ texts: { client } }: Frame): Readonly<Record<stri
   default_scopes: client.defaultScopes,
   optional_scopes: client.optionalScopes,
 })
+
+/** Lists the fields of a client's form as text, to compare two versions. */
+export const editedFields = (frame: Frame): readonly EditedField<ClientFormValues>[] => {
+  const { facts } = frame.texts
+  const texts: Readonly<Record<string, (values: ClientFormValues) => string>> = {
+    name: ({ name }) => name,
+    description: ({ description }) => description.replaceAll('\r', '').trim(),
+    website: ({ website }) => website,
+    redirect_uris: ({ redirectUris }) => redirectUris.replaceAll('\r', '').trim(),
+    is_confidential: ({ isConfidential }) => (isConfidential ? facts.confidential : facts.public),
+    default_scopes: ({ defaultScopes }) => sorted(defaultScopes),
+    optional_scopes: ({ optionalScopes }) => sorted(optionalScopes),
+  }
+  const labels = clientLabels(frame)
+  return Object.entries(texts).map(([name, text]) => ({ name, label: labels[name] ?? name, text }))
+}
 
 /** Renders the fields of a new or existing client. */
 export const clientFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
@@ -80,7 +97,8 @@ ${choice(false, facts.public, texts.publicHint)}
 
 const scopeFields = ({ values, scopes, problem }: ClientForm, frame: Frame): Html => {
   const { client: texts } = frame.texts
-  const isOpen = values.optionalScopes.length > 0 || problem?.field === 'optional_scopes'
+  const isOpen =
+    values.optionalScopes.length > 0 || problemsOf(problem, 'optional_scopes').length > 0
   const choices = {
     name: 'optional_scopes',
     legend: texts.optionalScopes,

@@ -2,7 +2,7 @@ import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type { ClientView } from '../models/client.ts'
 import { countText, facts } from './facts.ts'
-import { formId, textField } from './forms.ts'
+import { formId, problemsOf, textField } from './forms.ts'
 import { caution } from './notices.ts'
 import { overlapField } from './overlap-field.ts'
 import { copyable } from './secret.ts'
@@ -39,7 +39,7 @@ ${clientSecret === null ? '' : html`<p class="actions"><a class="button quiet" h
 /** Renders the form that creates a new secret. */
 export const resetForm = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
-  return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
+  return html`<details${problemsOf(view.problem, 'overlap').length > 0 ? html` open` : ''}>
 <summary>${texts.reset}</summary>
 <form method="post" action="${view.resetAction}">
 ${formId(frame)}
@@ -53,7 +53,7 @@ ${overlapField({ label: texts.overlap, hint: texts.overlapHint, overlaps: view.o
 /** Renders the form that deletes the client. To confirm the deletion, the owner types the name of the client. */
 export const deleteForm = (view: ClientView, frame: Frame): Html => {
   const { client: texts } = frame.texts
-  return html`<details class="danger"${view.problem?.field === 'confirm_name' ? html` open` : ''}>
+  return html`<details class="danger"${problemsOf(view.problem, 'confirm_name').length > 0 ? html` open` : ''}>
 <summary>${texts.delete}</summary>
 <form method="post" action="${view.action}">
 ${formId(frame)}

@@ -1,15 +1,27 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 
-/** A problem of a submitted form, in the reader's language. */
+/** The reason why a submitted form was refused, in the reader's language. */
 export interface FormProblem {
-  /** The sentence that describes the problem. */
+  /** The sentence that describes the problem of the whole form, or of its first invalid field. */
   readonly sentence: string
-  /** The name of the field with the problem; undefined if the problem concerns the whole form. */
-  readonly field?: string | undefined
+  /** All invalid fields; omitted if the problem concerns the whole form. */
+  readonly fields?: readonly InvalidControl[]
+}
+
+/** The problem of one field of a form. */
+export interface InvalidControl {
+  readonly name: string
+  readonly sentence: string
   /** The number of the line with the problem, from 1, if the field has one entry per line. */
   readonly line?: number | undefined
 }
+
+/** Returns the problems of a field, which are several if several of its lines are invalid. */
+export const problemsOf = (
+  problem: FormProblem | undefined,
+  name: string,
+): readonly InvalidControl[] => problem?.fields?.filter((field) => field.name === name) ?? []
 
 /** Renders the hidden field with the CSRF token, which every form needs. */
 export const csrf = ({ csrfToken }: Frame): Html =>
@@ -26,7 +38,7 @@ export interface Control {
   readonly problem: FormProblem | undefined
 }
 
-const isAbout = ({ name, problem }: Control): boolean => problem?.field === name
+const isAbout = ({ name, problem }: Control): boolean => problemsOf(problem, name).length > 0
 
 /** Renders the attributes that connect a control with its hint and its problem. */
 export const described = (control: Control): Html => {
@@ -36,18 +48,21 @@ export const described = (control: Control): Html => {
   return by === '' ? html`` : html` aria-describedby="${by}"`
 }
 
-/** Renders attributes that mark a control with a problem and focus it; nothing for a control without a problem. */
+/** Renders the attribute that marks a control with a problem; nothing for a control without a problem. */
 export const invalid = (control: Control): Html =>
-  isAbout(control) ? html` aria-invalid="true" autofocus` : html``
+  isAbout(control) ? html` aria-invalid="true"` : html``
 
 /** Renders the hint of a control below its label. */
 export const hintOf = ({ name, hint }: Control): Html =>
   hint ? html`<p class="hint" id="${name}-hint">${hint}</p>` : html``
 
-/** Renders the problem of a control; nothing for a control without a problem. */
-export const problemOf = (control: Control, sentence: Html | string = ''): Html =>
+/** Renders the problems of a control; nothing for a control without a problem. */
+export const problemOf = (
+  control: Control,
+  render: (problem: InvalidControl) => Html = ({ sentence }) => html`${sentence}`,
+): Html =>
   isAbout(control)
-    ? html`<p class="wrong" id="${control.name}-problem">${sentence || control.problem?.sentence}</p>`
+    ? html`<p class="wrong" id="${control.name}-problem">${problemsOf(control.problem, control.name).map((problem) => html`<span>${render(problem)}</span> `)}</p>`
     : html``
 
 /** Renders a field below its label. `attributes` are the attributes of the `input` element. */

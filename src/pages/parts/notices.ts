@@ -1,3 +1,4 @@
+import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { FormProblem } from './forms.ts'
 
@@ -5,14 +6,23 @@ import type { FormProblem } from './forms.ts'
 export const alert = (problem: string | undefined): Html =>
   problem === undefined ? html`` : html`<p class="notice" role="alert">${problem}</p>`
 
-/** Renders the problem of a form. If the problem concerns one field, the label of the field links to the field. */
+/**
+ * Renders the problem of a form. Each invalid field has a link to the field. The summary has the focus, so that keyboard
+ * users and screen readers begin there.
+ */
 export const formAlert = (
   problem: FormProblem | undefined,
   labels: Readonly<Record<string, string>>,
+  { texts }: Frame,
 ): Html => {
-  const { field = '', sentence } = problem ?? {}
-  if (sentence === undefined || !Object.hasOwn(labels, field)) return alert(sentence)
-  return html`<p class="notice" role="alert"><a href="#${field}">${labels[field]}</a> ${sentence}</p>`
+  const listed = (problem?.fields ?? []).filter(({ name }) => Object.hasOwn(labels, name))
+  if (listed.length === 0) return alert(problem?.sentence)
+  return html`<div class="notice" role="alert" tabindex="-1" autofocus>
+<p>${texts.frame.correct}</p>
+<ul>
+${listed.map(({ name, sentence, line }) => html`<li><a href="#${name}">${labels[name]}</a> ${line === undefined ? sentence : texts.frame.line(line, sentence)}</li>`)}
+</ul>
+</div>`
 }
 
 /** Renders the confirmation of a completed action. */

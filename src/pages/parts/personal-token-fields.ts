@@ -2,7 +2,16 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type { ExpiryChoices, NewPersonalTokenView } from '../models/personal-token.ts'
-import { described, type FormProblem, hintOf, invalid, problemOf, textField } from './forms.ts'
+import { type EditedField, sorted } from './edit-form.ts'
+import {
+  described,
+  type FormProblem,
+  hintOf,
+  invalid,
+  problemOf,
+  problemsOf,
+  textField,
+} from './forms.ts'
 import { scopeChoices } from './scopes.ts'
 import { day, dayText, durationText } from './times.ts'
 
@@ -19,6 +28,14 @@ export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string
   scopes: token.scopes,
   overlap: token.rotate,
 })
+
+/** Lists the fields of the form that edits a personal token as text, to compare two versions. */
+export const editedFields = ({
+  texts: { token },
+}: Frame): readonly EditedField<TokenForm['values']>[] => [
+  { name: 'name', label: token.name, text: ({ name }) => name },
+  { name: 'scopes', label: token.scopes, text: ({ scopes }) => sorted(scopes) },
+]
 
 /** Renders the field for the name of a personal token. */
 export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Html =>
@@ -43,7 +60,7 @@ export const expiryField = (
   const { facts, token: texts } = frame.texts
   const { presets, mayNeverExpire, firstDay, lastDay } = choices
   const control = { name: 'expires', hint: texts.expiresHint, problem }
-  const selected = problem?.field === 'expires' ? 'day' : values.expiry
+  const selected = problemsOf(problem, 'expires').length > 0 ? 'day' : values.expiry
   const choice = (value: string, label: Html | string, hint: Html | string = ''): Html =>
     html`<label class="choice">
 <input type="radio" name="expiry" value="${value}"${value === selected ? html` checked` : ''}>

@@ -1,7 +1,7 @@
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type { PersonalTokenView } from '../models/personal-token.ts'
-import { formId } from './forms.ts'
+import { formId, problemsOf } from './forms.ts'
 import { overlapField } from './overlap-field.ts'
 import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
@@ -51,7 +51,7 @@ ${formId(frame)}
 /** Renders the form that rotates the token's value. */
 export const rotateForm = (view: PersonalTokenView, frame: Frame): Html => {
   const { token: texts } = frame.texts
-  return html`<details${view.problem?.field === 'overlap' ? html` open` : ''}>
+  return html`<details${problemsOf(view.problem, 'overlap').length > 0 ? html` open` : ''}>
 <summary>${texts.rotate}</summary>
 <form method="post" action="${view.rotateAction}">
 ${formId(frame)}

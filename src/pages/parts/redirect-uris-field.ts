@@ -1,6 +1,6 @@
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { FormProblem } from './forms.ts'
+import type { FormProblem, InvalidControl } from './forms.ts'
 import { described, hintOf, invalid, problemOf } from './forms.ts'
 
 /** Renders the field for redirect URIs, with one URI per line. Renders the problem of a line below the field. */
@@ -17,13 +17,15 @@ export const redirectUrisField = (
 ${hintOf(control)}
 <textarea id="redirect_uris" name="redirect_uris" rows="${rows}" dir="ltr" spellcheck="false" autocapitalize="off" autocomplete="off"${described(control)}${invalid(control)}>
 ${typed}</textarea>
-${problemOf(control, wrongLine(typed, problem, frame))}
+${problemOf(control, wrongLine(typed, frame))}
 </div>`
 }
 
-const wrongLine = (typed: string, problem: FormProblem | undefined, { texts }: Frame): Html => {
-  if (problem?.line === undefined) return html`${problem?.sentence}`
-  const line = typed.split(/\r?\n/)[problem.line - 1]?.trim() ?? ''
-  return html`${texts.frame.line(problem.line, problem.sentence)}
+const wrongLine =
+  (typed: string, { texts }: Frame) =>
+  ({ sentence, line: number }: InvalidControl): Html => {
+    if (number === undefined) return html`${sentence}`
+    const line = typed.split(/\r?\n/)[number - 1]?.trim() ?? ''
+    return html`${texts.frame.line(number, sentence)}
 ${line === '' ? '' : html`<code dir="ltr">${line}</code>`}`
-}
+  }

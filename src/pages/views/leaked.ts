@@ -21,7 +21,7 @@ export const leakedPage: PageTemplate<LeakedView> = (view, frame) => {
     html`<h1>${texts.title}</h1>
 ${isFirst ? html`<p class="about">${view.isAdmin ? texts.aboutAdmin : texts.about}</p>` : ''}
 ${done(view.done)}
-${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
+${alert(problem?.fields === undefined ? problem?.sentence : undefined)}
 ${credentials.map((item, at) => card(item, at, view, frame))}
 ${isFirst ? '' : html`<h2>${texts.again}</h2>`}
 ${lookUpForm(view, isFirst, frame)}`,
@@ -32,7 +32,7 @@ ${lookUpForm(view, isFirst, frame)}`,
 const lookUpForm = ({ action, problem }: LeakedView, isFirst: boolean, frame: Frame): Html => {
   const { leaked: texts } = frame.texts
   const control = { name: 'credential', hint: texts.pasteHint, problem }
-  const focus = problem?.field === 'credential' ? invalid(control) : html` autofocus`
+  const focus = html`${invalid(control)} autofocus`
   return html`<form class="card" method="post" action="${action}">
 ${formId(frame)}
 <div class="field">

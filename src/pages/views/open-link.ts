@@ -3,7 +3,7 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf, type FormProblem, textField } from '../parts/forms.ts'
-import { alert } from '../parts/notices.ts'
+import { formAlert } from '../parts/notices.ts'
 
 /** The view of the page that a link opens. */
 export interface OpenLinkView {
@@ -28,7 +28,7 @@ export const openLinkPage: PageTemplate<OpenLinkView> = (view, frame) => {
     html`<div class="card">
 <h1>${openTitle}</h1>
 <p class="about"><bdi>${email}</bdi></p>
-${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
+${formAlert(problem, { new_password: frame.texts.password.next }, frame)}
 <form method="post" action="${action}">
 ${csrf(frame)}
 <input type="hidden" name="token" value="${token}">

@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { type FormProblem, formId, textField } from '../parts/forms.ts'
-import { alert } from '../parts/notices.ts'
+import { formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a user changes the password. */
 export interface PasswordView {
@@ -23,7 +23,7 @@ export const passwordPage: PageTemplate<PasswordView> = (view, frame) => {
     texts.title,
     html`<h1>${texts.title}</h1>
 <p class="about">${texts.about}</p>
-${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
+${formAlert(problem, { current_password: texts.current, new_password: texts.next }, frame)}
 <form method="post" action="${action}">
 ${formId(frame)}
 <div hidden><input type="email" value="${email}" autocomplete="username"></div>

@@ -2,11 +2,18 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { NewPersonalTokenView, PersonalTokenView } from '../models/personal-token.ts'
+import { editFields, editNotice, saveButton } from '../parts/edit-form.ts'
 import { facts, lastUsed } from '../parts/facts.ts'
 import { formId } from '../parts/forms.ts'
 import { back } from '../parts/navigation.ts'
 import { caution, done, formAlert } from '../parts/notices.ts'
-import { expiryField, nameField, scopesField, tokenLabels } from '../parts/personal-token-fields.ts'
+import {
+  editedFields,
+  expiryField,
+  nameField,
+  scopesField,
+  tokenLabels,
+} from '../parts/personal-token-fields.ts'
 import {
   deleteForm,
   formerValue,
@@ -27,7 +34,7 @@ export const newPersonalTokenPage: PageTemplate<NewPersonalTokenView> = (view, f
 <h1>${texts.newTitle}</h1>
 <p class="about">${texts.newAbout}</p>
 ${view.isPrefilled ? caution(texts.prefilled) : ''}
-${formAlert(view.problem, tokenLabels(frame))}
+${formAlert(view.problem, tokenLabels(frame), frame)}
 <form class="card" method="post" action="${view.action}">
 ${formId(frame)}
 ${nameField(view, frame)}
@@ -44,7 +51,7 @@ ${scopesField(view, frame)}
 
 /** The page on which a user sees, changes and deletes a personal token. */
 export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) => {
-  const { facts: words, frame: common, token: texts } = frame.texts
+  const { facts: words, token: texts } = frame.texts
   return layout(
     frame,
     view.name,
@@ -55,7 +62,8 @@ export const personalTokenPage: PageTemplate<PersonalTokenView> = (view, frame) 
 ${expiryBadge(view.expires, frame)}
 </div>
 ${done(view.done)}
-${formAlert(view.problem, tokenLabels(frame))}
+${formAlert(view.problem, tokenLabels(frame), frame)}
+${editNotice(view.edit, { typed: view.values, fields: editedFields(frame), lossTexts: {} }, frame)}
 ${view.isExpired ? caution(texts.expiredAbout) : ''}
 ${freshValue(view, frame)}
 <div class="card">
@@ -69,11 +77,11 @@ ${unusedScopes(view, frame)}
 </div>
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
-${formId(frame)}
+${editFields(view.edit, frame)}
 ${nameField(view, frame)}
 ${view.choices === null ? '' : expiryField(view, view.choices, { canKeep: true, frame })}
 ${scopesField(view, frame)}
-<p class="actions"><button type="submit">${common.save}</button></p>
+<p class="actions">${saveButton(view.edit, frame)}</p>
 </form>
 ${rotateForm(view, frame)}
 ${deleteForm(view, frame)}`,

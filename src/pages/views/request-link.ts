@@ -2,7 +2,7 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { csrf, type FormProblem, textField } from '../parts/forms.ts'
-import { alert, done } from '../parts/notices.ts'
+import { done, formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a visitor requests a link by e-mail. */
 export interface RequestLinkView {
@@ -30,7 +30,7 @@ ${
   isSent
     ? done(texts.sent(email))
     : html`<p class="about">${about}</p>
-${alert(problem && problem.field === undefined ? problem.sentence : undefined)}
+${formAlert(problem, { email: login.email }, frame)}
 <form method="post" action="${action}">
 ${csrf(frame)}
 <input type="hidden" name="next" value="${next}">

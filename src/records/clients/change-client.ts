@@ -19,7 +19,17 @@ export interface ClientChange {
   readonly registration?: Partial<Registration> | undefined
   /** A new secret, for a client that becomes confidential. */
   readonly clientSecret?: string
+  readonly guard?: ChangeGuard | undefined
 }
+
+/** What a change of a client ends: its verification, its secret, or its tokens and authorizations. */
+export type ClientLoss = 'verification' | 'secret' | 'tokens'
+
+/**
+ * Runs before a change is written, while the client is locked. If it throws, nothing is written.
+ * @param before the stored client
+ */
+export type ChangeGuard = (before: Client, losses: readonly ClientLoss[]) => void
 
 /**
  * Changes the given fields of a client, and its secret if one is given.
@@ -28,7 +38,7 @@ export interface ClientChange {
 export const changeClient = async (
   rows: ClientRows,
   clientId: string,
-  { changes, registration, clientSecret }: ClientChange,
+  { changes, registration, clientSecret, guard }: ClientChange,
 ): Promise<Client> => {
   const { store, audit, clock } = rows.context
   const [former, updated] = await store.transaction(async (tx) => {
@@ -40,6 +50,11 @@ export const changeClient = async (
     const changed = { ...checked, userId: owner?.id ?? null }
     const isVerified = before.isVerified && hasSameIdentity(before, changed)
     const clientKey = keyAfter(rows, before, changed)
+    const losses: readonly ClientLoss[] = [
+      ...(before.isVerified && !isVerified ? (['verification'] as const) : []),
+      ...(clientKey === before.clientKey ? [] : (['secret', 'tokens'] as const)),
+    ]
+    guard?.(before, losses)
     const kept = { ...before, ...changed, isVerified, clientKey }
     const after = clientSecret === undefined ? kept : withSecret(kept, clientSecret)
     if (!(await tx.clients.update(clientId, rows.sealed(after), clock())))

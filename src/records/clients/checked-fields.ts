@@ -1,7 +1,7 @@
 import type { ClientFields, TokenEndpointAuthMethod } from '../../model/client.ts'
 import { validJwks, validJwksUri } from '../../model/client-keys.ts'
 import { validDescription, validName, validWebsite } from '../../model/field-rules.ts'
-import { InvalidField } from '../../model/invalid-field.ts'
+import { checkAll, InvalidField, refuseAll } from '../../model/invalid-field.ts'
 import { withOpenIdMetadata } from '../../model/openid-client-metadata.ts'
 import { type ProtectedResource, resourceNamed } from '../../model/protected-resource.ts'
 import {
@@ -35,9 +35,6 @@ export const checkedFields = (
 ): CheckedFields => {
   const { defaultScopes, optionalScopes, allowedScopes } = input
   const merged = { ...before, ...definedOf(input) }
-  checkRedirectUris(merged.redirectUris, {
-    privateUse: settings.allowPrivateUseRedirectUris && !merged.isConfidential,
-  })
   const method = merged.tokenEndpointAuthMethod
   limit('token_endpoint_auth_method', method && [method], authMethods)
   if (method !== null && (method === 'none') === merged.isConfidential) {
@@ -48,15 +45,18 @@ export const checkedFields = (
   }
   const allowPrivate = settings.dangerouslyAllowPrivateAddresses
   const keys = checkedKeys(merged, { allowPrivate })
+  const privateUse = settings.allowPrivateUseRedirectUris && !merged.isConfidential
   return {
-    name: validName(merged.name),
-    description: validDescription(merged.description),
-    website: validWebsite(merged.website),
+    ...checkAll({
+      name: () => validName(merged.name),
+      description: () => validDescription(merged.description),
+      website: () => validWebsite(merged.website),
+      redirectUris: () => checkedRedirectUris(merged.redirectUris, { privateUse }),
+    }),
     userId: merged.userId,
     isConfidential: merged.isConfidential,
     isInternal: merged.isInternal,
     isPersonal: before.isPersonal,
-    redirectUris: splitRedirectUris(merged.redirectUris),
     // Validate only the given fields, so that a scope that is no longer registered does not block other changes.
     defaultScopes: defaultScopes ? scopes.validated(defaultScopes) : before.defaultScopes,
     allowedScopes: allowedScopes ? scopes.validated(allowedScopes) : merged.allowedScopes,
@@ -100,8 +100,12 @@ const checkedKeys = (
   }
 }
 
-const checkRedirectUris = (value: string | readonly string[], rules: RedirectUriRules): void => {
-  if (splitRedirectUris(value).length > maxRedirectUris) {
+const checkedRedirectUris = (
+  value: string | readonly string[],
+  rules: RedirectUriRules,
+): readonly string[] => {
+  const uris = splitRedirectUris(value)
+  if (uris.length > maxRedirectUris) {
     throw new InvalidField(
       'redirect_uris',
       `There can be at most ${maxRedirectUris} redirect URIs.`,
@@ -110,14 +114,16 @@ const checkRedirectUris = (value: string | readonly string[], rules: RedirectUri
   }
   // Count blank lines too, so that an error reports the line number in the form.
   const lines = typeof value === 'string' ? value.split('\n') : value
-  lines.forEach((text, index) => {
+  const errors = lines.flatMap((text, index) => {
     const uri = text.trim()
     const found = uri === '' ? undefined : redirectUriProblem(uri, rules)
-    if (!found) return
+    if (!found) return []
     const { sentence, ...detail } = found
     const line = index + 1
-    throw new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
+    return new InvalidField('redirect_uris', `Line ${line}: ${sentence}`, { ...detail, line })
   })
+  refuseAll(errors)
+  return uris
 }
 
 const knownResource = (identifier: string, known: readonly ProtectedResource[]): string => {

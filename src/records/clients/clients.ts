@@ -8,7 +8,13 @@ import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { Users } from '../users/users.ts'
-import { changeClient, endTokensOfClient, type Marks, markClient } from './change-client.ts'
+import {
+  type ChangeGuard,
+  changeClient,
+  endTokensOfClient,
+  type Marks,
+  markClient,
+} from './change-client.ts'
 import { checkedFields, definedOf } from './checked-fields.ts'
 import {
   blank,
@@ -73,6 +79,15 @@ export class Clients {
       if ((await tx.clients.countOfOwner(userId, most)) >= most) throw tooMany(most)
       return insertClient(new ClientRows({ ...this.#context, store: tx }), fields)
     })
+  }
+
+  /**
+   * Checks the input of a new or existing client, without a write.
+   * @throws InvalidField, InvalidFields, ScopeDoesNotExists
+   * @internal
+   */
+  check(input: Partial<ClientInput>, before?: Client): void {
+    checkedFields(before ?? blank, input, this.#context)
   }
 
   /**
@@ -201,8 +216,9 @@ export class Clients {
     clientId: string,
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
+    guard?: ChangeGuard,
   ): Promise<Client> {
-    return changeClient(this.#rows, clientId, { changes, registration })
+    return changeClient(this.#rows, clientId, { changes, registration, guard })
   }
 
   /** Updates a client that becomes confidential, and creates its first secret in the same transaction. */
@@ -210,10 +226,11 @@ export class Clients {
     clientId: string,
     changes: Partial<ClientInput>,
     registration?: Partial<Registration>,
+    guard?: ChangeGuard,
   ): Promise<ClientWithSecret> {
     return retryOnCollision(async () => {
       const clientSecret = this.#rows.newSecret()
-      const change = { changes, registration, clientSecret }
+      const change = { changes, registration, clientSecret, guard }
       const client = await changeClient(this.#rows, clientId, change)
       return { client, clientSecret }
     })

@@ -3,7 +3,7 @@ import { newPersonalTokenValue } from '../../crypto/personal-token-value.ts'
 import { validName } from '../../model/field-rules.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { maxOverlap } from '../../model/overlap.ts'
-import type { ScopeRegistry } from '../../model/scope.ts'
+import { isWithin, type ScopeRegistry } from '../../model/scope.ts'
 import { Token, type TokenFields } from '../../model/token.ts'
 import type { UserId } from '../../model/user.ts'
 import { UniqueViolation } from '../../store/contract/errors.ts'
@@ -165,6 +165,7 @@ export class PersonalTokens {
   /**
    * Changes the name, the scopes and the expiry. The scopes also apply to a former value that is still valid, and the
    * former value does not outlive the new expiry.
+   * @param guard runs before the write, with the stored values; if it throws, nothing is written
    * @throws InvalidField, ScopeDoesNotExists: nothing was written
    */
   async update(
@@ -175,12 +176,19 @@ export class PersonalTokens {
       /** Milliseconds since the epoch; null: the token does not expire. */
       readonly expires?: number | null
     },
+    guard?: (before: { readonly name: string; readonly scopes: readonly string[] }) => void,
   ): Promise<void> {
-    const { store, scopes: registry, audit } = this.#context
+    const { store, scopes: registry, audit, clock } = this.#context
     const name = changes.name === undefined ? undefined : validName(changes.name)
     const scopes = changes.scopes && registry.validated(changes.scopes)
     await store.transaction(async (tx) => {
       const context = { ...this.#context, store: tx }
+      if (guard) {
+        // Lock the client, as `rotate` does, so that no concurrent change is overwritten.
+        await tx.clients.find(token.clientId)
+        const current = await tx.tokens.personal(token.id, clock())
+        if (current) guard({ name: current.name, scopes: current.fields.scopes })
+      }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
       const { expires } = changes
       const [was, is] = [
@@ -191,7 +199,8 @@ export class PersonalTokens {
       const details = { fields, changes: changesOf(was, is) }
       const about = { ...ofToken(token, name ?? before), details }
       if (fields.length > 0) await audit.add(tx, 'personal_token.edited', about)
-      if (!scopes && expires === undefined) return
+      const isSame = scopes && isWithin(scopes, token.scopes) && isWithin(token.scopes, scopes)
+      if ((!scopes || isSame) && expires === undefined) return
       // This look-up locks the rows, so that no new child with the old scopes can be created.
       const rows = await tx.tokens.ofClient(token.clientId)
       for (const row of rows.filter(({ fields }) => fields.parentId === null)) {
@@ -362,7 +371,7 @@ class TokenWithValue extends Token implements RotatedPersonalToken {
 const earlier = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
-/** Returns the last four characters of a value. They do not help to guess the value (decision record 22). */
+/** Returns the last four characters of a value. They do not help to guess the value. */
 export const lastFourOf = (value: string): string => value.slice(-4)
 
 /** Locks the user inside a transaction. @throws InvalidField if the user has the maximum number of tokens */

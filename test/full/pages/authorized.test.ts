@@ -67,7 +67,7 @@ describe.skipIf(await lacks('chromium'))('authorized applications', () => {
       await begin(ada, print)
       await allow(ada)
       await arrives(ada, print)
-      await ada.open(applications)
+      await ada.open(`${applications}authorized/`)
       await press(page.getByText('Revoke all applications').first())
       await press(page.getByRole('button', { name: 'Revoke all applications' }))
       await done(ada, 'No application can act for you any more.')

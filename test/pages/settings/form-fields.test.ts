@@ -16,7 +16,7 @@ interface Document {
 }
 
 // The schemas omit these fields, which only the pages need.
-const common = ['csrf_token', 'form_id', 'back']
+const common = ['csrf_token', 'form_id', 'back', 'version']
 
 const namesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:input|textarea|select|button)\b[^>]*\sname="([^"]+)"/g)].map(

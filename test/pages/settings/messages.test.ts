@@ -85,7 +85,7 @@ const alike: Readonly<Record<Language, readonly string[]>> = {
     'token/name',
     'users/administrator',
   ],
-  es: ['admin/tokens', 'frame/tokens'],
+  es: ['admin/tokens', 'frame/error', 'frame/tokens'],
   fr: [
     'admin/clients',
     'admin/title',

@@ -7,7 +7,7 @@ import { forbiddenRedirectUris } from '../../support/redirect-uris.ts'
 import { startServer, type TestServer, testScopes } from '../../support/server.ts'
 import { clientOf } from '../../support/tokens.ts'
 import { tokenRequest } from '../../support/user-agent.ts'
-import { written } from '../api/script.ts'
+import { Script, written } from '../api/script.ts'
 import { at, type Fields, idIn, type Page, Person } from './support.ts'
 
 const { problems } = en
@@ -467,16 +467,70 @@ describe('an invalid registration form', () => {
     },
   )
 
+  const fiveErrors = {
+    name: '',
+    description: 'x'.repeat(4_001),
+    website: 'ftp://a.example',
+    redirect_uris: 'http://a.example\nhttps://b.example\nhttps://c.example/#x',
+  }
+
+  test('shows all errors at once, with a focused summary of links [T1110]', async () => {
+    const page = await register(fiveErrors)
+    expect(page.status).toBe(400)
+    expect(page.title).toMatch(/^Error: Register an application · /)
+    expect(page.summary).toEqual([
+      'Name Enter a name.',
+      'Description The description must not be longer than 4,000 characters.'.replace(',', ''),
+      'Website Enter an address that begins with https://, or leave the field empty.',
+      expect.stringMatching(/^Redirect URIs Line 1: The address must begin with https/),
+      'Redirect URIs Line 3: Remove the # and everything after it.',
+    ])
+    const [, autofocus, ...more] = page.html.split(' autofocus')
+    expect(autofocus).toMatch(/^>\s*<p>Please correct the following:/)
+    expect(more).toEqual([])
+    for (const [, field] of page.html.matchAll(/<li><a href="#([a-z_]+)">/g)) {
+      expect(page.html).toMatch(new RegExp(`id="${field}"[^>]* aria-invalid="true"`))
+      expect(page.wrong(String(field))).toBeDefined()
+    }
+    expect(page.wrong('redirect_uris')).toMatch(/^Line 1: .* http:\/\/a\.example Line 3: .*#x$/)
+  })
+
+  test('returns all errors to a script [T1111]', async () => {
+    const script = new Script(app, person.session)
+    const sent = { ...fiveErrors, redirect_uris: fiveErrors.redirect_uris.split('\n') }
+    const { status, body } = await script.post(at.newClient, {
+      ...sent,
+      default_scopes: ['test:scope'],
+    })
+    const error = body as { field: string; errors: { field: string; line?: number }[] }
+    expect([status, error.field]).toEqual([400, 'name'])
+    expect(error.errors.map(({ field, line }) => [field, line])).toEqual([
+      ['name', undefined],
+      ['description', undefined],
+      ['website', undefined],
+      ['redirect_uris', 1],
+      ['redirect_uris', 3],
+      ['default_scopes', undefined],
+    ])
+    const types = await script.post(at.newClient, { name: 1, website: 2, is_confidential: 'x' })
+    expect((types.body as typeof error).errors.map(({ field }) => field)).toEqual([
+      'name',
+      'website',
+      'is_confidential',
+    ])
+    const one = await script.post(at.newClient, { name: '' })
+    expect(one.body).toEqual({
+      error: 'invalid_request',
+      error_description: 'The name is missing.',
+      field: 'name',
+    })
+  })
+
   describe('an invalid redirect URI in the registration form', () => {
     test.each<[string, string, line: number, wrong: string]>([
       ['the only URI', 'ftp://x', 1, 'ftp://x'],
       ['the last URI', 'https://a.example\nhttp://b.example', 2, 'http://b.example'],
-      [
-        'the first of two invalid URIs',
-        'http://a.example\nhttp://b.example',
-        1,
-        'http://a.example',
-      ],
+      ['the only invalid URI of two', 'http://a.example\nhttps://b.example', 1, 'http://a.example'],
       ['a URI after blank lines', '\n\nhttps://a.example\n\n  x  \n', 5, 'x'],
       ['a URI after lines of spaces', '   \n\t\nhttps://a.example\nx', 4, 'x'],
       ['the last of 50 URIs', `${'https://a.example\n'.repeat(49)}x`, 50, 'x'],

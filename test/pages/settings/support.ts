@@ -80,7 +80,15 @@ export class Page {
 
   /** The error message of the page. */
   get alert(): string {
-    return textOf(/<p class="notice" role="alert">([\s\S]*?)<\/p>/.exec(this.html)?.[1] ?? '')
+    const [, sentence] = /<p class="notice" role="alert">([\s\S]*?)<\/p>/.exec(this.html) ?? []
+    return textOf(sentence ?? this.summary.join(' '))
+  }
+
+  /** The summary of the invalid fields. */
+  get summary(): readonly string[] {
+    const [, list = ''] =
+      /role="alert"[^>]* autofocus>[\s\S]*?<ul>([\s\S]*?)<\/ul>/.exec(this.html) ?? []
+    return [...list.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, item = '']) => textOf(item))
   }
 
   /** The success message of the page. */

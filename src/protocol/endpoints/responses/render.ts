@@ -34,7 +34,10 @@ export const renderPage = async <N extends keyof Pages>(
   const { formAction, onlyFormAction } = options
   const reader = readerOf(http, { uiLocales })
   const { csrfToken, setCookie } = server.sessions.csrf(http.headers.get('cookie'))
-  const html = server.ui.pages[name](view, frameOf(server, reader, csrfToken, signedIn))
+  const html = server.ui.pages[name](
+    view,
+    frameOf(server, reader, csrfToken, signedIn, (status ?? 200) >= 400),
+  )
   return pageResponse(html, {
     status,
     formAction,
@@ -54,6 +57,7 @@ const frameOf = (
   reader: Reader,
   csrfToken: string,
   signedIn: SignedIn | undefined,
+  isError: boolean,
 ): Frame => ({
   brand,
   links,
@@ -62,6 +66,7 @@ const frameOf = (
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
   csrfToken,
   formId: randomString(22, random),
+  isError,
   now: clock(),
 })
 

@@ -1,6 +1,6 @@
 import { rulesOfKind } from '../../../model/application-kind.ts'
 import type { Client } from '../../../model/client.ts'
-import { InvalidField } from '../../../model/invalid-field.ts'
+import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { ClientFormValues } from '../../../pages/models/client.ts'
@@ -50,7 +50,7 @@ type Fields = Omit<ClientInput, 'userId'>
 /**
  * Reads the documented fields of a client's form. A missing list in a form means an empty list, because browsers do not
  * send unticked boxes. A missing list in JSON means no change.
- * @throws InvalidField also for an internal scope, because only code may assign internal scopes
+ * @throws InvalidField, InvalidFields also for an internal scope, because only code may assign internal scopes
  */
 export const clientFields = (
   params: Parameters,
@@ -68,23 +68,30 @@ export const clientFields = (
   }
   const redirectUris = params.repeated('redirect_uris')
   const kind = before ? undefined : kindIn(params)
-  if (!before) checkKind(params)
-  const isConfidential = kind
-    ? rulesOfKind[kind].isConfidential
-    : asJson && before && params.repeated('is_confidential').length === 0
-      ? before.isConfidential
-      : flagIn(params, 'is_confidential', true)
-  return defined({
+  const texts = defined({
     name: asJson && before ? textIn(params, 'name') : (textIn(params, 'name') ?? ''),
     description: textIn(params, 'description'),
     website: textIn(params, 'website'),
     redirectUris: redirectUris.length === 0 ? undefined : redirectUris.join('\n'),
-    isConfidential,
     grantTypes: kind && rulesOfKind[kind].grantTypes,
     responseTypes: kind && rulesOfKind[kind].responseTypes,
-    defaultScopes: scopes('default_scopes', before?.defaultScopes),
-    optionalScopes: scopes('optional_scopes', before?.optionalScopes),
   })
+  const isConfidential = kind
+    ? rulesOfKind[kind].isConfidential
+    : asJson && before && params.repeated('is_confidential').length === 0
+      ? before.isConfidential
+      : first(params, 'is_confidential') !== 'false'
+  const { choices } = checkAll({
+    texts: () => server.clients.check({ ...texts, isConfidential }, before),
+    type: () => (before ? undefined : checkKind(params)),
+    flag: () => (kind ? undefined : flagIn(params, 'is_confidential', true)),
+    choices: () =>
+      checkAll({
+        defaultScopes: () => scopes('default_scopes', before?.defaultScopes),
+        optionalScopes: () => scopes('optional_scopes', before?.optionalScopes),
+      }),
+  })
+  return { ...texts, isConfidential, ...defined(choices) }
 }
 
 // Two fields contain scopes, so report which field contains the unknown scope.
@@ -94,9 +101,9 @@ const unknown = (field: string, scope: string): InvalidField =>
     value: scope,
   })
 
-const defined = (
-  fields: {
-    readonly [F in keyof Fields]: Fields[F] | undefined
-  },
-): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields
+const defined = <T extends object>(
+  fields: T,
+): { readonly [F in keyof T]: Exclude<T[F], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    readonly [F in keyof T]: Exclude<T[F], undefined>
+  }

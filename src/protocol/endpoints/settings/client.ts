@@ -3,11 +3,13 @@ import { countLimit } from '../../../model/count-limit.ts'
 import { asSeen } from '../../../model/field-rules.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import type { ChangeGuard } from '../../../records/clients/change-client.ts'
 import { clientChange } from '../../openapi/schemas/clients.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses } from './addresses.ts'
 import { clientFields, typedClient, valuesOf } from './client-form.ts'
 import { endpointsOf, tryIt } from './developer-desk.ts'
+import { checkEdit, editState } from './edit.ts'
 import { takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
 import { type Refused, respond, settingsPage } from './settings-page.ts'
@@ -38,6 +40,7 @@ export const showClient = async (
   const to = addresses(server.ui)
   const { previousClientSecretExpires: previous } = client
   const isEdit = refused?.params.repeated('name').length === 1
+  const stored = valuesOf(client)
   const view = {
     action: to.client(client.clientId),
     back: to.clients,
@@ -52,7 +55,8 @@ export const showClient = async (
     secretLeakedAt: client.isConfidential ? client.secretLeakedAt : null,
     previousSecretExpires: previous !== null && previous > server.clock() ? previous : null,
     overlaps,
-    values: refused && isEdit ? typedClient(refused.params) : valuesOf(client),
+    values: refused && isEdit ? typedClient(refused.params) : stored,
+    edit: editState(stored, refused),
     scopes: server.scopes.choices(),
     clientSecret: notice.secret ?? null,
     endpoints: endpointsOf(server),
@@ -88,9 +92,12 @@ export const clientPage = settingsPage({
     // If a public client becomes confidential, it needs a secret. The page creates a secret; a script has to reset the
     // secret in a separate request.
     const needsSecret = fields.isConfidential && !client.isConfidential && !request.asJson
+    const guard: ChangeGuard = (before, losses) =>
+      checkEdit(params, { stored: valuesOf(before), typed: typedClient(params) }, losses)
+    const change = [client.clientId, fields, undefined, guard] as const
     const { client: changed, clientSecret: secret } = needsSecret
-      ? await server.clients.updateWithSecret(client.clientId, fields)
-      : { client: await server.clients.update(client.clientId, fields), clientSecret: undefined }
+      ? await server.clients.updateWithSecret(...change)
+      : { client: await server.clients.update(...change), clientSecret: undefined }
     return {
       location: to.client(client.clientId),
       notice: { done: texts.done.clientSaved, ...(secret && { secret }) },

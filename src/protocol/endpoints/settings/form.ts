@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../../http/request.ts'
-import { InvalidField } from '../../../model/invalid-field.ts'
+import { InvalidField, InvalidFields } from '../../../model/invalid-field.ts'
 import { Parameters } from '../../../model/parameters.ts'
 import { ScopeDoesNotExists } from '../../../model/scope.ts'
 import type { Reader } from '../../../pages/frame.ts'
@@ -65,17 +65,18 @@ export const secondsIn = (params: Parameters, name: string): number => {
   })
 }
 
-/** Describes an invalid field in the user's language. Returns undefined if the error is not about a field. */
+/** Describes all invalid fields in the user's language. Returns undefined if the error is not about a field. */
 export const problemOf = (
   error: unknown,
   { texts, reader }: Pick<SettingsRequest, 'texts' | 'reader'>,
 ): FormProblem | undefined => {
-  const invalid = asInvalidField(error)
-  if (!invalid) return undefined
-  const { problem, value, line } = invalid.detail
-  const text: unknown = texts.problems[problem]
-  const sentence = typeof text === 'function' ? text(asWritten(value, reader)) : text
-  return { sentence: String(sentence), field: invalid.field, line }
+  const fields = invalidFieldsIn(error).map(({ field: name, detail }) => {
+    const text: unknown = texts.problems[detail.problem]
+    const sentence = typeof text === 'function' ? text(asWritten(detail.value, reader)) : text
+    return { name, sentence: String(sentence), line: detail.line }
+  })
+  const [first] = fields
+  return first && { sentence: first.sentence, fields }
 }
 
 // Formats a date in the user's locale.
@@ -86,21 +87,21 @@ const asWritten = (value: unknown, { locale }: Reader): unknown =>
       )
     : value
 
-/** Describes an invalid field as JSON for a script. Returns undefined if the error is not about a field. */
+/** Describes all invalid fields as JSON for a script. Returns undefined if the error is not about a field. */
 export const jsonProblemOf = (error: unknown): object | undefined => {
-  const invalid = asInvalidField(error)
-  return (
-    invalid && {
-      error: 'invalid_request',
-      error_description: invalid.message,
-      field: invalid.field,
-      line: invalid.detail.line,
-    }
-  )
+  const errors = invalidFieldsIn(error).map(({ field, message, detail }) => ({
+    error_description: message,
+    field,
+    line: detail.line,
+  }))
+  const [first, ...more] = errors
+  return first && { error: 'invalid_request', ...first, ...(more.length > 0 && { errors }) }
 }
 
-const asInvalidField = (error: unknown): InvalidField | undefined => {
-  if (error instanceof InvalidField) return error
-  if (!(error instanceof ScopeDoesNotExists)) return undefined
-  return new InvalidField('scopes', error.message, { problem: 'scopeUnknown', value: error.scope })
+const invalidFieldsIn = (error: unknown): readonly InvalidField[] => {
+  if (error instanceof InvalidFields) return error.all
+  if (error instanceof InvalidField) return [error]
+  if (!(error instanceof ScopeDoesNotExists)) return []
+  const detail = { problem: 'scopeUnknown', value: error.scope } as const
+  return [new InvalidField('scopes', error.message, detail)]
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { InvalidField } from '../../../model/invalid-field.ts'
+import { InvalidField, refuseAll } from '../../../model/invalid-field.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 
 /** The fields that an endpoint reads, as the OpenAPI document describes them. Other fields are ignored. */
@@ -14,11 +14,12 @@ const refused = (sentence: string) => new OAuthError('invalid_request', sentence
 export const formOfJson = (text: string, shape: FormShape): string => {
   const sent = objectIn(text)
   const { error } = shape.safeParse(sent)
-  const issue = error?.issues[0]
-  if (issue) {
-    const name = String(issue.path[0])
-    throw new InvalidField(name, `${name} must be ${issue.message}.`)
-  }
+  refuseAll(
+    (error?.issues ?? []).map(({ path: [name], message }) => {
+      const field = String(name)
+      return new InvalidField(field, `${field} must be ${message}.`)
+    }),
+  )
   const known = Object.entries(sent).filter(([name]) => Object.hasOwn(shape.shape, name))
   return new URLSearchParams(known.flatMap(pairsOf)).toString()
 }

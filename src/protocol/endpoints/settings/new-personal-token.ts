@@ -1,4 +1,5 @@
 import { validName } from '../../../model/field-rules.ts'
+import { checkAll } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
 import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
@@ -41,10 +42,13 @@ export const newPersonalTokenPage = settingsPage({
   async change(request, params) {
     const { server, signedIn, texts } = request
     const { id } = signedIn.user
-    const expiresIn = expiresInOf(params, request)
-    const name = validName(textIn(params, 'name') ?? '')
+    const { name, expiresIn, scopes } = checkAll({
+      name: () => validName(textIn(params, 'name') ?? ''),
+      expiresIn: () => expiresInOf(params, request),
+      scopes: () => chosenScopes(listIn(params, 'scopes'), request),
+    })
     const token = await server.personalTokens.create(name, id, {
-      scopes: chosenScopes(listIn(params, 'scopes'), request),
+      scopes,
       ...(expiresIn !== undefined && { expiresIn }),
       most: server.settings.personalTokensPerUser,
     })

@@ -1,6 +1,6 @@
 import type { Digest } from '../../../crypto/digest.ts'
 import { maxPasswordBytes, minPasswordLength, validPassword } from '../../../model/field-rules.ts'
-import { InvalidField } from '../../../model/invalid-field.ts'
+import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import { tryPassword } from '../../../records/users/password-tries.ts'
 import { passwordChange } from '../../openapi/schemas/password.ts'
 import { respond, settingsPage } from './settings-page.ts'
@@ -25,8 +25,16 @@ export const passwordPage = settingsPage({
   async change({ http, server, signedIn, texts }, params) {
     const { user, sessionId } = signedIn
     const current = params.opaque('current_password') ?? ''
-    const next = validPassword(params.opaque('new_password') ?? '', 'new_password')
-    const isPossible = current !== '' && Buffer.byteLength(current) <= maxPasswordBytes
+    const wrong = new InvalidField('current_password', 'The current password is wrong.', {
+      problem: 'passwordWrong',
+    })
+    const { next } = checkAll({
+      current: () => {
+        if (current === '') throw wrong
+      },
+      next: () => validPassword(params.opaque('new_password') ?? '', 'new_password'),
+    })
+    const isPossible = Buffer.byteLength(current) <= maxPasswordBytes
     const browser = await server.knownBrowsers.find(user.email, http.headers.get('cookie'))
     const tried = { account: user.email, address: http.address, browser }
     const checked = isPossible
@@ -37,10 +45,7 @@ export const passwordPage = settingsPage({
     const isChanged =
       checked?.id === user.id &&
       (await server.users.replacePassword(checked, next, sessionId as Digest))
-    if (!isChanged)
-      throw new InvalidField('current_password', 'The current password is wrong.', {
-        problem: 'passwordWrong',
-      })
+    if (!isChanged) throw wrong
     return {
       location: server.ui.links.sessions ?? server.ui.links.applications,
       notice: { done: texts.done.passwordChanged },

@@ -112,13 +112,19 @@ const sentences = {
   expiresMissing: 'expires is missing.',
 } as const
 
-/** Returns the chosen scopes. @throws ScopeDoesNotExists also for an internal scope, which only code may assign */
+/** Returns the chosen scopes. @throws InvalidField also for an internal scope, which only code may assign */
 export const chosenScopes = (
   scopes: readonly string[],
   { server }: SettingsRequest,
 ): readonly string[] => {
   for (const scope of scopes) {
-    if (server.scopes.get(scope)?.isInternal !== false) throw new ScopeDoesNotExists(scope)
+    if (server.scopes.get(scope)?.isInternal !== false) throw unknown(scope)
   }
   return scopes
 }
+
+const unknown = (scope: string): InvalidField =>
+  new InvalidField('scopes', new ScopeDoesNotExists(scope).message, {
+    problem: 'scopeUnknown',
+    value: scope,
+  })

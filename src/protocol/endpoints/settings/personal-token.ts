@@ -1,10 +1,13 @@
-import { InvalidField } from '../../../model/invalid-field.ts'
+import { validName } from '../../../model/field-rules.ts'
+import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
+import type { Parameters } from '../../../model/parameters.ts'
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
 import { addresses, tokenIdOf } from './addresses.ts'
 import { backIn } from './arranged-list.ts'
+import { checkEdit, editState } from './edit.ts'
 import { listIn, textIn } from './form.ts'
 import { type Changed, takeNotice } from './notice.ts'
 import { overlaps } from './overlaps.ts'
@@ -34,6 +37,7 @@ export const showPersonalToken = async (
   const { done, secret } = await takeNotice(request)
   const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
+  const stored = { name, scopes: token.getVisibleScopes() }
   const view = {
     action: to.token(token.id),
     back: to.tokens,
@@ -51,17 +55,11 @@ export const showPersonalToken = async (
     choices: isExpired(token.expires, server.clock())
       ? null
       : expiryChoices(request, token.createdAt),
-    values:
-      refused && isEdit
-        ? {
-            name: refused.params.repeated('name')[0] ?? '',
-            scopes: listIn(refused.params, 'scopes'),
-            expiry: refused.params.repeated('expires')[0]
-              ? 'day'
-              : (refused.params.repeated('expiry')[0] ?? 'keep'),
-            expires: refused.params.repeated('expires')[0] ?? '',
-          }
-        : { name, scopes: token.getVisibleScopes(), expiry: 'keep', expires: '' },
+    values: {
+      ...(refused && isEdit ? typedToken(refused.params) : stored),
+      ...typedExpiry(isEdit ? refused?.params : undefined),
+    },
+    edit: editState(stored, refused),
     scopes: server.scopes.choices(),
     fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
     done,
@@ -72,6 +70,16 @@ export const showPersonalToken = async (
     json: () => personalTokenToWire(managed),
     refused,
   })
+}
+
+const typedToken = (params: Parameters) => ({
+  name: params.repeated('name')[0] ?? '',
+  scopes: listIn(params, 'scopes'),
+})
+
+const typedExpiry = (params: Parameters | undefined) => {
+  const expires = params?.repeated('expires')[0] ?? ''
+  return { expiry: expires === '' ? (params?.repeated('expiry')[0] ?? 'keep') : 'day', expires }
 }
 
 const curlOf = (accessToken: string, { server }: SettingsRequest): string =>
@@ -88,6 +96,8 @@ export const personalTokenPage = settingsPage({
     const { token } = managed
     const to = addresses(server.ui)
     if (params.optional('delete') === 'yes') {
+      // Write the last use, which an undone deletion restores.
+      await server.operations.flushTokenUses()
       const { undo } = await server.endedTokens.end(signedIn.user.id, [token.id])
       const back = params.repeated('back')[0]
       return {
@@ -107,20 +117,29 @@ export const personalTokenPage = settingsPage({
       return saved(request, managed, texts.done.tokenReduced)
     }
     const keepsScopes = asJson && params.repeated('scopes').length === 0
-    const name = textIn(params, 'name') ?? (asJson ? undefined : '')
+    const typedName = textIn(params, 'name') ?? (asJson ? undefined : '')
     // Retain internal scopes, which code assigned and the form does not show.
     const hidden = token.scopes.filter((scope) => server.scopes.get(scope)?.isInternal)
-    const chosen = keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)
-    const expires = chosenExpiry(params, request, token.createdAt)
-    if (expires !== undefined && isExpired(token.expires, server.clock())) {
-      throw new InvalidField('expires', 'The token has expired. Rotate it instead.', {
-        problem: 'expiredForGood',
-      })
-    }
-    await server.personalTokens.update(managed, {
+    const expired = new InvalidField('expires', 'The token has expired. Rotate it instead.', {
+      problem: 'expiredForGood',
+    })
+    const { name, chosen, expires } = checkAll({
+      name: () => (typedName === undefined ? undefined : validName(typedName)),
+      chosen: () => (keepsScopes ? undefined : chosenScopes(listIn(params, 'scopes'), request)),
+      expires: () => {
+        const at = chosenExpiry(params, request, token.createdAt)
+        if (at !== undefined && isExpired(token.expires, server.clock())) throw expired
+        return at
+      },
+    })
+    const changes = {
       ...(name !== undefined && { name }),
       ...(chosen && { scopes: [...chosen, ...hidden] }),
       ...(expires !== undefined && { expires }),
+    }
+    await server.personalTokens.update(managed, changes, (before) => {
+      const stored = { name: before.name, scopes: server.scopes.visible(before.scopes) }
+      checkEdit(params, { stored, typed: typedToken(params) })
     })
     return saved(request, managed, texts.done.tokenSaved)
   },

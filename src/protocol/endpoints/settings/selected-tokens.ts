@@ -43,6 +43,8 @@ export const selectedTokensPage = settingsPage({
     const ids = idsIn(params)
     if (ids.length === 0)
       throw new InvalidField('id', 'id must contain at least one ID.', { problem: 'other' })
+    // Write the last uses, which an undone deletion restores.
+    await server.operations.flushTokenUses()
     const { names, undo } = await server.endedTokens.end(signedIn.user.id, ids)
     const hasEnded = names.length > 0
     return {

@@ -12,6 +12,7 @@ import { isForeign } from '../../session/browser.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
 import { jsonResponse, redirectResponse } from '../responses/responses.ts'
+import { EditConflict, Unconfirmed } from './edit.ts'
 import { jsonProblemOf, problemOf, readForm, readScript } from './form.ts'
 import { idempotent } from './idempotent.ts'
 import type { FormShape } from './json-form.ts'
@@ -21,7 +22,11 @@ import { type SettingsRequest, settingsRequestOf } from './settings-request.ts'
 /** A refused form, which the page shows again with the same input. */
 export interface Refused {
   readonly params: Parameters
-  readonly problem: FormProblem
+  readonly problem?: FormProblem
+  /** Whether the stored values have changed since the page was opened. */
+  readonly isConflict?: boolean
+  /** The names of everything that the change would end, which the user has to confirm. */
+  readonly losses?: readonly string[]
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -105,6 +110,10 @@ const fromPerson = async (
       const { status, headers } = error
       return show(request, { params, problem: { sentence: tooMany(texts) }, status, headers })
     }
+    if (error instanceof EditConflict)
+      return show(request, { params, isConflict: true, status: 409 })
+    if (error instanceof Unconfirmed)
+      return show(request, { params, losses: error.losses, status: 200 })
     const problem = problemOf(error, request)
     if (!problem) throw error
     return show(request, { params, problem, status: 400 })

@@ -50,7 +50,8 @@ const send = async (
     return show(http, server, { ...view, isSent: true })
   } catch (error) {
     if (error instanceof InvalidField) {
-      const problem = { sentence: texts.notAnAddress, field: 'email' }
+      const sentence = texts.notAnAddress
+      const problem = { sentence, fields: [{ name: 'email', sentence }] }
       return show(http, server, { ...view, problem }, { status: 400 })
     }
     if (!(error instanceof OAuthError && error.status === 429) || prefersJson(http)) throw error

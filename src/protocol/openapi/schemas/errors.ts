@@ -16,6 +16,16 @@ export const fieldProblem = problem.extend({
     .positive()
     .optional()
     .describe('The number of the refused list entry or line, starting at 1.'),
+  errors: z
+    .array(
+      z.strictObject({
+        error_description: text,
+        field: text,
+        line: z.int().positive().optional(),
+      }),
+    )
+    .optional()
+    .describe('Every refused field, including the first, if several fields were refused.'),
 })
 
 export const jwtProblem = z

@@ -1,0 +1,73 @@
+import type { Frame } from '../frame.ts'
+import { type Html, html } from '../html.ts'
+import { formId } from './forms.ts'
+
+/** The state of a form that edits stored values. */
+export interface EditState<Values> {
+  /** The version of the stored values. The form sends it, so that the server detects a change in another tab. */
+  readonly version: string
+  /** The stored values, if they have changed since the user opened the form; otherwise undefined. */
+  readonly stored: Values | undefined
+  /** The names of everything that saving ends, which the user has to confirm. */
+  readonly losses: readonly string[]
+}
+
+/** A field of an edit form, as text. */
+export interface EditedField<Values> {
+  readonly name: string
+  readonly label: string
+  readonly text: (values: Values) => string
+}
+
+/** Returns scopes as one text. The order of scopes has no meaning. */
+export const sorted = (scopes: readonly string[]): string => [...scopes].sort().join(' ')
+
+/** Renders the hidden fields of an edit form. */
+export const editFields = ({ version, losses }: EditState<unknown>, frame: Frame): Html =>
+  html`${formId(frame)}
+<input type="hidden" name="version" value="${version}">
+${losses.map((loss) => html`<input type="hidden" name="confirmed" value="${loss}">`)}`
+
+/** Renders the button that saves the form. */
+export const saveButton = ({ losses }: EditState<unknown>, { texts }: Frame): Html =>
+  losses.length === 0
+    ? html`<button type="submit">${texts.frame.save}</button>`
+    : html`<button type="submit" class="danger">${texts.frame.saveAnyway}</button>`
+
+/** Renders what saving ends, and both versions after a change in another tab; nothing for an ordinary form. */
+export const editNotice = <Values>(
+  { stored, losses }: EditState<Values>,
+  {
+    typed,
+    fields,
+    lossTexts,
+  }: {
+    readonly typed: Values
+    readonly fields: readonly EditedField<Values>[]
+    readonly lossTexts: Readonly<Record<string, string>>
+  },
+  { texts }: Frame,
+): Html => {
+  const { frame } = texts
+  if (losses.length > 0)
+    return html`<div class="notice caution" role="alert" tabindex="-1" autofocus>
+<p>${frame.confirmLosses}</p>
+<ul>
+${losses.map((loss) => html`<li>${lossTexts[loss]}</li>`)}
+</ul>
+</div>`
+  if (stored === undefined) return html``
+  const shown = (value: string): Html =>
+    value === '' ? html`–` : html`<bdi class="version">${value}</bdi>`
+  return html`<div class="notice" role="alert" tabindex="-1" autofocus>
+<p>${frame.conflict}</p>
+<ul>
+${fields
+  .filter(({ text }) => text(stored) !== text(typed))
+  .map(
+    ({ name, label, text }) => html`<li><a href="#${name}">${label}</a>
+<dl><dt>${frame.savedVersion}</dt><dd>${shown(text(stored))}</dd><dt>${frame.yourVersion}</dt><dd>${shown(text(typed))}</dd></dl></li>`,
+  )}
+</ul>
+</div>`
+}
