@@ -9,7 +9,7 @@ export const brandOf = ({ applicationName, logo }: Settings, issuer: string): Br
   logo,
 })
 
-/** Returns the URLs that every page links to. */
+/** Returns the URLs that every page receives, for its links and its files. */
 export const linksOf = (
   settings: Settings,
   basePath: string,

@@ -219,7 +219,7 @@ describe('HT-07 an internal error', () => {
     silenced.mockRestore()
   })
 
-  test('sends the usual headers of pages and of JSON', async () => {
+  test('sends a page with its usual headers, and JSON with its usual body', async () => {
     const error = new Error('x')
     const page = await ask('sessions.find', error, {
       operation: '',

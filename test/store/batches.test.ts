@@ -84,7 +84,7 @@ describe('batches', () => {
     expect(await Promise.all(responses)).toEqual([10, 20, 30, 40, 50])
   })
 
-  test('runs items one by one after one item made the batch fail, and rejects only that item', async () => {
+  test('runs each item alone after one item made the batch fail, and rejects only that item', async () => {
     const fails = (items: readonly number[]) => (items.includes(2) ? new Error('two') : undefined)
     const { add, runs, end } = recorded({ fails })
     const responses = Promise.allSettled([add(1), add(2), add(3)])

@@ -31,7 +31,7 @@ describe('pace of the sweeper', () => {
     expect(size.rows).toBe(20)
   })
 
-  test('rests four times as long as the batch took, or as long as the batch took if the run is late', () => {
+  test('rests four times as long as the batch took, but only once as long in a run of more than a minute', () => {
     expect(pauseAfter(5, 0)).toBe(20)
     expect(pauseAfter(5, 60_001)).toBe(5)
     expect(pauseAfter(0.1, 0)).toBe(2)

@@ -15,7 +15,7 @@ export interface OutboundRequest<T> extends Fetched {
   readonly read: (document: unknown) => T
   /** The maximum age of a cached document in seconds, like the directive `max-age` (RFC 9111 §5.2.1.1). */
   readonly maxAge?: number
-  /** The IP address of the client for which the document is fetched. Concurrent fetches are limited per network. */
+  /** The IP address of the sender of the request that needs the document. Concurrent fetches are limited per network. */
   readonly requester?: string
   /** Runs before a request is sent. If this function throws, the request is not sent. */
   readonly beforeSending?: () => Promise<void>

@@ -111,7 +111,10 @@ const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000
 const found = (token: string, { getToken }: ServerContext) =>
   Promise.all([getToken({ accessToken: token }), getToken({ refreshToken: token })])
 
-/** Describes a token to its client and to its resource servers. For other clients, every token appears inactive. */
+/**
+ * Describes an access token to its client and to its resource servers, and a refresh token to its client. Personal
+ * tokens, and all tokens of other clients, appear inactive.
+ */
 export const introspection: Extension = {
   name: 'introspection',
   isOn: ({ introspection }) => introspection,

@@ -19,7 +19,7 @@ import { figures, settle, startTraffic, succeeded } from '../../support/traffic.
 
 const isLacking = await lacks('postgres')
 
-/** The number of rows in the token table. */
+/** The number of token rows that the test adds. */
 const copies = process.env.NODES === 'whole' ? 200_000 : 100_000
 
 /** The permitted delay in milliseconds: longer than a short lock, and less than the statement timeout of 3,000 ms. */

@@ -373,7 +373,7 @@ const autoIncrement =
 const foreignKeyOf = ({ users, userForeignKey }: UserReference): string | null =>
   typeof users === 'object' && userForeignKey.exists ? `${users.name}.${users.columns.id}` : null
 
-/** Creates an index. Every list has an index in the order of the list, so that every page has the same cost. */
+/** Creates an index. Every list without a search has an index in the order of the list, so that every page has the same cost. */
 const index = (db: Kysely<unknown>, name: string, columns: string[]): Promise<void> =>
   db.schema
     .createIndex(`oauth2server_${name}`)
