@@ -183,10 +183,7 @@ describe.skipIf(withoutRegistry).each(applications)(
       const { url, database } = program
       const server = await opened(database)
       await server.close()
-      // Next.js removes the slash at the end of a path without a further part.
-      const paths = server.addresses
-        .filter((path) => page !== 'nextjs' || path !== '/account/settings/')
-        .map((path) => path.replace('*', 'nothing-here'))
+      const paths = server.addresses.map((path) => path.replace('*', 'nothing-here'))
       for (const path of paths) {
         const response = await fetch(`${url}${path}`, { redirect: 'manual' })
         expect([path, response.headers.has('x-request-id')]).toEqual([path, true])

@@ -47,10 +47,11 @@ export const refusals = async (examination: Examination): Promise<readonly Findi
             'invalid_request',
             'invalid_client',
           ]),
-          // A server that demands DPoP may say so before it authenticates the client.
+          // A server may name a missing proof or an unknown grant type before it authenticates the client.
           ...errorProblems(nobody, 'a request of an unknown client', 400, [
             'invalid_client',
             'invalid_dpop_proof',
+            'unsupported_grant_type',
             'invalid_request',
           ]),
           get.status !== 405 && `GET returns ${get.status} instead of 405`,
