@@ -1,7 +1,7 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
-import type { NewPersonalTokenView } from '../models/personal-token.ts'
+import type { NewPersonalTokenView, PersonalTokenFormValues } from '../models/personal-token.ts'
 import type { FormProblem } from './forms.ts'
 import { textField } from './forms.ts'
 import { scopeChoices } from './scopes.ts'
@@ -14,7 +14,9 @@ interface TokenForm {
 }
 
 /** Maps the name of each form field to its label. */
-export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string, string>> => ({
+export const tokenLabels = ({
+  texts: { token },
+}: Frame): Readonly<Record<keyof PersonalTokenFormValues | 'overlap', string>> => ({
   name: token.name,
   expires: token.expires,
   scopes: token.scopes,
