@@ -1,9 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { builtInGrants } from '../../src/protocol/grants/built-in.ts'
-import { startServer } from '../support/server.ts'
+import { parseSettings } from '../../src/settings/parse-settings.ts'
+import { everything } from '../support/observed-server.ts'
+import { redirectUri, startServer } from '../support/server.ts'
 
 const folder = join(import.meta.dirname, '../../src/protocol/grants')
 
@@ -29,4 +31,46 @@ test('lists every registered grant in the metadata if the settings enable it', a
   const types = builtInGrants.map(({ type }) => type)
   expect(grant_types_supported).toEqual([...types, 'implicit'])
   expect(types.length).toBeGreaterThan(5)
+})
+
+test('only grants that need a user or a token are open to clients that register themselves [T1900]', async () => {
+  await using app = await startServer({ ...everything, trustedProxies: [] })
+  const open: string[] = []
+  for (const { type } of builtInGrants) {
+    const response = await fetch(`${app.issuer}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', type],
+      }),
+    })
+    if (response.status === 201) open.push(type)
+    else expect(await response.json()).toMatchObject({ error: 'invalid_client_metadata' })
+  }
+  // Add a new grant to this list, or to `vouchedGrantTypes` if it works without the consent of a user.
+  expect(open).toEqual([
+    'refresh_token',
+    'authorization_code',
+    'urn:ietf:params:oauth:grant-type:device_code',
+    'urn:ietf:params:oauth:grant-type:token-exchange',
+  ])
+})
+
+test('the OpenAPI document describes every parameter of each enabled grant [T1901]', async () => {
+  await using app = await startServer({ ...everything, trustedProxies: [] })
+  const { components } = (await (await fetch(`${app.issuer}/openapi.json`)).json()) as {
+    readonly components: { readonly schemas: { readonly TokenRequest: { properties: object } } }
+  }
+  const described = Object.keys(components.schemas.TokenRequest.properties)
+  const parameters = builtInGrants.flatMap((grant) => grant.parameters)
+  expect(parameters.filter((name) => !described.includes(name))).toEqual([])
+})
+
+test('the fuzz test enables every grant, and sends requests for each [T1902]', async () => {
+  const settings = parseSettings(everything)
+  expect(builtInGrants.filter(({ isOn }) => !isOn(settings)).map(({ type }) => type)).toEqual([])
+  const seeds = await readFile(join(import.meta.dirname, '../fuzz/seeds.ts'), 'utf8')
+  const types = builtInGrants.map(({ type }) => type)
+  expect(types.filter((type) => !seeds.includes(`'${type}'`))).toEqual([])
 })

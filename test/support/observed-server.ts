@@ -81,7 +81,7 @@ const place = async (store: string): Promise<Place> => {
 }
 
 /** Settings that enable every optional standard and every grant. */
-const everything = {
+export const everything = {
   allowedGrantTypes: ['client_credentials', 'refresh_token', 'authorization_code', 'password'],
   deviceAuthorization: true,
   tokenExchange: true,

@@ -1,7 +1,11 @@
 import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
-import type { ExpiryChoices, NewPersonalTokenView } from '../models/personal-token.ts'
+import type {
+  ExpiryChoices,
+  NewPersonalTokenView,
+  PersonalTokenFormValues,
+} from '../models/personal-token.ts'
 import { type EditedField, sorted } from './edit-form.ts'
 import {
   described,
@@ -22,9 +26,12 @@ interface TokenForm {
 }
 
 /** Maps the name of each form field to its label. */
-export const tokenLabels = ({ texts: { token } }: Frame): Readonly<Record<string, string>> => ({
+export const tokenLabels = ({
+  texts: { token },
+}: Frame): Readonly<Record<keyof PersonalTokenFormValues | 'overlap', string>> => ({
   name: token.name,
   expires: token.expires,
+  expiry: token.expires,
   scopes: token.scopes,
   overlap: token.rotate,
 })

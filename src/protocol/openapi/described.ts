@@ -24,6 +24,8 @@ export interface Described {
     | 'tokenPersonalMaxExpiresIn'
   >
   readonly grantTypes: readonly string[]
+  /** The parameters of the enabled grants. */
+  readonly grantParameters: readonly string[]
   readonly responseTypes: readonly string[]
   /** The metadata members that endpoints and extensions add. */
   readonly metadata: Readonly<Record<string, unknown>>

@@ -35,11 +35,15 @@ const away = async (path: string, init?: RequestInit): Promise<HttpResponse> => 
   })
 }
 
+/** The operations whose responses were compared with the document. */
+const compared = new Set<string>()
+
 /** Expects that each response matches the document, and that the responses cover all documented statuses. */
 const expectAll = (
   id: string,
   answers: readonly (readonly [status: number, HttpResponse])[],
 ): void => {
+  compared.add(id)
   const operation = contract.operation(id)
   for (const [status, response] of answers) {
     expect([status, contract.differences(operation, response)], response.text).toEqual([
@@ -199,13 +203,11 @@ test('the health endpoints return every documented response', async () => {
   ])
 })
 
-test('the tests cover every documented operation of the protocol', () => {
-  const asked = ['ping', 'pingByPost', 'info', 'token', 'authorize', 'authorizeByPost']
-  const ofClients = ['revoke', 'introspect', 'pushAuthorizationRequest']
-  const metadata = ['getServerMetadata', 'getResourceMetadata', 'getOpenApi', 'live', 'ready']
+// This test needs the results of the tests above.
+test('the tests above compare the responses of every documented operation of the protocol [T1903]', () => {
   const documented = contract.operations.filter(({ tags }) => !tags.includes('settings'))
   expect(documented.map(({ operationId }) => operationId).toSorted()).toEqual(
-    [...asked, ...ofClients, ...metadata].toSorted(),
+    [...compared].toSorted(),
   )
 })
 

@@ -20,6 +20,7 @@ export const openApiEndpoint: Endpoint = {
       issuer,
       settings,
       grantTypes: supportedGrantTypes(server),
+      grantParameters: server.grants.flatMap(({ parameters }) => parameters),
       responseTypes: supportedResponseTypes(server),
       metadata: { ...advertisedAddresses(server), ...metadataOfExtensions(server) },
       resourceMetadata: resourceMetadataOfExtensions(server),

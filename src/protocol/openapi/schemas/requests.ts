@@ -22,16 +22,14 @@ const codes = {
 }
 
 /** The parameters of the token endpoint, for the grants of a server. */
-export const tokenRequest = ({ grantTypes }: Described) =>
+export const tokenRequest = ({ grantTypes, grantParameters }: Described) =>
   z
     .looseObject({
       grant_type: grantTypes.length === 0 ? required : z.enum(grantTypes),
+      // A grant may accept control characters in its parameters, as in a password.
+      ...Object.fromEntries(grantParameters.map((name) => [name, text.optional()])),
       ...(grantTypes.includes('authorization_code') && codes),
       ...(grantTypes.includes('refresh_token') && { refresh_token: optional }),
-      ...(grantTypes.includes('password') && {
-        username: text.optional(),
-        password: text.optional(),
-      }),
       scope: optional.describe('Scopes, separated by spaces.'),
       ...credentials,
     })
