@@ -13,8 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Fields that select an action, and a field that the response contains in another form. */
-const exempt = ['delete', 'confirm_name', 'expires']
+/** Fields that select an action, and fields that the response contains in another form. */
+const exempt = [
+  ...['delete', 'confirm_name', 'end_former', 'reduce'],
+  ...['application_type', 'expires', 'expiry', 'time_zone'],
+]
 
 /** A value for every field of the forms, which differs from the default. Add a value for a new field. */
 const values: Fields = {
