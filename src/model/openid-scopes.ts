@@ -100,6 +100,16 @@ export const openidScopes: readonly Scope[] = [
   offlineAccessScope,
 ]
 
+/**
+ * Removes the scopes of OpenID Connect that are not in `kept`. They have no effect in a personal token, because no
+ * client logs in a user with it.
+ */
+export const withoutOpenidScopes = (
+  scopes: readonly Scope[],
+  kept: readonly string[] = [],
+): readonly Scope[] =>
+  scopes.filter((scope) => !openidScopes.includes(scope) || kept.includes(scope.id))
+
 /** Returns the texts with the heading of the built-in scope for the e-mail address. */
 function inGroup(helpTexts: Readonly<Record<string, string>>) {
   return Object.fromEntries(

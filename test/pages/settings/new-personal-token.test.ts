@@ -67,6 +67,19 @@ describe('creating a personal token', () => {
     expect(html).not.toMatch(/name="scopes"[^>]* checked/)
   })
 
+  test('offers no scope of OpenID Connect, except one that the token already has [T1910]', async () => {
+    await using server = await startServer({ openidConnect: true })
+    const user = await Person.logIn(server)
+    const offered = ({ html }: Page) =>
+      [...html.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, id]) => id)
+    const plain = ['notes:read', 'notes:write', 'user:email']
+    expect(offered(await user.get(at.newToken))).toEqual(plain)
+    const { id } = await server.server.tokens.createPersonal('Old', user.user.id, {
+      scopes: ['email'],
+    })
+    expect(offered(await user.get(at.token(String(id)))).sort()).toEqual(['email', ...plain])
+  })
+
   test('requires only a name, and by default creates a token without scopes that expires after 90 days [T1200]', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')

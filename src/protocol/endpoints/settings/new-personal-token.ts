@@ -1,5 +1,6 @@
 import { validName } from '../../../model/field-rules.ts'
 import { checkAll } from '../../../model/invalid-field.ts'
+import { withoutOpenidScopes } from '../../../model/openid-scopes.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import type { ExpiryChoices } from '../../../pages/models/personal-token.ts'
 import { lastFourOf } from '../../../records/tokens/personal-tokens.ts'
@@ -18,7 +19,7 @@ export const newPersonalTokenPage = settingsPage({
   async show(request, refused) {
     const { server } = request
     const to = addresses(server.ui)
-    const scopes = server.scopes.choices()
+    const scopes = withoutOpenidScopes(server.scopes.choices())
     const choices = expiryChoices(request, server.clock())
     const values = refused ? typedValues(refused.params) : linkedValues(request, choices)
     const { name, expires, expiry = expires === '' ? defaultExpiry(request) : 'day' } = values

@@ -1,5 +1,6 @@
 import { validName } from '../../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
+import { withoutOpenidScopes } from '../../../model/openid-scopes.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { isExpired } from '../../../model/token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
@@ -60,7 +61,7 @@ export const showPersonalToken = async (
       ...typedExpiry(isEdit ? refused?.params : undefined),
     },
     edit: editState(stored, refused),
-    scopes: server.scopes.choices(),
+    scopes: withoutOpenidScopes(server.scopes.choices(), token.scopes),
     fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
     done,
     problem: refused?.problem,
