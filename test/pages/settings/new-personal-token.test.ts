@@ -80,6 +80,14 @@ describe('creating a personal token', () => {
     expect(offered(await user.get(at.token(String(id)))).sort()).toEqual(['email', ...plain])
   })
 
+  test.each(['2026-99-99', '2026-11-21'])(
+    'rejects the unknown scope %s as it was written, although it looks like a day [T1911]',
+    async (scope) => {
+      const page = await refused({ scopes: [scope] })
+      expect(page.html).toContain(scope)
+    },
+  )
+
   test('requires only a name, and by default creates a token without scopes that expires after 90 days [T1200]', async () => {
     const { token, name, value, lastUse } = await created({ name: '  Läptop ' })
     expect(name).toBe('Läptop')

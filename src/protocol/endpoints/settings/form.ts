@@ -72,16 +72,16 @@ export const problemOf = (
 ): FormProblem | undefined => {
   const fields = invalidFieldsIn(error).map(({ field: name, detail }) => {
     const text: unknown = texts.problems[detail.problem]
-    const sentence = typeof text === 'function' ? text(asWritten(detail.value, reader)) : text
+    const sentence = typeof text === 'function' ? text(asWritten(name, detail.value, reader)) : text
     return { name, sentence: String(sentence), line: detail.line }
   })
   const [first] = fields
   return first && { sentence: first.sentence, fields }
 }
 
-// Formats a date in the user's locale.
-const asWritten = (value: unknown, { locale }: Reader): unknown =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value)
+// Formats the latest expiry day in the user's locale. Other values come from the user, even if they look like a day.
+const asWritten = (field: string, value: unknown, { locale }: Reader): unknown =>
+  field === 'expires' && typeof value === 'string'
     ? new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' }).format(
         Date.parse(value),
       )
