@@ -12,7 +12,7 @@ export interface StartView extends Pick<ThreeCalls, 'personal' | 'application' |
   /** The URL of the notes in the REST API. */
   readonly url: string
   readonly notes: readonly Note[]
-  /** The e-mail address of the demo user; undefined if there is none. */
+  /** The e-mail address of the demo user. Undefined if the database has no demo user. */
   readonly demoEmail: string | undefined
   /** The problem of a submitted form. */
   readonly problem?: string

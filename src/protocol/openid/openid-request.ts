@@ -85,7 +85,7 @@ export const sealedGrant = (
 }
 
 /**
- * Opens the values that are stored with a code or an authorization. Returns undefined if there are none, or if no
+ * Opens the values that are stored with a code or an authorization. Returns undefined if no values are stored, or if no
  * configured key opens them.
  */
 export const openGrant = (

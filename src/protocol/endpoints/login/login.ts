@@ -133,7 +133,7 @@ const loginHintIn = (next: string): string => {
   return more.length === 0 && hint.length <= maxEmailLength && hint.includes('@') ? hint : ''
 }
 
-/** Returns the authorization request that waits for the login; undefined if there is none or it is invalid. */
+/** Returns the authorization request that waits for the login. Undefined if no valid request waits. */
 const waitingRequest = async (
   next: string,
   address: string,

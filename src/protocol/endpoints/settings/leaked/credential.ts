@@ -4,7 +4,7 @@ import type { FoundToken } from '../../../../model/token.ts'
 import { authorizationOfRotated } from '../../../../records/tokens/end-tokens.ts'
 import type { ServerContext } from '../../../server-context.ts'
 
-/** Finds the credential with this value. Returns undefined if there is none, or if it is not valid any more. */
+/** Finds the credential with this value. Returns undefined for an unknown value or an invalid credential. */
 export const findCredential = async (
   value: string,
   server: ServerContext,
