@@ -423,6 +423,7 @@ export const sampleViews = (
         expires: '',
       },
       edit,
+      typed: { name: '', scopes: [], expires: null },
       scopes,
       fresh: null,
       done: undefined,
