@@ -457,6 +457,7 @@ describe.each(storeNames)('on %s', (name) => {
     'client',
     'client, joined by a token look-up',
     'token, found by its access token',
+    'token, found by a replaced access token',
     'token, found by its refresh token',
     'personal token, read by its form',
     'authorization, read by a refresh',
