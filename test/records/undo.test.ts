@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AuthorizationServer, type StoreOpener, type User } from 'svc-oauth2server'
+import type { AuthorizationServer, StoreOpener, User } from 'svc-oauth2server'
 import { postgres } from 'svc-oauth2server/postgres'
 import { sqlite } from 'svc-oauth2server/sqlite'
 import { createTestServer } from 'svc-oauth2server/testing'
@@ -41,7 +41,10 @@ const finalActs: readonly (readonly [string, Act])[] = [
       await users.setActive(id, true)
     },
   ],
-  ['the password was changed', ({ users }, { id }) => users.setPassword(id, 'another long password')],
+  [
+    'the password was changed',
+    ({ users }, { id }) => users.setPassword(id, 'another long password'),
+  ],
 ]
 
 describe.each([
