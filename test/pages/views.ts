@@ -425,6 +425,7 @@ export const sampleViews = (
         expires: '',
       },
       edit,
+      typed: { name: '', scopes: [], expires: null },
       scopes,
       fresh: null,
       done: undefined,

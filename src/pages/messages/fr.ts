@@ -83,6 +83,8 @@ export const fr: Messages = {
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+    loggedOut:
+      'Vous avez été déconnecté avant l’enregistrement. Connectez-vous\u00a0: le formulaire contient encore votre saisie.',
     dropsCookies:
       'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
   },
@@ -803,6 +805,8 @@ export const fr: Messages = {
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
+    loggedOut:
+      'Vous étiez déconnecté\u00a0: rien n’est encore enregistré. Vérifiez votre saisie, puis enregistrez-la.',
     redirectUrisMissing: 'Ce genre d’application a besoin d’au moins un URI de redirection.',
     redirectUrisUnused:
       'Un programme autonome n’a pas d’URI de redirection. Laissez le champ vide, ou choisissez un autre genre.',

@@ -81,6 +81,8 @@ export const pt: Messages = {
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
+    loggedOut:
+      'Sua sessão terminou antes de salvar. Entre: o formulário ainda contém o que você digitou.',
     dropsCookies:
       'O Safari não consegue entrar em um endereço que começa com http://. Use outro navegador, como Firefox ou Chrome, ou abra este site com https.',
   },
@@ -783,6 +785,8 @@ export const pt: Messages = {
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
+    loggedOut:
+      'Sua sessão havia terminado, então nada foi salvo ainda. Confira o que você digitou e salve.',
     redirectUrisMissing:
       'Este gênero de aplicativo precisa de pelo menos um URI de redirecionamento.',
     redirectUrisUnused:
