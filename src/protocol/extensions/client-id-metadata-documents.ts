@@ -9,6 +9,7 @@ import {
   type ClientMetadata,
   describedClient,
   parseClientMetadata,
+  withoutForeignScopes,
 } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
@@ -108,7 +109,10 @@ const described = (
   server: ServerContext,
   stored: Client | undefined,
 ): Client => {
-  const metadata = parseClientMetadata(withoutStatement(document))
+  const metadata = withoutForeignScopes(
+    parseClientMetadata(withoutStatement(document)),
+    server.scopes.requestable(),
+  )
   checkDocument(document as Readonly<Record<string, unknown>>, clientId)
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
@@ -122,6 +126,7 @@ const described = (
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
     scopes: server.scopes.requestable(),
     defaultName: new URL(clientId).host,
+    privateUse: settings.allowPrivateUseRedirectUris,
   })
   if (metadata.jwks) publicOnly(metadata.jwks)
   return clients.described(

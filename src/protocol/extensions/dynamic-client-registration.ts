@@ -11,6 +11,7 @@ import {
   describedClient,
   type MetadataRules,
   parseClientMetadata,
+  withoutForeignScopes,
 } from '../../model/client-metadata.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { AuthenticationRequired, OAuthError } from '../../model/oauth-error.ts'
@@ -171,11 +172,12 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
 
 /** Asks the host's hook whether to accept the client, and returns the client that the metadata describes. */
 const applyHook = async (
-  metadata: ClientMetadata,
+  sent: ClientMetadata,
   facts: RegistrationRequest,
   vouched: readonly string[],
   server: ServerContext,
 ): Promise<DescribedClient> => {
+  const metadata = withoutForeignScopes(sent, server.scopes.requestable())
   const decision = (await server.hostHooks.registerClient?.(metadata, facts)) ?? true
   if (decision === false) {
     const wasToken = facts.initialAccessToken !== undefined
@@ -203,6 +205,7 @@ const rulesFor = (
     authMethods: server.clientAuthentication.map(({ name }) => name),
     scopes: server.scopes.requestable(),
     defaultName: host || 'Unnamed',
+    privateUse: server.settings.allowPrivateUseRedirectUris,
   }
 }
 
