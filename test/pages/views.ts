@@ -296,6 +296,19 @@ export const sampleViews = (
     error: {
       error: outside('invalid_request'),
       description: outside('The redirect_uri is not registered for this client.'),
+      refused: {
+        name: outside('Photo print'),
+        isDisabled: true,
+        redirectUri: outside('https://photo-print.example/callback/'),
+        registered: ['https://photo-print.example/callback', 'http://127.0.0.1/callback'],
+        difference: {
+          registered: 'https://photo-print.example/callback',
+          parts: ['trailingSlash', 'character'],
+          equalStart: 20,
+          equalEnd: 0,
+        },
+        client: `${settings}clients/photo-print/`,
+      },
     },
     problem: {
       title: en.problem.notFoundTitle,
