@@ -299,7 +299,7 @@ export const sampleViews = (
       refused: {
         name: outside('Photo print'),
         isDisabled: true,
-        redirectUri: outside('https://photo-print.example/callback/'),
+        redirectUri: 'https://photo-print.example/call\u202Eback/',
         registered: ['https://photo-print.example/callback', 'http://127.0.0.1/callback'],
         difference: {
           registered: 'https://photo-print.example/callback',
@@ -399,7 +399,7 @@ export const sampleViews = (
           at: now - day,
           error: 'invalid_request',
           description: outside('redirect_uri is not registered.'),
-          redirectUri: outside('https://photo-print.example/other'),
+          redirectUri: 'https://photo-print.example/other',
         },
       ],
       done: undefined,
@@ -521,7 +521,7 @@ export const sampleViews = (
                 at: now - 2 * hour,
                 error: 'invalid_request',
                 description: outside('redirect_uri is not registered.'),
-                redirectUri: outside('https://photo-print.example/other'),
+                redirectUri: 'https://photo-print.example/other',
               },
             ],
           },
