@@ -64,6 +64,7 @@ describe('a refused redirect URI', () => {
     ['https://app.example/callback?a=b', [parts.query], ['?a=b']],
     ['https://app.example/callback#x', [parts.fragment], ['#x']],
     ['https://app.example/callback2', [parts.path], ['2']],
+    ['https://app.example/callback<b>"&', [parts.path], ['&lt;b&gt;&quot;&amp;']],
     ['https://app.example/call\u200Bback', [parts.path, parts.character], ['<b>U+200B</b>']],
     ['https://\u202Eapp.example/callback', [parts.host, parts.character], ['<b>U+202E</b>']],
     ['https://app.example/callback\n', [parts.path, parts.character], ['<b>U+000A</b>']],

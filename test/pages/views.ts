@@ -299,7 +299,7 @@ export const sampleViews = (
       refused: {
         name: outside('Photo print'),
         isDisabled: true,
-        redirectUri: outside('https://photo-print.example/callback/'),
+        redirectUri: 'https://photo-print.example/call\u202Eback/',
         registered: ['https://photo-print.example/callback', 'http://127.0.0.1/callback'],
         difference: {
           registered: 'https://photo-print.example/callback',
@@ -399,7 +399,7 @@ export const sampleViews = (
           at: now - day,
           error: 'invalid_request',
           description: outside('redirect_uri is not registered.'),
-          redirectUri: outside('https://photo-print.example/other'),
+          redirectUri: 'https://photo-print.example/other',
         },
       ],
       done: undefined,
@@ -492,6 +492,15 @@ export const sampleViews = (
       actAction: '/admin/applications/?token=backup',
       actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
+      mostRefused: [
+        {
+          name: outside('Photo Print'),
+          href: '/admin/applications/?client=photo-print',
+          count: 1_204,
+          at: now - 2 * hour,
+          reasons: [{ description: outside('redirect_uri is not registered.'), count: 12 }],
+        },
+      ],
       clients: listed(
         [
           {
@@ -507,6 +516,14 @@ export const sampleViews = (
             origin: 'owner',
             createdAt: now - 400 * day,
             users: 1204,
+            refusals: [
+              {
+                at: now - 2 * hour,
+                error: 'invalid_request',
+                description: outside('redirect_uri is not registered.'),
+                redirectUri: 'https://photo-print.example/other',
+              },
+            ],
           },
           {
             seen: 'as-it-was',
@@ -521,6 +538,7 @@ export const sampleViews = (
             origin: 'registration',
             createdAt: now - 3 * day,
             users: 2,
+            refusals: [],
           },
         ],
         { next: '/admin/applications/?after=2' },

@@ -521,6 +521,9 @@ export const de: Messages = {
   },
   admin: {
     title: 'Verwaltung',
+    mostRefused: 'Am häufigsten abgelehnt',
+    mostRefusedAbout:
+      'Anwendungen, deren Anfragen in den letzten sieben Tagen am häufigsten abgelehnt wurden, mit den letzten Gründen. Jeder, der eine Client-ID kennt, kann einen Eintrag verursachen.',
     clients: 'Anwendungen',
     clientsAbout: 'Alle Anwendungen, die jemand registriert hat.',
     searchClients: 'Anwendungen suchen',

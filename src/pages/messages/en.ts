@@ -522,6 +522,9 @@ export const en = {
   },
   admin: {
     title: 'Administration',
+    mostRefused: 'Refused most',
+    mostRefusedAbout:
+      'Applications whose requests were refused most often in the last seven days, with the last reasons. Anyone who knows a client ID can cause an entry.',
     clients: 'Applications',
     clientsAbout: 'All registered applications.',
     searchClients: 'Search applications',

@@ -518,6 +518,9 @@ export const es: Messages = {
   },
   admin: {
     title: 'Administración',
+    mostRefused: 'Las más rechazadas',
+    mostRefusedAbout:
+      'Aplicaciones cuyas solicitudes se rechazaron más en los últimos siete días, con los últimos motivos. Cualquiera que conozca un ID de cliente puede causar una entrada.',
     clients: 'Aplicaciones',
     clientsAbout: 'Todas las aplicaciones registradas, sean de quien sean.',
     searchClients: 'Buscar aplicaciones',

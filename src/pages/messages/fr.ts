@@ -523,6 +523,9 @@ export const fr: Messages = {
   },
   admin: {
     title: 'Administration',
+    mostRefused: 'Les plus refusées',
+    mostRefusedAbout:
+      'Applications dont les requêtes ont été le plus souvent refusées ces sept derniers jours, avec les dernières raisons. Quiconque connaît un identifiant client peut causer une entrée.',
     clients: 'Applications',
     clientsAbout: 'Toutes les applications enregistrées, quel que soit leur propriétaire.',
     searchClients: 'Rechercher des applications',

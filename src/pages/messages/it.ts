@@ -514,6 +514,9 @@ export const it: Messages = {
   },
   admin: {
     title: 'Amministrazione',
+    mostRefused: 'Rifiutate più spesso',
+    mostRefusedAbout:
+      'Applicazioni le cui richieste sono state rifiutate più spesso negli ultimi sette giorni, con gli ultimi motivi. Chiunque conosca un ID client può causare una voce.',
     clients: 'Applicazioni',
     clientsAbout: 'Tutte le applicazioni registrate, da chiunque.',
     searchClients: 'Cerca applicazioni',

@@ -512,6 +512,9 @@ export const ja: Messages = {
   },
   admin: {
     title: '管理',
+    mostRefused: '拒否が多いアプリ',
+    mostRefusedAbout:
+      '過去 7 日間にリクエストが最も多く拒否されたアプリと、最近の理由です。クライアント ID を知っている人なら誰でも項目を発生させることができます。',
     clients: 'アプリ',
     clientsAbout: '登録されているすべてのアプリです。',
     searchClients: 'アプリを検索',

@@ -530,6 +530,9 @@ export const pl: Messages = {
   },
   admin: {
     title: 'Administracja',
+    mostRefused: 'Najczęściej odrzucane',
+    mostRefusedAbout:
+      'Aplikacje, których żądania odrzucano najczęściej w ostatnich siedmiu dniach, z ostatnimi przyczynami. Każdy, kto zna identyfikator klienta, może spowodować wpis.',
     clients: 'Aplikacje',
     clientsAbout: 'Wszystkie zarejestrowane aplikacje, niezależnie od właściciela.',
     searchClients: 'Szukaj aplikacji',

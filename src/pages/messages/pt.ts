@@ -515,6 +515,9 @@ export const pt: Messages = {
   },
   admin: {
     title: 'Administração',
+    mostRefused: 'Mais recusados',
+    mostRefusedAbout:
+      'Aplicativos cujas solicitações foram mais recusadas nos últimos sete dias, com os últimos motivos. Quem conhece um ID de cliente pode causar uma entrada.',
     clients: 'Aplicativos',
     clientsAbout: 'Todos os aplicativos registrados, sejam de quem forem.',
     searchClients: 'Pesquisar aplicativos',

@@ -465,6 +465,9 @@ export const zh: Messages = {
   },
   admin: {
     title: '管理',
+    mostRefused: '被拒绝最多的应用',
+    mostRefusedAbout:
+      '最近七天内请求被拒绝次数最多的应用，以及最近的原因。任何知道客户端 ID 的人都可能造成一条记录。',
     clients: '应用',
     clientsAbout: '所有用户注册的全部应用。',
     searchClients: '搜索应用',

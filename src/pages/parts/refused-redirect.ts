@@ -48,9 +48,11 @@ const compared = (
   return html`<code class="uri" dir="ltr">${visible(uri.slice(0, equalStart))}${marked}${visible(uri.slice(end))}</code>`
 }
 
-// A URI contains only printable ASCII. Show the code of any other character, which may be invisible, change the direction
-// of the text, or look like another character.
-const visible = (text: string): readonly Html[] =>
+/**
+ * Renders a URI of a request. A URI contains only printable ASCII, so shows the code of any other character, which may be
+ * invisible, change the direction of the text, or look like another character.
+ */
+export const visible = (text: string): readonly Html[] =>
   [...text.matchAll(/[\x21-\x7E]+|[^\x21-\x7E]/gu)].map(([run]) =>
     /^[\x21-\x7E]/.test(run)
       ? html`${run}`
