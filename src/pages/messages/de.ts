@@ -129,8 +129,7 @@ export const de: Messages = {
     privacy: 'Datenschutz',
     mixesAlphabets:
       'Der Name mischt Buchstaben aus mehreren Alphabeten, und manche davon sehen gleich aus. Vergewissere dich, dass wirklich dahintersteht, wen du vermutest.',
-    lasting:
-      'Wenn du zustimmst, gilt das, bis du es in deinen Einstellungen unter „Anwendungen“ widerrufst.',
+    lasting: 'Wenn du zustimmst, gilt das, bis du es unter „Zugelassene Anwendungen“ widerrufst.',
     accept: 'Zulassen',
     undecided: 'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Wähle eines von beiden.',
     refuse: 'Ablehnen',

@@ -134,7 +134,7 @@ export const en = {
     mixesAlphabets:
       'The name mixes letters of several alphabets that look alike. Make sure that you know this application.',
     lasting:
-      'If you allow this application, it has access until you revoke the access in your settings, under Applications.',
+      'If you allow this application, it has access until you revoke the access under Allowed applications.',
     accept: 'Allow',
     undecided: 'Neither Allow nor Refuse was chosen. Choose one of them.',
     refuse: 'Refuse',

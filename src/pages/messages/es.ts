@@ -129,7 +129,7 @@ export const es: Messages = {
     mixesAlphabets:
       'El nombre mezcla letras de varios alfabetos, y algunas se parecen entre sí. Asegúrate de que es quien crees.',
     lasting:
-      'Si la autorizas, podrá hacerlo hasta que le retires el acceso en tu configuración, en «Aplicaciones».',
+      'Si la autorizas, podrá hacerlo hasta que le retires el acceso en «Aplicaciones autorizadas».',
     accept: 'Autorizar',
     undecided: 'No se ha elegido ni «Autorizar» ni «Rechazar». Elige una opción.',
     refuse: 'Rechazar',

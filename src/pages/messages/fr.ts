@@ -131,7 +131,7 @@ export const fr: Messages = {
     mixesAlphabets:
       'Le nom mélange des lettres de plusieurs alphabets, dont certaines se ressemblent. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
     lasting:
-      'Votre autorisation reste valable jusqu’à ce que vous la révoquiez dans vos paramètres, sous «\u202fApplications\u202f».',
+      'Votre autorisation reste valable jusqu’à ce que vous la révoquiez sous «\u202fApplications autorisées\u202f».',
     accept: 'Autoriser',
     undecided:
       'Ni «\u202fAutoriser\u202f» ni «\u202fRefuser\u202f» n’a été choisi. Choisissez l’un des deux.',

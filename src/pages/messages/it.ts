@@ -127,7 +127,7 @@ export const it: Messages = {
     mixesAlphabets:
       'Il nome mescola lettere di più alfabeti, alcune delle quali si somigliano. Assicurati che sia davvero chi pensi.',
     lasting:
-      'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione nelle tue impostazioni, in «Applicazioni».',
+      'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione in «Applicazioni autorizzate».',
     accept: 'Autorizza',
     undecided: 'Non è stato scelto né «Autorizza» né «Rifiuta». Scegline uno.',
     refuse: 'Rifiuta',

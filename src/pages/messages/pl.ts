@@ -129,8 +129,7 @@ export const pl: Messages = {
     privacy: 'Polityka prywatności',
     mixesAlphabets:
       'W nazwie mieszają się litery z kilku alfabetów, a niektóre z nich wyglądają podobnie. Upewnij się, że to ta aplikacja, o której myślisz.',
-    lasting:
-      'Zgoda obowiązuje, dopóki jej nie cofniesz w swoich ustawieniach, w sekcji „Aplikacje”.',
+    lasting: 'Zgoda obowiązuje, dopóki jej nie cofniesz w sekcji „Aplikacje z dostępem”.',
     accept: 'Zezwól',
     undecided: 'Nie wybrano ani „Zezwól”, ani „Odmów”. Wybierz jedną z opcji.',
     refuse: 'Odmów',

@@ -127,8 +127,7 @@ export const pt: Messages = {
     privacy: 'Política de privacidade',
     mixesAlphabets:
       'O nome mistura letras de vários alfabetos, e algumas delas são parecidas. Confirme que é quem você pensa.',
-    lasting:
-      'Se você autorizar, vale até que você revogue o acesso em suas configurações, em “Aplicativos”.',
+    lasting: 'Se você autorizar, vale até que você revogue o acesso em “Aplicativos autorizados”.',
     accept: 'Autorizar',
     undecided: 'Não foi escolhido “Autorizar” nem “Recusar”. Escolha uma das opções.',
     refuse: 'Recusar',

@@ -121,7 +121,7 @@ export const zh: Messages = {
     privacy: '隐私政策',
     mixesAlphabets:
       '此名称混用了多种文字的字母，其中有些看起来很相似。请确认对方确实是你以为的那一方。',
-    lasting: '允许后，授权将一直有效，直到你在设置的“应用”中撤销。',
+    lasting: '允许后，授权将一直有效，直到你在“已授权的应用”中撤销。',
     accept: '允许',
     undecided: '未选择“允许”或“拒绝”。请选择其一。',
     refuse: '拒绝',
