@@ -3,6 +3,7 @@ import { filled, type Html, html } from '../html.ts'
 import type { AdminClientItem, AdminView } from '../models/admin.ts'
 import { searchForm } from './admin-search.ts'
 import { ask } from './ask.ts'
+import { refusals } from './developer-desk.ts'
 import { badge, countText, facts } from './facts.ts'
 import { formId } from './forms.ts'
 import { done } from './notices.ts'
@@ -50,6 +51,7 @@ ${facts([
         html`${client.redirectUris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`,
       ],
 ])}
+${refusals(client.refusals, frame)}
 <form class="acts" method="post" action="${action}">
 ${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">

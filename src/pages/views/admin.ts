@@ -6,6 +6,7 @@ import { adminClientsSection } from '../parts/admin-clients.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
 import { secretNotice } from '../parts/admin-search.ts'
 import { adminTokensSection } from '../parts/admin-tokens.ts'
+import { mostRefused } from '../parts/most-refused.ts'
 
 /** The administration page. */
 export const adminPage: PageTemplate<AdminView> = (view, frame) => {
@@ -16,6 +17,7 @@ export const adminPage: PageTemplate<AdminView> = (view, frame) => {
     html`<h1>${texts.title}</h1>
 ${adminNavigation('applications', frame)}
 ${secretNotice(view.problem, frame)}
+${mostRefused(view.mostRefused, frame)}
 ${adminClientsSection(view, frame)}
 ${adminTokensSection(view, frame)}`,
     { place: { entry: 'admin' } },

@@ -3,6 +3,7 @@ import { addressWith } from '../../../http/addresses.ts'
 import type { Client } from '../../../model/client.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import type { Refusal } from '../../../model/refusal.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admin.ts'
 import type { ClientAct } from '../../../records/administration.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
@@ -15,6 +16,7 @@ import { checkConfirmation } from './client.ts'
 import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
+import { refusedClients } from './refused-clients.ts'
 import { looksLikeSecret, searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -30,7 +32,7 @@ export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
   async show(request, refused) {
     checkAdmin(request)
-    const { server, texts } = request
+    const { http, server, texts } = request
     const { administration } = server
     const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
     const { links } = server.ui
@@ -48,12 +50,19 @@ export const adminPage = settingsPage({
       administration.clients(search.client, cursorOf(request, 'clients_after')),
       administration.tokens(search.token, cursorOf(request, 'tokens_after')),
     ])
+    const refusals = await server.refusals.listMany(
+      clients.items.map(({ client }) => client.clientId),
+    )
+    const mostRefused = http.query === '' ? await refusedClients(request) : []
     const notice = await takeNotice(request)
     const view = {
       action: server.ui.links.admin,
       actAction: here(request),
       search,
-      clients: listed(request, 'clients_after', clients, clientItem),
+      mostRefused,
+      clients: listed(request, 'clients_after', clients, (item) =>
+        clientItem(item, refusals[clients.items.indexOf(item)] ?? []),
+      ),
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       actedOn: notice.list ?? 'clients',
@@ -140,7 +149,11 @@ const actIn = (params: Parameters): ClientAct => {
 const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
   sha256(JSON.stringify([name, description, website, redirectUris, userId]))
 
-const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+const clientItem = (
+  { client, users }: ListedClient,
+  refusals: readonly Refusal[],
+): AdminClientItem => ({
+  refusals,
   seen: seenOf(client),
   clientId: client.clientId,
   name: client.name,
