@@ -263,7 +263,9 @@ describe('client ID metadata documents §4 the document', () => {
       const clientId = withDocument({ ...right, redirect_uris: [callback, uri] })
       const isRemoved = /^(?:myapp|com\.example\.app):/.test(uri)
       const { text } = await errorPage(clientId, isRemoved ? { redirect_uri: uri } : {})
-      const refused = isRemoved ? /redirect_uri is missing, or not registered/ : /is not valid: redirect_uris/
+      const refused = isRemoved
+        ? /redirect_uri is missing, or not registered/
+        : /is not valid: redirect_uris/
       expect([uri, text]).toEqual([uri, expect.stringMatching(refused)])
     }
   })
