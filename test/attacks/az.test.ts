@@ -300,7 +300,9 @@ describe('AZ-09 Dangerous redirect URIs at the registration [T546]', () => {
     const { agent, csrfToken } = await attack.browser('m')
     const information = await registered(attack.server)
     await expectNoChange(attack, async () => {
-      for (const redirect_uris of [[uri], [cb, uri]]) {
+      // A private-use URI beside another URI is removed, and does not prevent the registration.
+      const isRemoved = /^(?:myapp|com\.example\.app):/.test(uri)
+      for (const redirect_uris of isRemoved ? [[uri]] : [[uri], [cb, uri]]) {
         const response = await register(attack.server, { redirect_uris })
         expect(`${response.status} ${response.body.error}`).toBe('400 invalid_redirect_uri')
         const put = await manage('PUT', information, {
