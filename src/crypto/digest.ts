@@ -15,6 +15,7 @@ export type SecretKind =
   | 'session'
   | 'settings_notice'
   | 'settings_form'
+  | 'form_draft'
   | 'ended_tokens'
   | 'client_refusals'
   | 'pushed_request'

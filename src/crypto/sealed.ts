@@ -16,7 +16,7 @@ declare const brand: unique symbol
 export type Sealed = string & { readonly [brand]: 'Sealed' }
 
 /** The purpose of a sealed value. Each purpose has a separate key. */
-export type SealPurpose = 'token' | 'row' | 'transient'
+export type SealPurpose = 'token' | 'row' | 'transient' | 'form'
 
 /** Returns the key ID in a sealed value; undefined for any other text. */
 export const keyIdOf = (sealed: string): string | undefined =>
@@ -85,6 +85,7 @@ const secretKey = (secret: string): SecretKey => ({
     token: new DayKeys(derive(secret, 'token')),
     row: new DayKeys(derive(secret, 'row')),
     transient: new DayKeys(derive(secret, 'transient')),
+    form: new DayKeys(derive(secret, 'form')),
   },
   audit: createSecretKey(derive(secret, 'audit')),
   session: derive(secret, 'session-jwt'),

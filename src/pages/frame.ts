@@ -63,7 +63,7 @@ export interface Frame {
   readonly csrfToken: string
   /**
    * The value of the hidden field `form_id` in forms of the settings pages. If such a form is sent twice, the server
-   * processes the form once.
+   * processes the form once. It also proves whose page contained the form, after the session has ended.
    */
   readonly formId: string
   /** Whether the request failed. The title of the page then begins with the word "Error". */

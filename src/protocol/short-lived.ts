@@ -33,6 +33,17 @@ export interface Outcome {
   readonly location: string | null
 }
 
+/** What a user typed into a form whose session had ended, bound to the user and the page. */
+export interface Draft {
+  readonly userId: User['id']
+  readonly path: string
+  /** The typed fields, encoded as a form. */
+  readonly text: string
+  /** The time at which the page with the form was rendered, in milliseconds since the epoch. */
+  readonly renderedAt: number
+  readonly expiresAt: number
+}
+
 /** The credentials in a text that a user pasted, without their values, bound to the session of the user. */
 export interface LookedUp {
   readonly sessionId: string
@@ -47,6 +58,8 @@ export interface ShortLived {
   readonly notices: TransientValues<Notice>
   /** The credentials that a user looked up, by a random name. */
   readonly lookedUp: TransientValues<LookedUp>
+  /** Forms that were sent after their session had ended, by a random name. */
+  readonly drafts: TransientValues<Draft>
   /** By session and content. */
   readonly forms: TransientValues<Outcome>
 }

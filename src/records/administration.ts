@@ -10,6 +10,7 @@ import type { ListedClient } from './clients/client-input.ts'
 import { Clients } from './clients/clients.ts'
 import { type RecordsContext, withinTransaction } from './context.ts'
 import { Tokens } from './tokens/tokens.ts'
+import { Users } from './users/users.ts'
 
 /** The maximum number of rows that one transaction or query reads. */
 const endedAtOnce = 100
@@ -88,15 +89,6 @@ export class Administration {
   async endTokensOfUser(user: Pick<User, 'id' | 'email'>): Promise<void> {
     const { store, clock, audit } = this.#context
     await new AuthorizedApplications(this.#context).revokeAll(user.id)
-    let count = 0
-    let part: number
-    do {
-      part = await store.transaction((tx) =>
-        tx.clients.deletePersonalOf(user.id, clock(), endedAtOnce),
-      )
-      count += part
-      await nextTurn()
-    } while (part === endedAtOnce)
     for (let after: string | null = null; ; ) {
       const page: Page<ClientWithOwner> = await store.clients.ofOwner(user.id, {
         after,
@@ -106,7 +98,19 @@ export class Administration {
       after = page.next
       if (after === null) break
     }
-    await audit.add(store, 'user.tokens_ended', { ...ofUser(user), details: { count } })
+    for (let count = 0, isDone = false; !isDone; await nextTurn()) {
+      const part = await store.transaction(async (tx) => {
+        // Lock the user, because a user who undoes a deletion could otherwise restore a token concurrently.
+        await new Users({ ...this.#context, store: tx }).find(user.id)
+        const part = await tx.clients.deletePersonalOf(user.id, clock(), endedAtOnce)
+        const details = { count: count + part }
+        if (part < endedAtOnce)
+          await audit.add(tx, 'user.tokens_ended', { ...ofUser(user), details })
+        return part
+      })
+      count += part
+      isDone = part < endedAtOnce
+    }
   }
 
   #inNameOf({ user, address }: Actor, tx: RecordsContext): RecordsContext {

@@ -6,9 +6,11 @@ import type { ProviderOperations } from '../protocol/client-lookup.ts'
 import { ClientLogouts } from '../protocol/openid/logouts.ts'
 import type { Extension } from '../protocol/plug-ins.ts'
 import type { ServerContext } from '../protocol/server-context.ts'
+import { FormIds } from '../protocol/session/form-ids.ts'
 import { KnownBrowsers } from '../protocol/session/known-browsers.ts'
 import { Sessions } from '../protocol/session/sessions.ts'
 import type {
+  Draft,
   LookedUp,
   Notice,
   Outcome,
@@ -59,6 +61,7 @@ export const buildServerContext = (
     log,
     sessions,
     knownBrowsers: new KnownBrowsers(context, issuer),
+    formIds: new FormIds(prepared.keys, context.clock, settings.sessionExpiresIn),
     userLinks: new UserLinks(context),
     resourceServer,
     grants,
@@ -116,6 +119,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   pending: new TransientValues<PendingAuthorization>('authorization_request', context),
   notices: new TransientValues<Notice>('settings_notice', context),
   lookedUp: new TransientValues<LookedUp>('looked_up', context),
+  drafts: new TransientValues<Draft>('form_draft', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 

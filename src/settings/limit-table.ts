@@ -66,6 +66,13 @@ export const limitTable = {
     per: 'address',
     sentence: 'Requests for a link by e-mail, for any e-mail address.',
   },
+  drafts: {
+    points: 20,
+    seconds: tenMinutes,
+    per: 'account',
+    sentence:
+      'Forms that were sent after the session had ended, whose content is kept for the login.',
+  },
   wrongSecretsOfClient: {
     points: 100,
     seconds: oneMinute,

@@ -396,7 +396,7 @@ export interface SettingsInput {
   /**
    * Overrides the default rate limits: wrongPasswordsOfAccount, guessesOfAccount,
    * wrongPasswordsOfKnownBrowser, wrongPasswords, wrongPasswordsOfNetwork, userLinks,
-   * userLinksOfAddress, wrongSecretsOfClient, wrongSecrets, wrongGrants, wrongTokens,
+   * userLinksOfAddress, drafts, wrongSecretsOfClient, wrongSecrets, wrongGrants, wrongTokens,
    * wrongIntrospections, deviceRequests, pushedRequests, pushedRequestsOfAddress,
    * clientDocuments, registrations, registrationsOfNetwork, unsignedLeakReports.
    *

@@ -180,6 +180,7 @@ export const sampleViews = (
       {
         clientId: 'c1',
         name: outside('Travel Diary'),
+        description: outside('Keeps the notes of your journeys.'),
         website: outside('https://travel-diary.example/'),
         owner: outside('grace@example.org'),
         isVerified: true,
@@ -193,6 +194,7 @@ export const sampleViews = (
       {
         clientId: 'c2',
         name: outside('Photo Print'),
+        description: '',
         website: '',
         owner: null,
         isVerified: false,
@@ -423,6 +425,7 @@ export const sampleViews = (
         expires: '',
       },
       edit,
+      typed: { name: '', scopes: [], expires: null },
       scopes,
       fresh: null,
       done: undefined,

@@ -396,13 +396,14 @@ describe('RFC 7592 §2.2 updating the metadata', () => {
     expect(body).not.toHaveProperty('jwks')
   })
 
-  test('makes a verified client unverified when its name, website, terms or redirect URIs change', async () => {
+  test('makes a verified client unverified when its name, website, logo, terms or redirect URIs change [T2052]', async () => {
     const information = await registered(app, { client_name: 'Print' })
     const isVerified = async () => (await clientOf(app, information.client_id)).isVerified
     for (const change of [
       { client_name: 'Paint' },
       { client_name: 'Print', redirect_uris: [redirectUri, 'https://evil.example/cb'] },
       { client_name: 'Print', client_uri: 'https://evil.example/' },
+      { client_name: 'Print', logo_uri: 'https://evil.example/logo.png' },
       { client_name: 'Print', tos_uri: 'https://evil.example/terms' },
     ]) {
       await put(information, { client_name: 'Print' })

@@ -82,6 +82,8 @@ export const de: Messages = {
     stale:
       'Diese Seite war zu lange geöffnet, oder Cookies sind blockiert. Bitte versuche es noch einmal.',
     foreign: 'Dieses Formular wurde von einer anderen Website gesendet. Bitte melde dich hier an.',
+    loggedOut:
+      'Du wurdest abgemeldet, bevor das gespeichert war. Melde dich an: Das Formular enthält deine Eingaben noch.',
     dropsCookies:
       'Safari kann sich an einer Adresse, die mit http:// beginnt, nicht anmelden. Verwende einen anderen Browser wie Firefox oder Chrome, oder öffne diese Seite über https.',
   },
@@ -127,8 +129,7 @@ export const de: Messages = {
     privacy: 'Datenschutz',
     mixesAlphabets:
       'Der Name mischt Buchstaben aus mehreren Alphabeten, und manche davon sehen gleich aus. Vergewissere dich, dass wirklich dahintersteht, wen du vermutest.',
-    lasting:
-      'Wenn du zustimmst, gilt das, bis du es in deinen Einstellungen unter „Anwendungen“ widerrufst.',
+    lasting: 'Wenn du zustimmst, gilt das, bis du es unter „Zugelassene Anwendungen“ widerrufst.',
     accept: 'Zulassen',
     undecided: 'Es wurde weder „Zulassen“ noch „Ablehnen“ gewählt. Wähle eines von beiden.',
     refuse: 'Ablehnen',
@@ -805,6 +806,8 @@ export const de: Messages = {
     other: 'Das kann so nicht gespeichert werden. Bitte prüfe deine Eingaben.',
     stale:
       'Diese Seite war zu lange geöffnet. Deine Eingaben sind noch da: Bitte sende sie noch einmal.',
+    loggedOut:
+      'Du warst abgemeldet, deshalb ist noch nichts gespeichert. Prüfe deine Eingaben und speichere sie.',
     redirectUrisMissing: 'Diese Art von Anwendung braucht mindestens eine Weiterleitungs-URI.',
     redirectUrisUnused:
       'Eine Maschine hat keine Weiterleitungs-URI. Lass das Feld leer, oder wähle eine andere Art.',

@@ -87,6 +87,8 @@ export const en = {
     tooMany: 'Too many wrong passwords were entered. Try again in ten minutes.',
     stale: 'This page was open for too long, or cookies are blocked. Please try again.',
     foreign: 'This form was sent from another site. Please log in here.',
+    loggedOut:
+      'You were logged out before this was saved. Log in: the form still contains what you entered.',
     dropsCookies:
       'Safari cannot log in at an address that begins with http://. Use another browser, such as Firefox or Chrome, or open this site over https.',
   },
@@ -132,7 +134,7 @@ export const en = {
     mixesAlphabets:
       'The name mixes letters of several alphabets that look alike. Make sure that you know this application.',
     lasting:
-      'If you allow this application, it has access until you revoke the access in your settings, under Applications.',
+      'If you allow this application, it has access until you revoke the access under Allowed applications.',
     accept: 'Allow',
     undecided: 'Neither Allow nor Refuse was chosen. Choose one of them.',
     refuse: 'Refuse',
@@ -796,6 +798,8 @@ export const en = {
     overlapInvalid: 'Choose one of the offered times.',
     other: 'This cannot be saved. Please check what you entered.',
     stale: 'This page was open for too long. What you entered is still here: please send it again.',
+    loggedOut:
+      'You were logged out, so nothing was saved yet. Check what you entered, and save it.',
     redirectUrisMissing: 'This kind of application needs at least one redirect URI.',
     redirectUrisUnused:
       'A machine has no redirect URI. Leave the field empty, or choose another kind.',

@@ -82,6 +82,8 @@ export const es: Messages = {
     stale:
       'Esta página ha estado abierta demasiado tiempo o las cookies están bloqueadas. Inténtalo de nuevo.',
     foreign: 'Este formulario se envió desde otro sitio. Inicia sesión aquí.',
+    loggedOut:
+      'Tu sesión se cerró antes de guardar esto. Inicia sesión: el formulario conserva lo que escribiste.',
     dropsCookies:
       'Safari no puede iniciar sesión en una dirección que empieza por http://. Usa otro navegador, como Firefox o Chrome, o abre este sitio con https.',
   },
@@ -127,7 +129,7 @@ export const es: Messages = {
     mixesAlphabets:
       'El nombre mezcla letras de varios alfabetos, y algunas se parecen entre sí. Asegúrate de que es quien crees.',
     lasting:
-      'Si la autorizas, podrá hacerlo hasta que le retires el acceso en tu configuración, en «Aplicaciones».',
+      'Si la autorizas, podrá hacerlo hasta que le retires el acceso en «Aplicaciones autorizadas».',
     accept: 'Autorizar',
     undecided: 'No se ha elegido ni «Autorizar» ni «Rechazar». Elige una opción.',
     refuse: 'Rechazar',
@@ -795,6 +797,8 @@ export const es: Messages = {
     other: 'No se puede guardar. Revisa lo que has escrito.',
     stale:
       'Esta página ha estado abierta demasiado tiempo. Lo que escribiste sigue aquí: envíalo de nuevo.',
+    loggedOut:
+      'Tu sesión se había cerrado, así que aún no se ha guardado nada. Revisa lo que escribiste y guárdalo.',
     redirectUrisMissing: 'Esta clase de aplicación necesita al menos un URI de redirección.',
     redirectUrisUnused:
       'Una máquina no tiene URI de redirección. Deja el campo vacío o elige otra clase.',

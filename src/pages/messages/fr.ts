@@ -83,6 +83,8 @@ export const fr: Messages = {
     stale:
       'Cette page est restée ouverte trop longtemps, ou les cookies sont bloqués. Veuillez réessayer.',
     foreign: 'Ce formulaire a été envoyé depuis un autre site. Veuillez vous connecter ici.',
+    loggedOut:
+      'Vous avez été déconnecté avant l’enregistrement. Connectez-vous\u00a0: le formulaire contient encore votre saisie.',
     dropsCookies:
       'Safari ne peut pas se connecter à une adresse qui commence par http://. Utilisez un autre navigateur, comme Firefox ou Chrome, ou ouvrez ce site en https.',
   },
@@ -129,7 +131,7 @@ export const fr: Messages = {
     mixesAlphabets:
       'Le nom mélange des lettres de plusieurs alphabets, dont certaines se ressemblent. Assurez-vous qu’il s’agit bien de l’éditeur auquel vous pensez.',
     lasting:
-      'Votre autorisation reste valable jusqu’à ce que vous la révoquiez dans vos paramètres, sous «\u202fApplications\u202f».',
+      'Votre autorisation reste valable jusqu’à ce que vous la révoquiez sous «\u202fApplications autorisées\u202f».',
     accept: 'Autoriser',
     undecided:
       'Ni «\u202fAutoriser\u202f» ni «\u202fRefuser\u202f» n’a été choisi. Choisissez l’un des deux.',
@@ -805,6 +807,8 @@ export const fr: Messages = {
     other: 'L’enregistrement est impossible. Veuillez vérifier votre saisie.',
     stale:
       'Cette page est restée ouverte trop longtemps. Votre saisie est toujours là\u00a0: veuillez l’envoyer à nouveau.',
+    loggedOut:
+      'Vous étiez déconnecté\u00a0: rien n’est encore enregistré. Vérifiez votre saisie, puis enregistrez-la.',
     redirectUrisMissing: 'Ce genre d’application a besoin d’au moins un URI de redirection.',
     redirectUrisUnused:
       'Un programme autonome n’a pas d’URI de redirection. Laissez le champ vide, ou choisissez un autre genre.',

@@ -80,6 +80,8 @@ export const it: Messages = {
     tooMany: 'Sono state inserite troppe password errate. Aspetta dieci minuti, poi riprova.',
     stale: 'Questa pagina è rimasta aperta troppo a lungo o i cookie sono bloccati. Riprova.',
     foreign: 'Questo modulo è stato inviato da un altro sito. Accedi da qui.',
+    loggedOut:
+      'La sessione è terminata prima del salvataggio. Accedi: il modulo contiene ancora ciò che hai inserito.',
     dropsCookies:
       'Safari non può accedere a un indirizzo che inizia con http://. Usa un altro browser, come Firefox o Chrome, oppure apri questo sito con https.',
   },
@@ -125,7 +127,7 @@ export const it: Messages = {
     mixesAlphabets:
       'Il nome mescola lettere di più alfabeti, alcune delle quali si somigliano. Assicurati che sia davvero chi pensi.',
     lasting:
-      'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione nelle tue impostazioni, in «Applicazioni».',
+      'Se la autorizzi, potrà agire finché non revocherai l’autorizzazione in «Applicazioni autorizzate».',
     accept: 'Autorizza',
     undecided: 'Non è stato scelto né «Autorizza» né «Rifiuta». Scegline uno.',
     refuse: 'Rifiuta',
@@ -792,6 +794,8 @@ export const it: Messages = {
     other: 'Impossibile salvare. Controlla ciò che hai inserito.',
     stale:
       'Questa pagina è rimasta aperta troppo a lungo. Ciò che hai inserito è ancora qui: invialo di nuovo.',
+    loggedOut:
+      'La sessione era terminata, quindi non è stato ancora salvato nulla. Controlla ciò che hai inserito e salvalo.',
     redirectUrisMissing:
       'Questo genere di applicazione richiede almeno un URI di reindirizzamento.',
     redirectUrisUnused:

@@ -82,6 +82,8 @@ export const pl: Messages = {
       'Wpisano zbyt wiele błędnych haseł. Odczekaj dziesięć minut, a potem spróbuj ponownie.',
     stale: 'Ta strona była otwarta zbyt długo lub pliki cookie są zablokowane. Spróbuj ponownie.',
     foreign: 'Ten formularz wysłano z innej witryny. Zaloguj się tutaj.',
+    loggedOut:
+      'Wylogowano Cię, zanim dane zostały zapisane. Zaloguj się: formularz nadal zawiera to, co wpisano.',
     dropsCookies:
       'Safari nie może się zalogować pod adresem, który zaczyna się od http://. Użyj innej przeglądarki, na przykład Firefoksa lub Chrome, albo otwórz tę stronę przez https.',
   },
@@ -127,8 +129,7 @@ export const pl: Messages = {
     privacy: 'Polityka prywatności',
     mixesAlphabets:
       'W nazwie mieszają się litery z kilku alfabetów, a niektóre z nich wyglądają podobnie. Upewnij się, że to ta aplikacja, o której myślisz.',
-    lasting:
-      'Zgoda obowiązuje, dopóki jej nie cofniesz w swoich ustawieniach, w sekcji „Aplikacje”.',
+    lasting: 'Zgoda obowiązuje, dopóki jej nie cofniesz w sekcji „Aplikacje z dostępem”.',
     accept: 'Zezwól',
     undecided: 'Nie wybrano ani „Zezwól”, ani „Odmów”. Wybierz jedną z opcji.',
     refuse: 'Odmów',
@@ -817,6 +818,7 @@ export const pl: Messages = {
     overlapInvalid: 'Wybierz jeden z podanych okresów.',
     other: 'Nie można tego zapisać. Sprawdź wpisane dane.',
     stale: 'Ta strona była otwarta zbyt długo. Wpisane dane wciąż tu są: wyślij je ponownie.',
+    loggedOut: 'Wylogowano Cię, więc nic jeszcze nie zapisano. Sprawdź wpisane dane i zapisz je.',
     redirectUrisMissing:
       'Ten rodzaj aplikacji wymaga co najmniej jednego adresu URI przekierowania.',
     redirectUrisUnused:

@@ -81,6 +81,8 @@ export const pt: Messages = {
     stale:
       'Esta página ficou aberta por muito tempo ou os cookies estão bloqueados. Tente novamente.',
     foreign: 'Este formulário foi enviado de outro site. Entre por aqui.',
+    loggedOut:
+      'Sua sessão terminou antes de salvar. Entre: o formulário ainda contém o que você digitou.',
     dropsCookies:
       'O Safari não consegue entrar em um endereço que começa com http://. Use outro navegador, como Firefox ou Chrome, ou abra este site com https.',
   },
@@ -125,8 +127,7 @@ export const pt: Messages = {
     privacy: 'Política de privacidade',
     mixesAlphabets:
       'O nome mistura letras de vários alfabetos, e algumas delas são parecidas. Confirme que é quem você pensa.',
-    lasting:
-      'Se você autorizar, vale até que você revogue o acesso em suas configurações, em “Aplicativos”.',
+    lasting: 'Se você autorizar, vale até que você revogue o acesso em “Aplicativos autorizados”.',
     accept: 'Autorizar',
     undecided: 'Não foi escolhido “Autorizar” nem “Recusar”. Escolha uma das opções.',
     refuse: 'Recusar',
@@ -786,6 +787,8 @@ export const pt: Messages = {
     other: 'Não é possível salvar. Verifique o que você digitou.',
     stale:
       'Esta página ficou aberta por muito tempo. O que você digitou continua aqui: envie novamente.',
+    loggedOut:
+      'Sua sessão havia terminado, então nada foi salvo ainda. Confira o que você digitou e salve.',
     redirectUrisMissing:
       'Este gênero de aplicativo precisa de pelo menos um URI de redirecionamento.',
     redirectUrisUnused:

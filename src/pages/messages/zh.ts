@@ -80,6 +80,7 @@ export const zh: Messages = {
     tooMany: '输入的错误密码过多。请等待十分钟，然后重试。',
     stale: '此页面打开时间过长，或 Cookie 被阻止。请重试。',
     foreign: '此表单是从其他网站发送的。请在此处登录。',
+    loggedOut: '保存之前你已退出登录。请登录：表单中仍保留你输入的内容。',
     dropsCookies:
       'Safari 无法在以 http:// 开头的地址登录。请使用其他浏览器（如 Firefox 或 Chrome），或通过 https 打开本网站。',
   },
@@ -120,7 +121,7 @@ export const zh: Messages = {
     privacy: '隐私政策',
     mixesAlphabets:
       '此名称混用了多种文字的字母，其中有些看起来很相似。请确认对方确实是你以为的那一方。',
-    lasting: '允许后，授权将一直有效，直到你在设置的“应用”中撤销。',
+    lasting: '允许后，授权将一直有效，直到你在“已授权的应用”中撤销。',
     accept: '允许',
     undecided: '未选择“允许”或“拒绝”。请选择其一。',
     refuse: '拒绝',
@@ -713,6 +714,7 @@ export const zh: Messages = {
     overlapInvalid: '请选择列出的时间之一。',
     other: '无法保存。请检查你输入的内容。',
     stale: '此页面打开时间过长。你输入的内容仍然保留，请重新发送。',
+    loggedOut: '你已退出登录，因此尚未保存任何内容。请检查你输入的内容并保存。',
     redirectUrisMissing: '这种形式的应用至少需要一个重定向 URI。',
     redirectUrisUnused: '机器没有重定向 URI。请将此栏留空，或选择其他形式。',
   },

@@ -56,6 +56,8 @@ export interface DeviceItem {
 export interface AuthorizedItem {
   readonly clientId: string
   readonly name: string
+  /** The beginning of the description; empty without a description. */
+  readonly description: string
   readonly website: string
   /** The e-mail address of the owner; null without an owner. */
   readonly owner: string | null

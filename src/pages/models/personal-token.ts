@@ -15,6 +15,14 @@ export interface PersonalTokenFormValues {
   readonly expires: string
 }
 
+/** The values of a personal token that its form edits. */
+export interface EditedToken {
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** Milliseconds since the epoch; null if the token does not expire. */
+  readonly expires: number | null
+}
+
 /** The expiry that a user can choose for a personal token. */
 export interface ExpiryChoices {
   /** The offered numbers of days, each with the resulting expiry in milliseconds since the epoch. */
@@ -67,7 +75,9 @@ export interface PersonalTokenView {
   /** Null for an expired token, whose expiry cannot be changed. */
   readonly choices: ExpiryChoices | null
   readonly values: PersonalTokenFormValues
-  readonly edit: EditState<Pick<PersonalTokenFormValues, 'name' | 'scopes'>>
+  readonly edit: EditState<EditedToken>
+  /** The values that the submitted form would save, to compare them after a conflict. */
+  readonly typed: EditedToken
   readonly scopes: readonly Scope[]
   /** The new value and a complete `curl` command if this page shows them, which happens once; otherwise null. */
   readonly fresh: { readonly accessToken: string; readonly curl: string } | null

@@ -22,6 +22,7 @@ export const authorizedRow = (
     name: html`<bdi>${item.name}</bdi>`,
     marks: [item.isVerified ? badge(texts.verified, 'good') : ''],
     line: [
+      item.description === '' ? '' : html`<span dir="auto">${item.description}</span>`,
       devices(item, frame),
       used ? labelled(...used) : '',
       scopeIds(item.scopes, frame),

@@ -17,6 +17,8 @@ export interface EditedField<Values> {
   readonly name: string
   readonly label: string
   readonly text: (values: Values) => string
+  /** Renders the value; by default, as its text. */
+  readonly render?: (values: Values) => Html
 }
 
 /** Returns scopes as one text. The order of scopes has no meaning. */
@@ -57,16 +59,19 @@ ${losses.map((loss) => html`<li>${lossTexts[loss]}</li>`)}
 </ul>
 </div>`
   if (stored === undefined) return html``
-  const shown = (value: string): Html =>
-    value === '' ? html`–` : html`<bdi class="version">${value}</bdi>`
+  const shown = ({ text, render }: EditedField<Values>, values: Values): Html => {
+    if (render) return render(values)
+    const value = text(values)
+    return value === '' ? html`–` : html`<bdi class="version">${value}</bdi>`
+  }
   return html`<div class="notice" role="alert" tabindex="-1" autofocus>
 <p>${frame.conflict}</p>
 <ul>
 ${fields
   .filter(({ text }) => text(stored) !== text(typed))
   .map(
-    ({ name, label, text }) => html`<li><a href="#${name}">${label}</a>
-<dl><dt>${frame.savedVersion}</dt><dd>${shown(text(stored))}</dd><dt>${frame.yourVersion}</dt><dd>${shown(text(typed))}</dd></dl></li>`,
+    (field) => html`<li><a href="#${field.name}">${field.label}</a>
+<dl><dt>${frame.savedVersion}</dt><dd>${shown(field, stored)}</dd><dt>${frame.yourVersion}</dt><dd>${shown(field, typed)}</dd></dl></li>`,
   )}
 </ul>
 </div>`

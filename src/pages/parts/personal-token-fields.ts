@@ -2,6 +2,7 @@ import type { Scope } from '../../model/scope.ts'
 import type { Frame } from '../frame.ts'
 import { filled, type Html, html } from '../html.ts'
 import type {
+  EditedToken,
   ExpiryChoices,
   NewPersonalTokenView,
   PersonalTokenFormValues,
@@ -37,12 +38,19 @@ export const tokenLabels = ({
 })
 
 /** Lists the fields of the form that edits a personal token as text, to compare two versions. */
-export const editedFields = ({
-  texts: { token },
-}: Frame): readonly EditedField<TokenForm['values']>[] => [
-  { name: 'name', label: token.name, text: ({ name }) => name },
-  { name: 'scopes', label: token.scopes, text: ({ scopes }) => sorted(scopes) },
-]
+export const editedFields = (frame: Frame): readonly EditedField<EditedToken>[] => {
+  const { facts, token } = frame.texts
+  return [
+    { name: 'name', label: token.name, text: ({ name }) => name },
+    {
+      name: 'expires',
+      label: token.expires,
+      text: ({ expires }) => String(expires),
+      render: ({ expires }) => (expires === null ? html`${facts.never}` : day(frame, expires)),
+    },
+    { name: 'scopes', label: token.scopes, text: ({ scopes }) => sorted(scopes) },
+  ]
+}
 
 /** Renders the field for the name of a personal token. */
 export const nameField = ({ values, problem }: TokenForm, { texts }: Frame): Html =>

@@ -63,7 +63,7 @@ ${expiryBadge(view.expires, frame)}
 </div>
 ${done(view.done)}
 ${formAlert(view.problem, tokenLabels(frame), frame)}
-${editNotice(view.edit, { typed: view.values, fields: editedFields(frame), lossTexts: {} }, frame)}
+${editNotice(view.edit, { typed: view.typed, fields: editedFields(frame), lossTexts: {} }, frame)}
 ${view.isExpired ? caution(texts.expiredAbout) : ''}
 ${freshValue(view, frame)}
 <div class="card">

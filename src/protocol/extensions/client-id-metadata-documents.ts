@@ -22,8 +22,6 @@ const maxStaleness = 86_400_000
 /** Milliseconds after which the row of a client is updated even if its document is unchanged. */
 const confirmationInterval = 3_600_000
 
-/** Grant types that work without a user's consent. A client document cannot enable them: anyone can publish one. */
-const grantTypesWithoutUser = ['client_credentials', 'password']
 const authMethods = ['none', 'private_key_jwt'] as const
 
 /** The error for a client ID whose document is not available or not acceptable. */
@@ -115,9 +113,10 @@ const described = (
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
   const { settings, grants, clients, clock } = server
+  // Anyone can publish a document.
   const known = grants
+    .filter(({ worksWithoutConsent }) => worksWithoutConsent !== true)
     .map(({ type }) => type)
-    .filter((type) => !grantTypesWithoutUser.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),

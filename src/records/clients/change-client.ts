@@ -146,8 +146,8 @@ const marked = ({ isVerified, isDisabled }: Marks) => [
 ]
 
 /**
- * Returns whether the verification by an administrator still applies, because name, description, owner and URLs are
- * unchanged.
+ * Returns whether the verification by an administrator still applies, because name, description, owner, logo and URLs
+ * are unchanged.
  */
 export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): boolean =>
   before.name === after.name &&
@@ -158,6 +158,6 @@ export const hasSameIdentity = (before: CheckedFields, after: CheckedFields): bo
   after.redirectUris.every((uri) => before.redirectUris.includes(uri))
 
 const linksOf = (client: Pick<ClientFields, 'metadata'>): string => {
-  const { tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
-  return JSON.stringify([terms, privacy])
+  const { logo_uri: logo, tos_uri: terms, policy_uri: privacy } = keptMetadata(client)
+  return JSON.stringify([logo, terms, privacy])
 }

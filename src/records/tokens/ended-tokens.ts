@@ -18,6 +18,12 @@ import { sealedToken } from './token-row.ts'
  */
 const undoPeriod = 12_000
 
+/** Events after which deleted tokens of the user stay deleted, because somebody is ending access to the account. */
+const finalEvents = ['user.tokens_ended', 'user.deactivated', 'user.password_changed'] as const
+
+/** The tolerated difference between the clocks of two nodes, in milliseconds. */
+const clockMargin = 1_000
+
 /** The deleted personal tokens of a user. */
 export interface Ended {
   readonly names: readonly string[]
@@ -33,6 +39,8 @@ interface Kept {
 
 interface KeptTokens {
   readonly userId: UserId
+  /** The time of the deletion, in milliseconds since the epoch. */
+  readonly endedAt: number
   readonly tokens: readonly Kept[]
 }
 
@@ -52,6 +60,7 @@ export class EndedTokens {
   /** Deletes those tokens with these IDs that belong to the user. */
   async end(userId: UserId, ids: readonly number[]): Promise<Ended> {
     const { store, turns, clock, removed } = this.#context
+    const endedAt = clock()
     const tokens = await turns.transaction(store, `user ${userId}`, async (tx) => {
       const ended: Kept[] = []
       // Delete in the order of the IDs, so that two requests do not deadlock.
@@ -63,14 +72,15 @@ export class EndedTokens {
     })
     for (const { rows } of tokens)
       if (rows[0]) await removed({ kind: 'client', key: rows[0].fields.clientKey })
-    const undo = await this.#kept.put({ userId, tokens }, clock() + undoPeriod)
+    const undo = await this.#kept.put({ userId, endedAt, tokens }, clock() + undoPeriod)
     return { names: tokens.map(({ name }) => name), undo }
   }
 
   /**
    * Restores deleted tokens with their IDs, values, expiry and last use.
    * @param most the maximum number of personal tokens of the user
-   * @returns the number of restored tokens; 0 if the period has ended, or the tokens were already restored
+   * @returns the number of restored tokens; 0 if the period has ended, if the tokens were already restored, or if since
+   * the deletion all tokens of the user were ended, the user was deactivated, or the password was changed
    * @throws InvalidField if the user has too many tokens in the meantime; the tokens can still be restored
    */
   async restore(userId: UserId, undo: string, most: number): Promise<number> {
@@ -79,6 +89,9 @@ export class EndedTokens {
     if (kept?.userId !== userId) return 0
     try {
       return await turns.transaction(store, `user ${userId}`, async (tx) => {
+        // This look-up locks the user, so that a final event is committed either before the check or after the restore.
+        const user = await new Users({ ...this.#context, store: tx }).find(userId)
+        if (!user?.active || (await this.#isFinal(kept, tx))) return 0
         let restored = 0
         for (const token of kept.tokens) {
           await checkRoom({ userId, most }, { ...this.#context, store: tx })
@@ -90,6 +103,15 @@ export class EndedTokens {
       if (error instanceof InvalidField) await this.#kept.set(undo, kept, clock() + undoPeriod)
       throw error
     }
+  }
+
+  async #isFinal({ userId, endedAt }: KeptTokens, { audit }: Store): Promise<boolean> {
+    const since = endedAt - clockMargin
+    for (const event of finalEvents) {
+      const { items } = await audit.latest({ userId, event, since }, { after: null, limit: 1 })
+      if (items.length > 0) return true
+    }
+    return false
   }
 
   async #end(userId: UserId, id: number, tx: Store): Promise<Kept | undefined> {

@@ -65,6 +65,11 @@ export interface ManagedToken {
   readonly previousExpires: number | null
 }
 
+/** The stored values of a personal token before a change. */
+export type StoredPersonalToken = Pick<TokenFields, 'scopes' | 'expires' | 'createdAt'> & {
+  readonly name: string
+}
+
 /** The maximum lifetime of a personal token, in seconds: 10 years. */
 const maxLifetime = 315_360_000
 
@@ -176,7 +181,7 @@ export class PersonalTokens {
       /** Milliseconds since the epoch; null: the token does not expire. */
       readonly expires?: number | null
     },
-    guard?: (before: { readonly name: string; readonly scopes: readonly string[] }) => void,
+    guard?: (before: StoredPersonalToken) => void,
   ): Promise<void> {
     const { store, scopes: registry, audit, clock } = this.#context
     const name = changes.name === undefined ? undefined : validName(changes.name)
@@ -187,7 +192,7 @@ export class PersonalTokens {
         // Lock the client, as `rotate` does, so that no concurrent change is overwritten.
         await tx.clients.find(token.clientId)
         const current = await tx.tokens.personal(token.id, clock())
-        if (current) guard({ name: current.name, scopes: current.fields.scopes })
+        if (current) guard({ ...current.fields, name: current.name })
       }
       await new Clients(context).rewritePersonal(token.clientId, { name, defaultScopes: scopes })
       const { expires } = changes

@@ -95,6 +95,15 @@ describe('applications that the user authorized', () => {
     expect(item).not.toContain(clientId.repeat(2))
   })
 
+  test('are listed with the beginning of their description [T2053]', async () => {
+    const user = await newUser()
+    const description = `Prints ${'your notes '.repeat(40)}`.trim()
+    await newApplication(user, { description })
+    const page = await user.laptop.get(at.list)
+    expect(textOf(page.item('Diary'))).toContain(description.slice(0, 140))
+    expect(page.text).not.toContain(description.slice(0, 150))
+  })
+
   test('are listed with the time and the IP address of their last use', async () => {
     const user = await newUser()
     const { first } = await newApplication(user)

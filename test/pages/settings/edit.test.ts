@@ -85,6 +85,37 @@ describe('a form that was changed in another tab', () => {
   })
 })
 
+describe('the expiry of a token', () => {
+  const day = 86_400_000
+
+  test('is part of the form that another tab may have changed [T2110]', async () => {
+    const { id } = await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: 600 })
+    const [first, second] = [await opened(at.token(id)), await opened(at.token(id))]
+    expect((await person.send(first, { expiry: '7' })).status).toBe(303)
+    const page = await person.send(second, { expiry: 'never' })
+    expect([page.status, page.text]).toEqual([409, expect.stringContaining(en.frame.conflict)])
+    expect(versions(page)).toEqual([['expires', expect.stringMatching(/\d{4}/), en.facts.never]])
+    const stored = async () =>
+      (await app.server.personalTokens.find(app.user.id, id))?.token.expires
+    expect(await stored()).toBe(app.now() + 7 * day)
+    expect((await person.send(page.form(at.token(id), 'name'))).status).toBe(303)
+    expect(await stored()).toBeNull()
+  })
+
+  test('is no conflict if both tabs choose the same, or if the second tab changes nothing [T2111]', async () => {
+    const { id } = await app.server.tokens.createPersonal('Short', app.user.id, { expiresIn: 600 })
+    const forms = [
+      await opened(at.token(id)),
+      await opened(at.token(id)),
+      await opened(at.token(id)),
+    ]
+    for (const [index, expiry] of ['30', '30', 'keep'].entries()) {
+      expect((await person.send(forms[index] as Form, { expiry })).status).toBe(303)
+      app.advance(1)
+    }
+  })
+})
+
 describe('a change that ends something', () => {
   test('asks once before a verification ends [T1116]', async () => {
     const { clientId } = await app.client({ name: 'Checked' })

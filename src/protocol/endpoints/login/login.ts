@@ -19,6 +19,7 @@ import { prefersJson } from '../responses/prefers-json.ts'
 import { readerOf, textsOf, uiLocalesIn } from '../responses/reader.ts'
 import { renderPage } from '../responses/render.ts'
 import { redirectResponse } from '../responses/responses.ts'
+import { hasDraft } from '../settings/draft.ts'
 import { dropsSecureCookies } from './drops-secure-cookies.ts'
 
 /** The built-in login page. */
@@ -36,10 +37,11 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const next = safeNext(params.repeated('next'), server)
   const again = params.repeated('prompt').includes('login')
   if (!again && (await server.sessions.signedIn(browserOf(request)))) return redirectResponse(next)
-  const { userLinks: texts } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
-  const done = userLinkPurposes.find((purpose) => params.repeated('done').includes(purpose))
+  const { login, userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
+  const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
-  return form(request, server, { next, email, done: done && texts[done].done })
+  const done = purpose ? userLinks[purpose].done : hasDraft(next) ? login.loggedOut : undefined
+  return form(request, server, { next, email, done })
 }
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {

@@ -1,9 +1,8 @@
-import { randomString } from '../../../crypto/random.ts'
 import type { HttpRequest } from '../../../http/request.ts'
 import type { SignedIn } from '../../../model/auth.ts'
 import type { Frame, Reader } from '../../../pages/frame.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
-import type { Environment, ServerContext, Ui } from '../../server-context.ts'
+import type { Callers, Environment, ServerContext, Ui } from '../../server-context.ts'
 import { readerOf, textsOf } from './reader.ts'
 import { pageResponse } from './responses.ts'
 
@@ -53,7 +52,7 @@ export const renderPage = async <N extends keyof Pages>(
 }
 
 const frameOf = (
-  { ui: { brand, links }, clock, random }: Pick<ServerContext, 'ui'> & Environment,
+  { ui: { brand, links }, clock, formIds }: Pick<ServerContext, 'ui'> & Environment & Callers,
   reader: Reader,
   csrfToken: string,
   signedIn: SignedIn | undefined,
@@ -65,7 +64,7 @@ const frameOf = (
   texts: textsOf(reader),
   user: signedIn ? { email: signedIn.user.email, isAdmin: signedIn.user.isAdmin } : null,
   csrfToken,
-  formId: randomString(22, random),
+  formId: formIds.create(signedIn?.user.id ?? null),
   isError,
   now: clock(),
 })

@@ -34,7 +34,7 @@ const newExport = ({ path, read, toWire }: Export): Endpoint => ({
   methods: ['GET'],
   errors: 'page',
   async handle(http, server) {
-    const request = await settingsRequestOf(http, server, http.path.replace(/export\/?$/, ''))
+    const request = await settingsRequestOf(http, server, () => http.path.replace(/export\/?$/, ''))
     if (request instanceof Response) return request
     const [wanted] = http.queryParameters().repeated('format')
     const format = wanted === 'jsonl' ? jsonLines : csv

@@ -14,8 +14,8 @@ export interface SentForm {
   readonly text: string
 }
 
-// A form contains two checkboxes for each scope, and an application may have many scopes.
-const maxFields = 2_000
+/** The maximum number of fields: a form contains two checkboxes for each scope, and an application may have many scopes. */
+export const maxFields = 2_000
 
 export const readForm = async (http: HttpRequest): Promise<SentForm> => {
   const text = await http.formText()

@@ -58,6 +58,9 @@ export const deviceItem = (device: Device, { server }: SettingsRequest): DeviceI
   lastUsedAddress: device.lastUse?.address ?? null,
 })
 
+/** The maximum number of characters of a description in a list, which shows one line. */
+const maxListedDescription = 140
+
 /** Converts an authorized application to an item of a list. */
 export const authorizedItem = (
   application: AuthorizedApplication,
@@ -68,6 +71,7 @@ export const authorizedItem = (
   return {
     clientId: client.clientId,
     name: client.name,
+    description: [...client.description].slice(0, maxListedDescription).join(''),
     website: client.website,
     owner: client.maker ?? null,
     isVerified: client.isVerified || client.isInternal,

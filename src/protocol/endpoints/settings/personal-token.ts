@@ -2,7 +2,8 @@ import { validName } from '../../../model/field-rules.ts'
 import { checkAll, InvalidField } from '../../../model/invalid-field.ts'
 import { withoutOpenidScopes } from '../../../model/openid-scopes.ts'
 import type { Parameters } from '../../../model/parameters.ts'
-import { isExpired } from '../../../model/token.ts'
+import { isExpired, type Token } from '../../../model/token.ts'
+import type { EditedToken } from '../../../pages/models/personal-token.ts'
 import type { ManagedToken } from '../../../records/tokens/personal-tokens.ts'
 import { personalTokenChange } from '../../openapi/schemas/personal-tokens.ts'
 import { notFound } from '../responses/problem.ts'
@@ -38,7 +39,7 @@ export const showPersonalToken = async (
   const { done, secret } = await takeNotice(request)
   const to = addresses(server.ui)
   const isEdit = refused?.params.repeated('name').length === 1
-  const stored = { name, scopes: token.getVisibleScopes() }
+  const stored = editedOf(managed)
   const view = {
     action: to.token(token.id),
     back: to.tokens,
@@ -57,10 +58,11 @@ export const showPersonalToken = async (
       ? null
       : expiryChoices(request, token.createdAt),
     values: {
-      ...(refused && isEdit ? typedToken(refused.params) : stored),
+      ...(refused && isEdit ? typedToken(refused.params) : { name, scopes: stored.scopes }),
       ...typedExpiry(isEdit ? refused?.params : undefined),
     },
     edit: editState(stored, refused),
+    typed: refused?.isConflict ? typedEdit(request, refused.params, managed) : stored,
     scopes: withoutOpenidScopes(server.scopes.choices(), token.scopes),
     fresh: secret === undefined ? null : { accessToken: secret, curl: curlOf(secret, request) },
     done,
@@ -78,6 +80,28 @@ const typedToken = (params: Parameters) => ({
   scopes: listIn(params, 'scopes'),
 })
 
+const editedOf = ({ token, name }: ManagedToken): EditedToken => ({
+  name,
+  scopes: token.getVisibleScopes(),
+  expires: token.expires,
+})
+
+/** Returns the token as the submitted form would change it. @throws InvalidField */
+const typedEdit = (
+  request: SettingsRequest,
+  params: Parameters,
+  { token }: { readonly token: Pick<Token, 'expires' | 'createdAt'> },
+): EditedToken => {
+  const chosen = chosenExpiry(params, request, token.createdAt)
+  const expires = chosen === undefined ? token.expires : chosen
+  // The same choice in two tabs, such as 90 days, results in times a few seconds apart.
+  const isSame = expires !== null && token.expires !== null && sameDay(expires, token.expires)
+  return { ...typedToken(params), expires: isSame ? token.expires : expires }
+}
+
+const sameDay = (a: number, b: number): boolean =>
+  Math.floor(a / 86_400_000) === Math.floor(b / 86_400_000)
+
 const typedExpiry = (params: Parameters | undefined) => {
   const expires = params?.repeated('expires')[0] ?? ''
   return { expiry: expires === '' ? (params?.repeated('expiry')[0] ?? 'keep') : 'day', expires }
@@ -91,6 +115,7 @@ export const personalTokenPage = settingsPage({
   path: ({ settingsPrefix }) => `${settingsPrefix}/applications/tokens/:id/`,
   show: showPersonalToken,
   form: personalTokenChange,
+  keeps: ['name', 'scopes', 'expiry', 'expires', 'version'],
   async change(request, params) {
     const { server, signedIn, texts, asJson } = request
     const managed = await ownToken(request)
@@ -139,8 +164,9 @@ export const personalTokenPage = settingsPage({
       ...(expires !== undefined && { expires }),
     }
     await server.personalTokens.update(managed, changes, (before) => {
-      const stored = { name: before.name, scopes: server.scopes.visible(before.scopes) }
-      checkEdit(params, { stored, typed: typedToken(params) })
+      const { expires } = before
+      const stored = { name: before.name, scopes: server.scopes.visible(before.scopes), expires }
+      checkEdit(params, { stored, typed: typedEdit(request, params, { token: before }) })
     })
     return saved(request, managed, texts.done.tokenSaved)
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { addressWith } from '../../../http/addresses.ts'
 import type { HttpResponse } from '../../../http/response.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
-import type { Parameters } from '../../../model/parameters.ts'
+import { Parameters } from '../../../model/parameters.ts'
 import type { Messages } from '../../../pages/messages/en.ts'
 import type { Pages, ViewOf } from '../../../pages/pages.ts'
 import type { FormProblem } from '../../../pages/parts/forms.ts'
@@ -12,6 +12,7 @@ import { isForeign } from '../../session/browser.ts'
 import { renderProblem } from '../responses/problem.ts'
 import { renderPage } from '../responses/render.ts'
 import { jsonResponse, redirectResponse } from '../responses/responses.ts'
+import { keepDraft, originOf, takeDraft } from './draft.ts'
 import { EditConflict, Unconfirmed } from './edit.ts'
 import { jsonProblemOf, problemOf, readForm, readScript } from './form.ts'
 import { idempotent } from './idempotent.ts'
@@ -39,6 +40,10 @@ export interface SettingsPage {
   readonly show: (request: SettingsRequest, refused?: Refused) => Promise<Response>
   /** The fields that `change` reads; omitted if it reads none. */
   readonly form?: FormShape
+  /**
+   * The fields that survive a lost session, of which the first has exactly one value. Never the name of a secret.
+   */
+  readonly keeps?: readonly [string, ...string[]]
   /** Returns the sentence that the page shows if too many changes were requested; by default, about wrong passwords. */
   readonly tooMany?: (texts: Messages) => string
   /** Makes the change. @throws InvalidField, ScopeDoesNotExists before any write; the page then shows the form again */
@@ -51,6 +56,7 @@ export const settingsPage = ({
   isShown = true,
   show,
   form = noFields,
+  keeps,
   tooMany = ({ login }) => login.tooMany,
   change,
 }: SettingsPage): Endpoint => ({
@@ -60,9 +66,11 @@ export const settingsPage = ({
   async handle(http, server) {
     // After the login, the user returns to the page that contains the form, because the form itself cannot be resent.
     const back = isShown ? addressWith(http.path, http.query) : server.ui.links.applications
-    const request = await settingsRequestOf(http, server, back)
+    const request = await settingsRequestOf(http, server, () =>
+      http.method === 'POST' && keeps ? keepDraft(http, server, keeps, back) : back,
+    )
     if (request instanceof Response) return request
-    if (http.method !== 'POST' || !change) return show(request)
+    if (http.method !== 'POST' || !change) return showDraft(request, show)
     return request.asJson
       ? fromScript(request, form, change)
       : fromPerson(request, { show, change, tooMany })
@@ -70,6 +78,22 @@ export const settingsPage = ({
 })
 
 const noFields = z.looseObject({})
+
+/** Shows the page, filled in with what the user typed before the session ended. */
+const showDraft = async (
+  request: SettingsRequest,
+  show: SettingsPage['show'],
+): Promise<Response> => {
+  const draft = await takeDraft(request)
+  if (!draft) return show(request)
+  const problem = { sentence: request.texts.problems.loggedOut }
+  try {
+    return await show(request, { params: draft.params, problem, status: 200 })
+  } catch (error) {
+    await draft.putBack()
+    throw error
+  }
+}
 
 const fromScript = async (
   request: SettingsRequest,
@@ -91,14 +115,18 @@ const fromPerson = async (
   request: SettingsRequest,
   { show, change, tooMany }: Required<Pick<SettingsPage, 'show' | 'change' | 'tooMany'>>,
 ): Promise<Response> => {
-  const { http, server, texts } = request
+  const { http, server, signedIn, texts } = request
   if (isForeign(http, server.issuer)) return renderProblem(http, server, 'foreign', { status: 403 })
   const form = await readForm(http)
   const { params } = form
   const [csrfToken, ...more] = params.repeated('csrf_token')
   const isOurs = server.sessions.isCsrfToken(http.headers.get('cookie'), csrfToken)
   if (!isOurs || more.length > 0) {
-    return show(request, { params, problem: { sentence: texts.problems.stale }, status: 403 })
+    // If the page belonged to another user, do not show what that user typed.
+    const userId = originOf(params, server)?.userId ?? signedIn.user.id
+    const shown = userId === signedIn.user.id ? params : new Parameters('')
+    const problem = { sentence: texts.problems.stale }
+    return show(request, { params: shown, problem, status: 403 })
   }
   try {
     const outcome = await idempotent(request, form, () => change(request, params))

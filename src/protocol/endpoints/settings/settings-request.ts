@@ -23,13 +23,14 @@ export interface SettingsRequest {
 /**
  * Authenticates a request to a settings page. Browsers need the session cookie, and scripts also need the session's
  * JWT. Access tokens are not accepted.
+ * @param back returns the URL to open after the login
  * @returns the request; for a browser without a session, a redirect to the login page
  * @throws AuthenticationRequired, JWTExtendedException if a script is not authenticated
  */
 export const settingsRequestOf = async (
   http: HttpRequest,
   server: ServerContext,
-  back: string,
+  back: () => string | Promise<string>,
 ): Promise<SettingsRequest | Response> => {
   const asJson = prefersJson(http)
   const signedIn = await server.sessions.signedIn(browserOf(http))
@@ -40,5 +41,5 @@ export const settingsRequestOf = async (
   const reader = readerOf(http)
   if (signedIn) return { http, server, signedIn, asJson, reader, texts: textsOf(reader) }
   if (asJson) throw server.resourceServer.unauthenticated()
-  return redirectResponse(withQuery(server.ui.links.login, { next: back }))
+  return redirectResponse(withQuery(server.ui.links.login, { next: await back() }))
 }

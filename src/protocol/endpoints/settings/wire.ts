@@ -122,6 +122,7 @@ export const authorizedToWire = (
   return {
     client_id: client.clientId,
     name: client.name,
+    description: client.description,
     website: client.website,
     owner: client.owner?.email ?? null,
     is_verified: client.isVerified || client.isInternal,

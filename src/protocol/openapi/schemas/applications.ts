@@ -22,6 +22,7 @@ export const device = z.strictObject({
 export const authorizedApplication = z.strictObject({
   client_id: text,
   name: text,
+  description: text,
   website: text,
   owner: text.nullable().describe('The e-mail address of the owner; null without an owner.'),
   is_verified: flag,

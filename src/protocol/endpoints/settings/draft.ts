@@ -1,0 +1,92 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import { Parameters } from '../../../model/parameters.ts'
+import type { ServerContext } from '../../server-context.ts'
+import { isForeign } from '../../session/browser.ts'
+import { isPrefetch } from '../authorization/is-prefetch.ts'
+import { maxFields, readForm } from './form.ts'
+import type { SettingsRequest } from './settings-request.ts'
+
+/** The lifetime of a draft in milliseconds: the time to log in. */
+const life = 1_200_000
+/** The query parameter of a page that contains the name of a draft. */
+const parameter = 'draft'
+
+/** Returns whether a path after the login contains a draft. */
+export const hasDraft = (path: string): boolean =>
+  new URLSearchParams(path.replace(/^[^?]*/, '')).has(parameter)
+
+/**
+ * Keeps what a user typed into a form whose session has ended. Only the form of a page that showed this user is kept, so
+ * that strangers cannot fill the store. The draft is bound to the user, so nobody can fill in a form for somebody else.
+ * @param keeps the fields to keep, of which the first has exactly one value
+ * @param back the URL of the page that contains the form
+ * @returns the URL of the page with the name of the draft; `back` if nothing is kept
+ */
+export const keepDraft = async (
+  http: HttpRequest,
+  server: ServerContext,
+  keeps: readonly [string, ...string[]],
+  back: string,
+): Promise<string> => {
+  if (isForeign(http, server.issuer)) return back
+  try {
+    const { params } = await readForm(http)
+    const { userId = null, renderedAt = 0 } = originOf(params, server) ?? {}
+    if (userId === null || params.repeated(keeps[0]).length !== 1) return back
+    await server.limits.consume('drafts', '', String(userId))
+    const expiresAt = server.clock() + life
+    const kept = keeps.flatMap((name) =>
+      params.repeated(name).map((value): [string, string] => [name, value]),
+    )
+    const draft = {
+      userId,
+      path: http.path,
+      text: new URLSearchParams(kept).toString(),
+      renderedAt,
+      expiresAt,
+    }
+    const name = await server.shortLived.drafts.put(draft, expiresAt)
+    return `${back}${back.includes('?') ? '&' : '?'}${parameter}=${name}`
+  } catch (error) {
+    // A form that cannot be read, or too many drafts: the user logs in as after any other request.
+    if (error instanceof OAuthError) return back
+    throw error
+  }
+}
+
+/** Returns the origin of the page that contained a form; undefined if the form does not prove it. */
+export const originOf = (params: Parameters, { formIds }: ServerContext) => {
+  const [id, ...more] = params.repeated('form_id')
+  return id === undefined || more.length > 0 ? undefined : formIds.originOf(id)
+}
+
+/** What a user typed before the session ended. */
+export interface RestoredDraft {
+  readonly params: Parameters
+  /** Stores the draft again, because its page could not be shown. */
+  putBack(): Promise<void>
+}
+
+/** Returns and deletes the draft that the URL of a page names, if it belongs to the user and to this page. */
+export const takeDraft = async ({
+  http,
+  server,
+  signedIn,
+  asJson,
+}: SettingsRequest): Promise<RestoredDraft | undefined> => {
+  const [name, ...more] = new URLSearchParams(http.query).getAll(parameter)
+  if (http.method !== 'GET' || asJson || isPrefetch(http)) return undefined
+  if (name === undefined || more.length > 0) return undefined
+  const { drafts } = server.shortLived
+  const found = await drafts.get(name)
+  if (found?.userId !== signedIn.user.id || found.path !== http.path) return undefined
+  // A user whom the application created with the ID of a deleted user gets nothing.
+  if (found.renderedAt < (await server.users.earliestRow(found.userId))) return undefined
+  const draft = await drafts.take(name)
+  if (!draft) return undefined
+  return {
+    params: new Parameters(draft.text, maxFields),
+    putBack: async () => void (await drafts.claim(name, draft, draft.expiresAt)),
+  }
+}
