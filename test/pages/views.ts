@@ -492,6 +492,7 @@ export const sampleViews = (
     admin: {
       action: '/admin/applications/',
       actAction: '/admin/applications/?token=backup',
+      notDeleted: undefined,
       actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
       mostRefused: [

@@ -233,6 +233,8 @@ export const de: Messages = {
     partial:
       'Diese Liste ist lang. Darum werden jeweils 1.000 Einträge durchsucht und sortiert. Die nächste Seite fährt mit den übrigen Einträgen fort.',
     nothing: 'Nichts gefunden.',
+    nothingYet:
+      'In diesen Einträgen wurde nichts gefunden. Die nächste Seite sucht in den älteren Einträgen weiter.',
     showAll: 'Alle ansehen',
     select: (name: string) => `${name} auswählen`,
     selectedNone: 'Wähle mindestens einen Eintrag der Liste aus.',

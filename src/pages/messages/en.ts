@@ -237,6 +237,8 @@ export const en = {
     partial:
       'This list is long, so 1,000 entries at a time are searched and sorted. The next page continues with the other entries.',
     nothing: 'Nothing was found.',
+    nothingYet:
+      'Nothing was found in these entries. The next page continues with the older entries.',
     showAll: 'Show all',
     select: (name: string) => `Select ${name}`,
     selectedNone: 'Select at least one entry of the list.',

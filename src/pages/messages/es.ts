@@ -234,6 +234,8 @@ export const es: Messages = {
     partial:
       'Esta lista es larga, así que se buscan y ordenan 1000 elementos cada vez. La página siguiente continúa con los demás elementos.',
     nothing: 'No se ha encontrado nada.',
+    nothingYet:
+      'No se ha encontrado nada entre estos elementos. La página siguiente continúa con los elementos más antiguos.',
     showAll: 'Ver todo',
     select: (name: string) => `Seleccionar ${name}`,
     selectedNone: 'Selecciona al menos un elemento de la lista.',

@@ -235,6 +235,8 @@ export const fr: Messages = {
     partial:
       'Cette liste est longue : la recherche et le tri portent sur 1 000 éléments à la fois. La page suivante continue avec les autres éléments.',
     nothing: 'Aucun résultat.',
+    nothingYet:
+      'Aucun résultat parmi ces éléments. La page suivante continue avec les éléments plus anciens.',
     showAll: 'Tout voir',
     select: (name: string) => `Sélectionner ${name}`,
     selectedNone: 'Sélectionnez au moins un élément de la liste.',

@@ -228,6 +228,8 @@ export const it: Messages = {
     partial:
       'Questo elenco è lungo, quindi vengono cercati e ordinati 1.000 elementi alla volta. La pagina successiva continua con gli altri elementi.',
     nothing: 'Nessun risultato.',
+    nothingYet:
+      'Nessun risultato tra questi elementi. La pagina successiva continua con gli elementi meno recenti.',
     showAll: 'Vedi tutto',
     select: (name: string) => `Seleziona ${name}`,
     selectedNone: 'Seleziona almeno un elemento dell’elenco.',

@@ -229,6 +229,7 @@ export const ja: Messages = {
     found: (found, all) => `${all} 件中 ${found} 件`,
     partial: 'リストが長いため、1,000 件ずつ検索して並べ替えます。残りは次のページに表示されます。',
     nothing: '見つかりませんでした。',
+    nothingYet: 'これらの項目には見つかりませんでした。次のページでは、より古い項目を検索します。',
     showAll: 'すべて見る',
     select: (name) => `${name} を選択`,
     selectedNone: 'リストから 1 件以上選択してください。',

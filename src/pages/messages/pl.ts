@@ -251,6 +251,8 @@ export const pl: Messages = {
     partial:
       'Ta lista jest długa, dlatego przeszukuje się i sortuje po 1000 pozycji naraz. Następna strona zawiera kolejne pozycje.',
     nothing: 'Nic nie znaleziono.',
+    nothingYet:
+      'Wśród tych pozycji nic nie znaleziono. Następna strona przeszukuje starsze pozycje.',
     showAll: 'Zobacz wszystko',
     select: (name: string) => `Zaznacz: ${name}`,
     selectedNone: 'Zaznacz co najmniej jedną pozycję listy.',

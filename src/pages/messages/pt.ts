@@ -232,6 +232,8 @@ export const pt: Messages = {
     partial:
       'Esta lista é longa, por isso 1.000 itens são pesquisados e ordenados de cada vez. A próxima página continua com os demais itens.',
     nothing: 'Nada encontrado.',
+    nothingYet:
+      'Nada foi encontrado nestes itens. A próxima página continua com os itens mais antigos.',
     showAll: 'Ver tudo',
     select: (name: string) => `Selecionar ${name}`,
     selectedNone: 'Selecione pelo menos um item da lista.',

@@ -213,6 +213,7 @@ export const zh: Messages = {
     found: (found, all) => `${found} / ${all} 项`,
     partial: '此列表较长，因此每次搜索和排序 1,000 项。下一页继续显示其余各项。',
     nothing: '未找到任何内容。',
+    nothingYet: '在这些项中未找到任何内容。下一页将继续搜索较早的各项。',
     showAll: '查看全部',
     select: (name) => `选择 ${name}`,
     selectedNone: '请在列表中至少选择一项。',

@@ -73,4 +73,6 @@ export interface AdminView {
   /** The list that shows `done`. */
   readonly actedOn: 'clients' | 'tokens'
   readonly problem: FormProblem | undefined
+  /** The client ID of the application that was not deleted, because the typed name was wrong. */
+  readonly notDeleted: string | undefined
 }

@@ -25,10 +25,10 @@ export const authorizedRow = (
       item.description === '' ? '' : html`<span dir="auto">${item.description}</span>`,
       devices(item, frame),
       used ? labelled(...used) : '',
+      scopeIds(item.scopes, frame),
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
       item.owner === null ? '' : labelled(texts.owner, html`<bdi>${item.owner}</bdi>`),
       item.website === '' ? '' : websiteLink(item.website),
-      scopeIds(item.scopes, frame),
     ],
     act: endForm(
       {

@@ -248,7 +248,10 @@ describe('an operation of an administrator applies from the next request', () =>
     const before = written(app)
     for (const confirm_name of [undefined, '', 'watched', client.clientId]) {
       const refused = await admin.send(form, { confirm_name })
-      expect([refused.status, refused.alert]).toEqual([400, problems.confirmName])
+      expect([refused.status, refused.alert]).toEqual([
+        400,
+        `${en.admin.delete} ${problems.confirmName}`,
+      ])
     }
     expect(written(app)).toEqual(before)
     const sent = await admin.send(form, { confirm_name: 'Watched' })

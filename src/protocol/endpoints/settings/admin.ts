@@ -66,6 +66,7 @@ export const adminPage = settingsPage({
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       actedOn: notice.list ?? 'clients',
+      notDeleted: refused?.params.repeated('client_id')[0],
       problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
