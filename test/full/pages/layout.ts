@@ -47,6 +47,7 @@ const covered = (page: Page): Promise<readonly string[]> =>
     .locator('a[href], button, summary, select, textarea, input:not([type=hidden])')
     .evaluateAll((all) => {
       const found: string[] = []
+      const before = all[0]?.ownerDocument.activeElement
       for (const control of all) {
         // The keyboard does not reach a control with `tabindex="-1"`.
         if (control.getClientRects().length === 0 || control.tabIndex < 0) continue
@@ -61,6 +62,8 @@ const covered = (page: Page): Promise<readonly string[]> =>
         const isReached = above && (control.contains(above) || above.contains(control))
         if (!isReached) found.push(`covered: ${control.outerHTML.slice(0, 120)}`)
       }
+      // A test may continue from the focused element.
+      before?.focus()
       return found
     })
 
