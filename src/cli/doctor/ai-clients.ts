@@ -16,7 +16,7 @@ const codeAndRefresh = {
   response_types: ['code'],
 } as const
 
-/** The published AI clients, as their issue trackers and documents quoted them in September 2026. */
+/** The published AI clients. Redirect URIs are quoted from their public issue trackers and documents of 2025 and 2026. */
 export const aiClients: readonly AiClient[] = [
   {
     name: 'ChatGPT',
