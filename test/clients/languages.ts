@@ -42,10 +42,4 @@ export const languages: readonly Language[] = [
       ['java', '-cp', `${join(out, 'classes')}:${join(out, 'dependency/*')}`, 'clients.Main'],
     ],
   },
-  {
-    name: 'rust',
-    needs: [['cargo', '--version']],
-    build: (out) => [['cargo', 'build', '-q', '-j1', '--target-dir', out]],
-    run: (out) => [[join(out, 'debug/clients')]],
-  },
 ]

@@ -91,7 +91,8 @@ export const startClientsServer = async (
     const { client, clientSecret } = await server.clients.create({
       name,
       userId: user.id,
-      redirectUris: [redirectUri],
+      // pac4j appends the name of its client to the redirect URI.
+      redirectUris: [redirectUri, `${redirectUri}?client_name=OidcClient`],
       grantTypes,
       allowedScopes,
       openid: { post_logout_redirect_uris: [redirectUri] },
