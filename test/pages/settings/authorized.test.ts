@@ -69,7 +69,7 @@ describe('applications that the user authorized', () => {
       (await both.laptop.get(`${at.authorized}?${query}`)).names
     expect(await names('filter=never_used')).toEqual(['Unused', 'Writer'])
     expect(await names('scope=notes:write')).toEqual(['Writer'])
-    expect(await names('scope=notes:read&filter=never_used&q=un')).toEqual(['Unused'])
+    expect(await names('scope=notes:read&filter=never_used&q=unused')).toEqual(['Unused'])
     expect((await names('sort=used'))[0]).toBe('Used')
     expect((await names('sort=unused')).at(-1)).toBe('Used')
     expect(await names('scope=unknown')).toHaveLength(3)
