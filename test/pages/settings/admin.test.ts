@@ -234,6 +234,8 @@ describe('an operation of an administrator applies from the next request', () =>
       const before = written(app)
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
+      // Only a refused deletion opens the question of the deletion.
+      expect(page.html).not.toContain('<details class="danger" open')
       expect(written(app)).toEqual(before)
       // The same form can still disable the changed client.
       expect((await admin.send(form, { act: 'disable' })).status).toBe(303)

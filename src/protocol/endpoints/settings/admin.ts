@@ -66,7 +66,7 @@ export const adminPage = settingsPage({
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       actedOn: notice.list ?? 'clients',
-      notDeleted: refused?.params.repeated('client_id')[0],
+      notDeleted: refused && notDeletedIn(refused.params),
       problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
@@ -139,6 +139,9 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   const sentence = texts.done.tokenDeleted(name)
   return { location: `${here(request)}#tokens`, notice: { done: sentence, list: 'tokens' } }
 }
+
+const notDeletedIn = (params: Parameters): string | undefined =>
+  params.repeated('act')[0] === 'delete' ? params.repeated('client_id')[0] : undefined
 
 const actIn = (params: Parameters): ClientAct => {
   const act = clientActs.find((known) => known === params.optional('act'))
