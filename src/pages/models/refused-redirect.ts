@@ -8,7 +8,7 @@ export interface RefusedRedirectDetails {
   /** The refused redirect URI, which may contain any character; undefined if the request contains none. */
   readonly redirectUri: string | undefined
   readonly registered: readonly string[]
-  /** The difference from the most similar registered URI; undefined if there is none to compare. */
+  /** The difference from the most similar registered URI; undefined if no URI was sent, or no URI is registered. */
   readonly difference: RedirectUriDifference | undefined
   /** The URL of the page on which the user manages the application. */
   readonly client: string

@@ -22,8 +22,8 @@ export interface RotationValues {
 
 /**
  * The conditions under which a rotation replaces a pair, with the parameter of each column. The authorization must also
- * not be revoked. PostgreSQL has no index for
- * these operators, so it always uses the index of the ID, independent of the statistics.
+ * not be revoked. PostgreSQL has no index for these operators, so it always uses the index of the ID, independent of the
+ * statistics.
  */
 export const rotationConditions = [
   ['refresh_token_digest', 'is not distinct from', 'current'],
