@@ -40,8 +40,9 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const { login, userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
+  const hasExpired = !again && (await server.sessions.hasExpired(browserOf(request)))
   const done = purpose ? userLinks[purpose].done : hasDraft(next) ? login.loggedOut : undefined
-  return form(request, server, { next, email, done })
+  return form(request, server, { next, email, hasExpired, done })
 }
 
 const logIn = async (request: HttpRequest, server: ServerContext): Promise<Response> => {
@@ -87,6 +88,7 @@ const form = async (
   view: {
     readonly next: string
     readonly email?: string
+    readonly hasExpired?: boolean
     readonly done?: string | undefined
     readonly problem?: string
     readonly status?: number
@@ -94,7 +96,7 @@ const form = async (
     readonly headers?: Readonly<Record<string, string>>
   },
 ): Promise<Response> => {
-  const { next, email = '', done, problem, status, keepCookie, headers } = view
+  const { next, email = '', hasExpired = false, done, problem, status, keepCookie, headers } = view
   const { basePath, settings } = server
   const waiting = await waitingRequest(next, request.address, server)
   const uiLocales = uiLocalesIn(request.query)
@@ -110,6 +112,7 @@ const form = async (
       client: waiting?.client.name,
       done,
       problem,
+      hasExpired,
       dropsCookies: dropsSecureCookies(request, server.issuer),
     },
     {
