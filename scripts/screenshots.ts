@@ -72,6 +72,8 @@ const pageOf = async (
 }
 
 const take = async (page: Page, name: string, variant: string): Promise<void> => {
+  // The script of a page shows a confirmation with a delay, so that screen readers announce it.
+  await page.locator('[role=status]:empty').waitFor({ state: 'detached' })
   const whole = await page.screenshot({
     path: join(folder, variant, `${name}.png`),
     fullPage: true,
@@ -91,20 +93,22 @@ const take = async (page: Page, name: string, variant: string): Promise<void> =>
 try {
   await using browser = await launch()
   await using started = await startSampleServer(fillBelievably)
-  const { server, sample } = started
+  const { server, sample, mailbox } = started
   await rm(folder, { recursive: true, force: true })
   await mkdir(docs, { recursive: true })
   const logIn = async ({ id }: User) =>
     asBrowserCookie(await beginSession(server, id, { address, userAgent }))
   const viewer = await logIn(sample.viewer)
   const newcomer = await logIn(sample.newcomer)
+  const collector = await logIn(sample.collector)
   for (const [variant, options] of Object.entries(variants)) {
     const pages = {
       viewer: await pageOf(browser, viewer, options),
       newcomer: await pageOf(browser, newcomer, options),
+      collector: await pageOf(browser, collector, options),
       nobody: await pageOf(browser, undefined, options),
     }
-    for (const { name, as, open } of gallery(server.issuer, sample)) {
+    for (const { name, as, open } of gallery(server.issuer, sample, mailbox)) {
       await open(pages[as])
       await take(pages[as], name, variant)
     }

@@ -183,6 +183,7 @@ const layers: readonly Layer[] = [
     file: ['cli/'],
     may: [
       'cli/',
+      'protocol/grants/built-in.ts',
       'index.ts',
       'adapters/node-http.ts',
       'model/',

@@ -1,6 +1,7 @@
 import type { AuthorizationServer, UserId } from 'svc-oauth2server'
 import { authorize } from './authorization.ts'
 import { beginSession, type Device } from './browser-session.ts'
+import { createCollector } from './collector.ts'
 import {
   type FillSample,
   registered,
@@ -28,6 +29,7 @@ const onWindows: Device = {
 
 /** Fills the database with users and realistic data of one year. */
 export const fillBelievably: FillSample = async (server, clock) => {
+  const collector = await createCollector(server, clock)
   clock.daysAgo(420)
   const viewer = await server.users.create({ email: 'ada@example.org', password, isAdmin: true })
   const grace = await server.users.create({ email: 'grace@example.net', password })
@@ -98,6 +100,7 @@ export const fillBelievably: FillSample = async (server, clock) => {
   return {
     viewer,
     newcomer,
+    collector,
     clientId: print.clientId,
     ...tokens,
     deviceTokenId: await tokenIdOf(server, viewer, diary),

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import type { Registered } from './authorization.ts'
-import { loopback, type Sample } from './sample.ts'
+import { loopback, type Mailbox, type Sample } from './sample.ts'
 
 /** A state of a page, and the steps that lead to it. */
 export interface Picture {
   readonly name: string
   /** The user who looks at the page; `nobody` is not logged in. */
-  readonly as: 'viewer' | 'newcomer' | 'nobody'
+  readonly as: 'viewer' | 'newcomer' | 'collector' | 'nobody'
   readonly open: (page: Page) => Promise<void>
 }
 
@@ -16,7 +16,7 @@ const safari =
 const settings = '/account/settings/applications/'
 
 /** Lists every page in each of its states. */
-export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
+export const gallery = (issuer: string, sample: Sample, mailbox: Mailbox): readonly Picture[] => {
   const at = (path: string) => async (page: Page) => {
     await page.goto(`${issuer}${path}`)
   }
@@ -38,9 +38,22 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       await page.locator(then).first().waitFor()
     }
 
+  /** Submits the form that edits an object. A `version` other than that of the page shows a conflict. */
+  const edit = (path: string, fields: Readonly<Record<string, string>>) => async (page: Page) => {
+    await at(path)(page)
+    await page.locator('form:has([name="version"])').evaluate((form, values) => {
+      for (const [name, value] of Object.entries(values)) form.elements[name].value = value
+      form.noValidate = true
+      form.requestSubmit()
+    }, fields)
+    await page.locator('[role=alert]').waitFor()
+  }
+
   const client = `${settings}clients/${sample.clientId}/`
   const token = `${settings}tokens/${sample.tokenId}/`
   const leaked = '/account/settings/leaked/'
+  const forgot = '/login/forgot-password'
+  const signUp = '/login/sign-up'
   const admin = '/admin/applications/'
   const { clientId, scope } = sample.asking
   const asks = (scopes: string, { clientId, redirectUri }: Registered = sample.asking): string =>
@@ -70,6 +83,15 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     await page.locator('form[action="/personal-token"] button').click()
     await page.locator('[data-call] .answer').waitFor()
   }
+  /** Requests a link by e-mail, and opens it. */
+  const openLink =
+    (purpose: 'reset_password' | 'sign_up', path: string, email: string) => async (page: Page) => {
+      if (!mailbox.has(purpose)) await submit(path, path, { email }, '[role=status]')(page)
+      // The server sends the link after its response.
+      while (!mailbox.has(purpose)) await page.waitForTimeout(50)
+      await page.goto(mailbox.get(purpose) ?? '')
+    }
+  const created = 'Release script'
   const wrongUris = 'https://photo-print.example/callback\nhttp://photo-print.example/callback'
 
   return [
@@ -83,11 +105,55 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       name: 'login-safari',
       as: 'nobody',
       open: async (page) => {
-        await page.setExtraHTTPHeaders({ 'user-agent': safari })
+        await page.route('**/login', (route) =>
+          route.continue({ headers: { ...route.request().headers(), 'user-agent': safari } }),
+        )
         await at('/login')(page)
-        await page.setExtraHTTPHeaders({})
+        await page.unrouteAll()
       },
     },
+    {
+      name: 'login-logged-in',
+      as: 'viewer',
+      open: at('/login?prompt=login'),
+    },
+    { name: 'forgot-password', as: 'nobody', open: at(forgot) },
+    {
+      name: 'forgot-password-refused',
+      as: 'nobody',
+      open: submit(forgot, forgot, { email: 'ada' }, '[role=alert]'),
+    },
+    {
+      name: 'forgot-password-sent',
+      as: 'nobody',
+      open: submit(forgot, forgot, { email: 'ada@example.org' }, '[role=status]'),
+    },
+    {
+      name: 'forgot-password-link',
+      as: 'nobody',
+      open: openLink('reset_password', forgot, sample.collector.email),
+    },
+    {
+      name: 'forgot-password-link-refused',
+      as: 'nobody',
+      open: async (page) => {
+        await openLink('reset_password', forgot, sample.collector.email)(page)
+        await page.locator('#new_password').evaluate((field) => {
+          field.value = 'x'
+          field.form.submit()
+        })
+        await page.locator('[role=alert]').waitFor()
+      },
+    },
+    { name: 'link-invalid', as: 'nobody', open: at('/login/link?token=x') },
+    { name: 'sign-up', as: 'nobody', open: at(signUp) },
+    {
+      name: 'sign-up-link',
+      as: 'nobody',
+      open: openLink('sign_up', signUp, 'newcomer@example.org'),
+    },
+    { name: 'logout', as: 'viewer', open: at(`/oauth/logout?client_id=${clientId}`) },
+    { name: 'logged-out', as: 'nobody', open: at('/oauth/logout') },
     { name: 'login-before-consent', as: 'nobody', open: at(asks(scope)) },
     { name: 'start-page', as: 'viewer', open: at('/start') },
     { name: 'start-page-of-nobody', as: 'nobody', open: at('/start') },
@@ -106,6 +172,11 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     { name: 'consent-registered', as: 'viewer', open: at(uncheckedAsks('registered')) },
     { name: 'consent-described', as: 'viewer', open: at(uncheckedAsks('described')) },
     { name: 'device', as: 'viewer', open: at('/oauth/device') },
+    {
+      name: 'device-wrong-code',
+      as: 'viewer',
+      open: submit('/oauth/device', '/oauth/device', { user_code: 'WDJB-MJHT' }, '[role=alert]'),
+    },
     {
       name: 'device-decision',
       as: 'viewer',
@@ -129,9 +200,43 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
         `/oauth/authorize?response_type=code&client_id=${clientId}&redirect_uri=https://x.example`,
       ),
     },
+    {
+      name: 'error-of-the-owner',
+      as: 'viewer',
+      open: at(
+        `/oauth/authorize?response_type=code&client_id=${sample.clientId}&redirect_uri=https://x.example`,
+      ),
+    },
     { name: 'not-found', as: 'viewer', open: at(`${settings}clients/gone/`) },
     { name: 'applications', as: 'viewer', open: at(settings) },
     { name: 'applications-empty', as: 'newcomer', open: at(settings) },
+    { name: 'tokens', as: 'viewer', open: at(`${settings}tokens/`) },
+    { name: 'tokens-empty', as: 'newcomer', open: at(`${settings}tokens/`) },
+    { name: 'tokens-many', as: 'collector', open: at(`${settings}tokens/`) },
+    {
+      name: 'tokens-found',
+      as: 'collector',
+      open: at(`${settings}tokens/?q=script+1&filter=never_used&sort=expires`),
+    },
+    { name: 'tokens-nothing-found', as: 'viewer', open: at(`${settings}tokens/?q=nothing`) },
+    { name: 'tokens-selected-none', as: 'viewer', open: at(`${settings}tokens/selected/`) },
+    {
+      name: 'tokens-selected',
+      as: 'viewer',
+      open: at(`${settings}tokens/selected/?id=${sample.tokenId}&id=${sample.expiredTokenId}`),
+    },
+    { name: 'clients', as: 'viewer', open: at(`${settings}clients/`) },
+    { name: 'clients-empty', as: 'newcomer', open: at(`${settings}clients/`) },
+    { name: 'clients-many', as: 'collector', open: at(`${settings}clients/`) },
+    { name: 'clients-nothing-found', as: 'viewer', open: at(`${settings}clients/?q=nothing`) },
+    { name: 'authorized', as: 'viewer', open: at(`${settings}authorized/`) },
+    { name: 'authorized-empty', as: 'newcomer', open: at(`${settings}authorized/`) },
+    { name: 'authorized-many', as: 'collector', open: at(`${settings}authorized/`) },
+    {
+      name: 'authorized-selected',
+      as: 'viewer',
+      open: at(`${settings}authorized/selected/?id=${sample.larger.clientId}`),
+    },
     { name: 'register', as: 'viewer', open: at(`${settings}clients/new/`) },
     {
       name: 'register-refused',
@@ -161,6 +266,37 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
         await page.locator('[role=alert]').waitFor()
       },
     },
+    {
+      name: 'application-conflict',
+      as: 'viewer',
+      open: edit(client, { version: 'x', name: 'Photo Prints' }),
+    },
+    {
+      name: 'application-warnings',
+      as: 'viewer',
+      open: edit(client, { is_confidential: 'false', name: 'Photo Prints' }),
+    },
+    {
+      name: 'application-registered',
+      as: 'newcomer',
+      open: submit(
+        `${settings}clients/new/`,
+        `${settings}clients/new/`,
+        { name: created, redirect_uris: 'https://release.example/callback' },
+        '#client-secret',
+      ),
+    },
+    {
+      name: 'application-deleted',
+      as: 'newcomer',
+      open: async (page) => {
+        await page.locator('#confirm_name').evaluate((field, name) => {
+          field.value = name
+          field.form.submit()
+        }, created)
+        await page.locator('[role=status]').waitFor()
+      },
+    },
     { name: 'new-token', as: 'viewer', open: at(`${settings}tokens/new/`) },
     {
       name: 'new-token-refused',
@@ -173,6 +309,35 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
       ),
     },
     { name: 'token', as: 'viewer', open: at(token) },
+    {
+      name: 'token-refused',
+      as: 'viewer',
+      open: edit(token, { name: '' }),
+    },
+    {
+      name: 'token-conflict',
+      as: 'viewer',
+      open: edit(token, { version: 'x', name: 'Backup' }),
+    },
+    {
+      name: 'token-created',
+      as: 'newcomer',
+      open: submit(
+        `${settings}tokens/new/`,
+        `${settings}tokens/new/`,
+        { name: created },
+        '#access-token',
+      ),
+    },
+    {
+      name: 'tokens-undo',
+      as: 'newcomer',
+      open: async (page) => {
+        await at(`${settings}tokens/`)(page)
+        await page.locator('.rows form button').first().click()
+        await page.locator('[role=status]').waitFor()
+      },
+    },
     {
       name: 'token-new-value',
       as: 'viewer',
@@ -202,6 +367,11 @@ export const gallery = (issuer: string, sample: Sample): readonly Picture[] => {
     },
     { name: 'activity', as: 'viewer', open: at('/account/settings/activity/') },
     { name: 'activity-empty', as: 'newcomer', open: at('/account/settings/activity/?after=0.0') },
+    {
+      name: 'activity-nothing-found',
+      as: 'viewer',
+      open: at('/account/settings/activity/?since=2001-01-01&until=2001-01-02'),
+    },
     { name: 'leaked', as: 'newcomer', open: at(leaked) },
     {
       name: 'leaked-unknown',

@@ -1,5 +1,6 @@
 import { authorize } from './authorization.ts'
 import type { Device } from './browser-session.ts'
+import { createCollector } from './collector.ts'
 import { type FillSample, registered, tokenIdOf, uncheckedClients } from './sample.ts'
 
 const password = 'correct horse battery staple'
@@ -15,6 +16,7 @@ const address = `https://${'a-long-host.'.repeat(8)}example/${'and-a-long-path/'
 
 /** Fills the database with texts that would break a page with wrong escaping, or with a layout for short texts only. */
 export const fillWithHostility: FillSample = async (server, clock) => {
+  const collector = await createCollector(server, clock)
   clock.daysAgo(20)
   const [viewer, newcomer] = await Promise.all(
     ['viewer', 'newcomer'].map((name) =>
@@ -66,6 +68,7 @@ export const fillWithHostility: FillSample = async (server, clock) => {
   return {
     viewer,
     newcomer,
+    collector,
     clientId: own.clientId,
     tokenId: token.id,
     expiredTokenId: expired.id,

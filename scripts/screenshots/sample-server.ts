@@ -9,12 +9,13 @@ import { sqlite } from 'svc-oauth2server/sqlite'
 import { createApp } from '../../examples/notes/app.ts'
 import { openNotes } from '../../examples/notes/notes.ts'
 import { registerSample } from '../../examples/notes/sample-application/register.ts'
-import { type FillSample, type Sample, sampleClock, sampleOptions } from './sample.ts'
+import { type FillSample, type Mailbox, type Sample, sampleClock, sampleOptions } from './sample.ts'
 
 /** The notes example with the embedded authorization server and a sample in its database. */
 export interface SampleServer extends AsyncDisposable {
   readonly server: AuthorizationServer
   readonly sample: Sample
+  readonly mailbox: Mailbox
 }
 
 /**
@@ -27,8 +28,9 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
   await new Promise<void>((listens) => http.listen(0, '127.0.0.1', listens))
   const { port } = http.address() as AddressInfo
   const clock = sampleClock(Date.UTC(2026, 9, 16, 14, 5))
+  const mailbox: Mailbox = new Map()
   const server = await createAuthorizationServer({
-    ...sampleOptions(clock),
+    ...sampleOptions(clock, mailbox),
     issuer: `http://localhost:${port}`,
     secretKeys: ['a secret key for pictures, and for pictures alone'],
     store: sqlite(join(folder, 'sample.sqlite')),
@@ -49,6 +51,7 @@ export const startSampleServer = async (fill: FillSample): Promise<SampleServer>
   return {
     server,
     sample,
+    mailbox,
     [Symbol.asyncDispose]: async () => {
       http.close()
       http.closeAllConnections()

@@ -4,6 +4,7 @@ import {
   emailScope,
   Scope,
   type User,
+  type UserLinkPurpose,
 } from 'svc-oauth2server'
 import { notesRead, notesWrite } from '../../examples/notes/scopes.ts'
 import { homeEndpoint } from '../../src/protocol/endpoints/operations/home.ts'
@@ -34,15 +35,27 @@ const accountDelete = new Scope('account:delete', {
   translations: { ar: { helpText: 'حذف حسابك مع كل الملاحظات', group: 'المستخدم' } },
 })
 
+/** The scopes that the users of a sample grant. */
+export const sampleScopes = ['notes:read', 'notes:write', 'user:email'] as const
+
+/** The latest link that the server sent for each purpose. */
+export type Mailbox = Map<UserLinkPurpose, string>
+
 /**
  * Returns the options of the server for the screenshots. Sessions and tokens expire after 30 days or later, so that the
  * sample contains valid ones of earlier days.
  */
-export const sampleOptions = (clock: SampleClock): Partial<AuthorizationServerOptions> => ({
+export const sampleOptions = (
+  clock: SampleClock,
+  mailbox: Mailbox,
+): Partial<AuthorizationServerOptions> => ({
   clock: clock.now,
   applicationName: 'Notes',
   scopes: [emailScope, notesRead, notesWrite, accountDelete],
   deviceAuthorization: true,
+  openidConnect: true,
+  signUp: true,
+  sendUserLink: ({ purpose, url }) => void mailbox.set(purpose, url),
   // Trust the header `X-Forwarded-For` of the browser, so that a sample can set the IP address of a device.
   trustedProxies: ['127.0.0.1'],
   sessionIdleExpiresIn: 2_592_000,
@@ -69,6 +82,8 @@ export interface Sample {
   readonly viewer: User
   /** A user without any data. */
   readonly newcomer: User
+  /** A user with several pages of tokens and applications. */
+  readonly collector: User
   /** An application of the viewer. */
   readonly clientId: string
   readonly tokenId: number

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, type ClientInput, InvalidField } from '../index.ts'
+import { builtInGrants } from '../protocol/grants/built-in.ts'
 import { allPages } from './all-pages.ts'
 import { CommandError, shown } from './errors.ts'
 import { findUser } from './find-user.ts'
@@ -29,6 +30,8 @@ interface CreateOptions {
 interface ClientOption {
   readonly clientId: string
 }
+
+const grantTypes = builtInGrants.map(({ type }) => type).join(', ')
 
 const clientId = () => required('--client-id <id>', 'The id of the client.')
 
@@ -69,7 +72,7 @@ export const addClients = (program: Command): void => {
     .addOption(
       repeated(
         '--grant-type <type>',
-        'Limits the client to authorization_code, password, client_credentials or refresh_token. (default: no limit)',
+        `Limits the client to some of ${grantTypes}. (default: no limit)`,
       ),
     )
     .addOption(

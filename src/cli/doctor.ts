@@ -12,6 +12,7 @@ interface DoctorOptions {
   readonly url?: string
   readonly logIn?: boolean
   readonly json?: boolean
+  readonly aiClients?: boolean
 }
 
 /** `doctor`: examines a server or a configuration from the point of view of clients and users. */
@@ -29,6 +30,10 @@ export const addDoctor = (program: Command): void => {
       '--log-in',
       'With --url: also checks a complete login. Creates a user and clients in the database of this environment, and deletes them afterwards.',
     )
+    .option(
+      '--ai-clients',
+      'Also checks for each known AI client, such as Claude or VS Code, whether it could log in. Registers these clients, and deletes them afterwards.',
+    )
     .option('--json', 'Print one JSON object per line: {"state", "check", "advice"}.')
     .addHelpText(
       'after',
@@ -44,14 +49,14 @@ Examples:
 }
 
 const doctor = async (
-  { url, logIn = false, json = false }: DoctorOptions,
+  { url, logIn = false, json = false, aiClients = false }: DoctorOptions,
   command: Command,
 ): Promise<void> => {
   if (url === undefined && logIn) throw new UsageError('--log-in needs --url')
   const findings =
     url === undefined
-      ? await examineConfiguration(process.env, command.optsWithGlobals().config)
-      : await examineServer(issuerIn(url), logIn ? command : undefined)
+      ? await examineConfiguration(process.env, command.optsWithGlobals().config, aiClients)
+      : await examineServer(issuerIn(url), logIn ? command : undefined, aiClients)
   for (const finding of findings) print(json ? finding : lineOf(finding))
   const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
   const failed = count('fail')
@@ -66,8 +71,10 @@ const doctor = async (
 const examineServer = async (
   issuer: string,
   command: Command | undefined,
+  aiClients: boolean,
 ): Promise<readonly Finding[]> => {
-  const target = { issuer, send: (request: Request) => fetch(request), isOurs: false }
+  const send = (request: Request) => fetch(request)
+  const target = { issuer, send, isOurs: false, aiClients }
   if (!command) return examine(target)
   const reachedAt = await lookup(new URL(issuer).hostname.replace(/^\[|\]$/g, '')).then(
     ({ address }) => address,

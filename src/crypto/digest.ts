@@ -16,6 +16,7 @@ export type SecretKind =
   | 'settings_notice'
   | 'settings_form'
   | 'form_draft'
+  | 'refused_redirect'
   | 'ended_tokens'
   | 'client_refusals'
   | 'pushed_request'

@@ -90,7 +90,7 @@ export const auditEvents = {
     details: ['scopes', 'expires', 'ending'],
   },
   'personal_token.edited': {
-    sentence: 'The name, the scopes or the expiry of a personal token were changed.',
+    sentence: 'Fields of a personal token were changed.',
     details: ['fields', 'changes'],
   },
   'personal_token.rotated': {

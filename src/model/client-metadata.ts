@@ -3,6 +3,7 @@ import type { Client, TokenEndpointAuthMethod } from './client.ts'
 import { InvalidField } from './invalid-field.ts'
 import { OAuthError } from './oauth-error.ts'
 import { openidMemberNames, openidMembers } from './openid-client-metadata.ts'
+import { isPrivateUse, type RedirectUriRules, redirectUriProblem } from './redirect-uri.ts'
 import { offlineAccess } from './scope.ts'
 
 /*
@@ -125,6 +126,8 @@ export interface MetadataRules {
   readonly scopes: readonly string[]
   /** The name of a client whose metadata has no name. */
   readonly defaultName: string
+  /** Whether public clients may use private-use redirect URIs. */
+  readonly privateUse: boolean
 }
 
 /** The result of validating metadata: the input of `clients.create`, and the other metadata. */
@@ -168,7 +171,9 @@ export const describedClient = (
       name: truncated(metadata.client_name ?? '') || truncated(rules.defaultName),
       website: metadata.client_uri ?? '',
       isConfidential: method !== 'none',
-      redirectUris: redirectUrisOf(metadata, responseTypes),
+      redirectUris: redirectUrisOf(metadata, responseTypes, {
+        privateUse: rules.privateUse && method === 'none',
+      }),
       allowedScopes: scopesOf(metadata, rules),
       // The client record stores the implicit grant as the response type `token` only.
       grantTypes: grantTypes.filter((type) => type !== 'implicit'),
@@ -241,6 +246,7 @@ const typesOf = (
 const redirectUrisOf = (
   { redirect_uris: uris = [] }: ClientMetadata,
   responseTypes: readonly string[],
+  rules: RedirectUriRules,
 ): readonly string[] => {
   if (responseTypes.length > 0 && uris.length === 0)
     throw redirectUriError('redirect_uris is missing.')
@@ -249,8 +255,23 @@ const redirectUrisOf = (
     throw redirectUriError(
       'redirect_uris contains an empty URI, or a URI with leading or trailing blanks.',
     )
-  return [...new Set(uris)]
+  const unique = [...new Set(uris)]
+  const accepted = unique.filter((uri) => redirectUriProblem(uri, rules) === undefined)
+  // A client for many servers also lists URIs with private-use schemes. It can use the others (RFC 7591 §3.2.1).
+  return accepted.length === 0
+    ? unique
+    : unique.filter((uri) => accepted.includes(uri) || !isPrivateUse(uri))
 }
+
+/**
+ * Returns the metadata of a client without its scopes, if none of the scopes exists. Such a client, for instance Claude,
+ * sends the same scopes to every server, and could otherwise request no scope.
+ */
+export const withoutForeignScopes = (
+  { scope, ...metadata }: ClientMetadata,
+  known: readonly string[],
+): ClientMetadata =>
+  scope?.split(' ').some((id) => known.includes(id)) ? { ...metadata, scope } : metadata
 
 /**
  * Returns the scopes to which the client is limited; null without a limit. Removes scopes that do not exist, because the

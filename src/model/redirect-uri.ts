@@ -45,6 +45,20 @@ export const redirectUriProblem = (
   return problems.notHttps
 }
 
+/** The schemes of documents and scripts, which no application has for its own use. */
+const commonSchemes = /^(?:https?|javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp):/i
+
+/** Returns whether a URI is correct, and has a scheme that only one application uses, such as `cursor://`. */
+export const isPrivateUse = (uri: string): boolean => {
+  const problem = redirectUriProblem(uri, { privateUse: true })
+  const hasOwnScheme = /^[a-z][a-z0-9+.-]*:\/{1,2}[^/@]+(?:\/[^@]*)?$/i.test(uri)
+  return (
+    hasOwnScheme &&
+    !commonSchemes.test(uri) &&
+    (problem === undefined || problem.problem === 'redirectUriNotHttps')
+  )
+}
+
 // Compare the names as clients parse them: decoded, and by some clients also split at semicolons and trimmed.
 const hasResponseParameter = (uri: string): boolean => {
   const query = uri.includes('?') ? uri.slice(uri.indexOf('?') + 1) : ''

@@ -75,6 +75,10 @@ export interface FoundToken {
   }
   /** The digest of the access token. */
   readonly accessDigest: Digest
+  /** Whether a refresh has replaced the access token, which remains valid for a leeway. */
+  readonly isFormer?: boolean
+  /** Whether the access token of a refresh token is still valid, and its row was not tampered with. */
+  readonly isAccessIntact?: boolean
   /** The last recorded use, in milliseconds since the epoch; null before the first use. */
   readonly lastUsedAt: number | null
   /** The authorization, whose scopes a refresh token can restore after a narrower refresh. */

@@ -9,7 +9,7 @@ import type { ServerContext } from './server-context.ts'
 /** Redeems a token request. One per `grant_type`. */
 export type Grant = GrantFor<ServerContext>
 /** A grant of this package. Its function `isOn` reads the setting that enables it. */
-export type BuiltInGrant = Grant & Required<Pick<Grant, 'isOn'>>
+export type BuiltInGrant = Grant & Required<Pick<Grant, 'isOn' | 'worksWithoutConsent'>>
 /** One way for a client to authenticate at the token endpoint. */
 export type ClientAuthenticationMethod = ClientAuthenticationMethodFor<ServerContext>
 /** An endpoint of the authorization server. */

@@ -44,6 +44,14 @@ export interface Draft {
   readonly expiresAt: number
 }
 
+/** A redirect URI that was refused, bound to the user who may see it. */
+export interface StoredRedirect {
+  readonly userId: User['id']
+  readonly clientId: string
+  /** Undefined if the request contains no redirect URI. */
+  readonly redirectUri?: string | undefined
+}
+
 /** The credentials in a text that a user pasted, without their values, bound to the session of the user. */
 export interface LookedUp {
   readonly sessionId: string
@@ -60,6 +68,8 @@ export interface ShortLived {
   readonly lookedUp: TransientValues<LookedUp>
   /** Forms that were sent after their session had ended, by a random name. */
   readonly drafts: TransientValues<Draft>
+  /** Refused redirect URIs for the owners of the clients, by a random name. */
+  readonly refusedRedirects: TransientValues<StoredRedirect>
   /** By session and content. */
   readonly forms: TransientValues<Outcome>
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../model/client.ts'
 import { countLimit } from '../model/count-limit.ts'
 import type { UserId } from '../model/user.ts'
-import type { ClientSummary } from '../store/contract/clients.ts'
+import type { AuthorizedSummary } from '../store/contract/clients.ts'
 import type { Cursor, Page } from '../store/contract/page.ts'
 import type { AuthorizedTokenRow, TokenUse } from '../store/contract/tokens.ts'
 import { nameOfClient } from './audit/audit-trail.ts'
@@ -58,7 +58,7 @@ export class AuthorizedApplications {
   }
 
   /** Lists the summaries of the same applications, of which a page shows a part. */
-  summariesOf(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+  summariesOf(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     return new Clients(this.#context).summariesAuthorizedBy(userId, cursor)
   }
 

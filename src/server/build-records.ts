@@ -87,7 +87,11 @@ export const buildRecords = (
     signingKeys,
     uses: new TokenUses(store, log),
     bounds,
-    refusals: new ClientRefusals(new TransientValues('client_refusals', context), { clock, log }),
+    refusals: new ClientRefusals(
+      new TransientValues('client_refusals', context),
+      new TransientValues('client_refusals', context),
+      { clock, log },
+    ),
     removals,
   }
 }

@@ -16,6 +16,7 @@ import type {
   Outcome,
   PendingAuthorization,
   ShortLived,
+  StoredRedirect,
 } from '../protocol/short-lived.ts'
 import { TokenQueues } from '../protocol/token-queues.ts'
 import type { RecordsContext } from '../records/context.ts'
@@ -120,6 +121,7 @@ const shortLivedOf = (context: RecordsContext): ShortLived => ({
   notices: new TransientValues<Notice>('settings_notice', context),
   lookedUp: new TransientValues<LookedUp>('looked_up', context),
   drafts: new TransientValues<Draft>('form_draft', context),
+  refusedRedirects: new TransientValues<StoredRedirect>('refused_redirect', context),
   forms: new TransientValues<Outcome>('settings_form', context),
 })
 

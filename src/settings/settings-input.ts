@@ -337,7 +337,8 @@ export interface SettingsInput {
    */
   readonly refreshTokenExpiresIn?: SettingValues['refreshTokenExpiresIn']
   /**
-   * Seconds for which a retry with a used refresh token returns the same response; 0: no retry.
+   * Seconds for which a retry with a used refresh token returns the same response, and the former
+   * access token remains valid; 0: neither.
    *
    * Default: `60`. The variable `OAUTH2SERVER_REFRESH_TOKEN_LEEWAY` accepts an integer from 0 to
    * 3600.

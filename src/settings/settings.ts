@@ -294,7 +294,7 @@ export const settings = {
     0,
     3_600,
     60,
-    'Seconds for which a retry with a used refresh token returns the same response; 0: no retry.',
+    'Seconds for which a retry with a used refresh token returns the same response, and the former access token remains valid; 0: neither.',
   ),
   authorizationExpiresIn: integer(
     0,

@@ -97,7 +97,13 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       if (await server.tokens.find({ refreshToken })) return true
     return false
   }
+  const findsFormer = async () => {
+    for (const accessToken of [rotated[0].accessToken, rotated[1].accessToken, chosen])
+      if (await server.tokens.find({ accessToken })) return true
+    return false
+  }
   const digests = {
+    former_digest: digestOf('access_token', chosen),
     access_token_digest: digestOf('access_token', chosen),
     refresh_token_digest: digestOf('refresh_token', chosen),
   }
@@ -117,7 +123,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
     }),
   )
   const rotated = await pair(async (which) => {
-    const { refreshToken } = await issue(which)
+    const { token, accessToken, refreshToken } = await issue(which)
     const ask = () =>
       tokenRequest(
         app.issuer,
@@ -126,7 +132,13 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       )
     await ask()
     const digest = digestOf('refresh_token', refreshToken)
-    return { ask, row: await row('rotated_refresh_token', `digest = '${digest}'`) }
+    const current = await row('token', `id = ${token.id}`)
+    return {
+      ask,
+      accessToken,
+      current,
+      row: await row('rotated_refresh_token', `digest = '${digest}'`),
+    }
   })
   await pair((which) =>
     server.consents.grant(users[which].id, clients[which].clientId, [`notes:${which}`]),
@@ -256,6 +268,19 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
       },
     ],
     [
+      'token, found by a replaced access token',
+      {
+        table: 'token',
+        rows: [rotated[0].current, rotated[1].current],
+        accepts: findsFormer,
+        chosen: digests,
+        free: {
+          ...always,
+          ...free(ofAccess, 'refresh_token', 'refresh_token_digest', 'refresh_expires'),
+        },
+      },
+    ],
+    [
       'token, found by its refresh token',
       {
         table: 'token',
@@ -266,6 +291,7 @@ const everyKind = async (it: AttackedServer): Promise<readonly (readonly [string
           ...always,
           ...free(ofRefresh, 'access_token', 'access_token_digest', 'expires', 'scopes'),
           ...free(ofRefresh, 'token_type', 'created_at', 'resources'),
+          ...free(ofRefresh, 'former_digest', 'former_expires'),
           successor_id: 'exists only in personal tokens, which have no refresh token',
         },
       },
@@ -431,6 +457,7 @@ describe.each(storeNames)('on %s', (name) => {
     'client',
     'client, joined by a token look-up',
     'token, found by its access token',
+    'token, found by a replaced access token',
     'token, found by its refresh token',
     'personal token, read by its form',
     'authorization, read by a refresh',

@@ -206,10 +206,10 @@ describe('DR-02 Metadata that claims privileges', () => {
   })
 
   test.each([
-    ['test:scope', []],
+    ['test:scope', null],
     ['notes:read test:scope', ['notes:read']],
-    ['bogus', []],
-    ['__proto__ constructor', []],
+    ['bogus', null],
+    ['__proto__ constructor', null],
   ])('does not register the internal and unknown ones of the scopes %j', async (scope, allowed) => {
     const { client_id } = await registered(it.server, { scope })
     const client = await it.server.server.clients.find(client_id)

@@ -217,10 +217,11 @@ describe('IR-02 Responses for inactive and active tokens', () => {
       },
     ],
     [
-      'an access token that a refresh replaced',
+      'an access token that two refreshes replaced',
       async () => {
         const { accessToken, refreshToken } = await attack.grant()
-        await attack.refresh(refreshToken)
+        const next = attack.tokensIn(await attack.refresh(refreshToken))
+        await attack.refresh(next.refreshToken)
         return accessToken
       },
     ],

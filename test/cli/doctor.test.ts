@@ -48,6 +48,32 @@ describe('a configuration', () => {
   })
 
   test.each([
+    ['both are on', { documents: 'true', registration: 'open' }, []],
+    [
+      'both are off',
+      { documents: 'false', registration: 'off' },
+      ['chatgpt', 'claude', 'claude-code', 'vs-code', 'codex', 'cursor'],
+    ],
+    ['only documents are on', { documents: 'true', registration: 'off' }, ['claude', 'cursor']],
+    ['only registration is on', { documents: 'false', registration: 'open' }, []],
+  ])(
+    'says which AI clients cannot log in if %s [T2624]',
+    async (_, { documents, registration }, expected) => {
+      const env = {
+        ...https,
+        OAUTH2SERVER_CLIENT_ID_METADATA_DOCUMENTS: documents,
+        OAUTH2SERVER_DYNAMIC_REGISTRATION: registration,
+      }
+      const findings = await examineConfiguration(env, undefined, true)
+      const clients = findings.filter(({ check }) => check.startsWith('ai-client-'))
+      expect(clients).toHaveLength(6)
+      const failed = clients.filter(({ state }) => state === 'fail')
+      expect(failed.map(({ check }) => check)).toEqual(expected.map((name) => `ai-client-${name}`))
+      for (const { advice } of failed) expect(advice).toContain('dynamicRegistration')
+    },
+  )
+
+  test.each([
     ['oauth2.1', { OAUTH2SERVER_SECURITY_PROFILE: 'oauth2.1' }],
     [
       'oauth2.1 below a path',

@@ -2,7 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { builtInExtensions } from '../../src/protocol/extensions/built-in.ts'
 import { builtInGrants } from '../../src/protocol/grants/built-in.ts'
+import type { Prepared } from '../../src/server/prepare.ts'
+import { selectPlugIns } from '../../src/server/select-plug-ins.ts'
 import { parseSettings } from '../../src/settings/parse-settings.ts'
 import { everything } from '../support/observed-server.ts'
 import { redirectUri, startServer } from '../support/server.ts'
@@ -33,7 +36,7 @@ test('lists every registered grant in the metadata if the settings enable it', a
   expect(types.length).toBeGreaterThan(5)
 })
 
-test('only grants that need a user or a token are open to clients that register themselves [T1900]', async () => {
+test('only grants that need the consent of a user are open to clients that register themselves [T1900]', async () => {
   await using app = await startServer({ ...everything, trustedProxies: [] })
   const open: string[] = []
   for (const { type } of builtInGrants) {
@@ -48,13 +51,9 @@ test('only grants that need a user or a token are open to clients that register 
     if (response.status === 201) open.push(type)
     else expect(await response.json()).toMatchObject({ error: 'invalid_client_metadata' })
   }
-  // Add a new grant to this list, or to `vouchedGrantTypes` if it works without the consent of a user.
-  expect(open).toEqual([
-    'refresh_token',
-    'authorization_code',
-    'urn:ietf:params:oauth:grant-type:device_code',
-    'urn:ietf:params:oauth:grant-type:token-exchange',
-  ])
+  const withConsent = builtInGrants.filter(({ worksWithoutConsent }) => !worksWithoutConsent)
+  expect(open).toEqual(withConsent.map(({ type }) => type))
+  expect(open).not.toEqual(builtInGrants.map(({ type }) => type))
 })
 
 test('the OpenAPI document describes every parameter of each enabled grant [T1901]', async () => {
@@ -73,4 +72,27 @@ test('the fuzz test enables every grant, and sends requests for each [T1902]', a
   const seeds = await readFile(join(import.meta.dirname, '../fuzz/seeds.ts'), 'utf8')
   const types = builtInGrants.map(({ type }) => type)
   expect(types.filter((type) => !seeds.includes(`'${type}'`))).toEqual([])
+})
+
+test('the fuzz test sends requests to every endpoint [T2000]', async () => {
+  const settings = parseSettings(everything)
+  await using app = await startServer({ ...everything, trustedProxies: [] })
+  const { paths } = (await (await fetch(`${app.issuer}/openapi.json`)).json()) as {
+    readonly paths: object
+  }
+  const seeds = await readFile(join(import.meta.dirname, '../fuzz/seeds.ts'), 'utf8')
+  const prometheus = { scrape: async () => '' }
+  const plugIns = selectPlugIns({ options: {}, settings, prometheus } as unknown as Prepared)
+  const { endpoints, extensions } = plugIns
+  const all = endpoints.map((endpoint) => endpoint.path(settings).replaceAll(/:(\w+)/g, '{$1}'))
+  expect(all.length).toBeGreaterThan(30)
+  const off = builtInExtensions.filter((extension) => !extensions.includes(extension))
+  // These extensions need keys or other servers.
+  expect(off.map(({ name }) => name)).toEqual([
+    'published-keys',
+    'openid-connect',
+    'openid-connect-logout',
+    'leak-reports',
+  ])
+  expect(all.filter((path) => !(path in paths) && !seeds.includes(`'${path}'`))).toEqual([])
 })

@@ -48,6 +48,10 @@ const hot: Readonly<Record<string, (store: Store, owner: Owner) => Promise<Prepa
     const { row } = await aPair(store, clientId)
     return () => store.tokens.findByAccess(row.accessDigest)
   },
+  'tokens.findByFormer': async (store, { clientId }) => {
+    const { row } = await aPair(store, clientId)
+    return () => store.tokens.findByFormer(row.accessDigest)
+  },
   'tokens.findByRefresh': async (store, { clientId }) => {
     const { refreshDigest } = await aPair(store, clientId)
     return () => store.tokens.findByRefresh(refreshDigest)

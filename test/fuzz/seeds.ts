@@ -151,6 +151,7 @@ const pages = [
   '/login',
   '/oauth/device',
   '/oauth/errors',
+  '/account/settings/',
   '/account/settings/applications/',
   '/account/settings/sessions/',
   '/account/settings/applications/clients/new/',

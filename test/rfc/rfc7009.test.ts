@@ -402,13 +402,16 @@ describe('RFC 7009 §2.1 the setting revokeAccessTokenAlone', () => {
     expect(Number(row?.revoked_at)).toBe(alone.now())
   })
 
-  test('does not revoke a newer access token if a refresh has already replaced the given access token', async () => {
+  test('revokes the given access token alone if a refresh has already replaced it', async () => {
     const client = await TestClient.register(alone, agent)
     const { access_token: accessToken, refresh_token } = await client.tokens()
     const found = await alone.server.tokens.find({ accessToken })
     if (!found) throw new Error('The token does not exist.')
     const { body } = await client.refresh(refresh_token)
+    expect(await ping(alone, accessToken)).toBe(200)
+    expect(await alone.server.tokens.revokeAccess(found, accessToken)).toBe(true)
     expect(await alone.server.tokens.revokeAccess(found, accessToken)).toBe(false)
+    expect(await ping(alone, accessToken)).toBe(401)
     expect(await ping(alone, body.access_token)).toBe(200)
   })
 

@@ -681,9 +681,10 @@ describe('permissions of a client that registered itself', () => {
     ['offline_access notes:write notes:read', 'notes:read notes:write'],
     ['notes:read test:scope', 'notes:read'],
     ['"x" notes:read', 'notes:read'],
-    ['test:scope', ''],
-    ['nope', ''],
-    ['x'.repeat(20_000), ''],
+    ['test:scope', undefined],
+    ['nope', undefined],
+    ['claudeai', undefined],
+    ['x'.repeat(20_000), undefined],
     ['offline_access', undefined],
     [' ', undefined],
   ])(

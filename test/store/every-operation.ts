@@ -73,6 +73,7 @@ const tokens = async (store: Store): Promise<void> => {
   const { id, row, authorizationId, refreshDigest } = pair
   const next = tokenRow({ ...row.fields }, refreshable())
   await of.findByAccess(row.accessDigest)
+  await of.findByFormer(row.accessDigest)
   await of.findByRefresh(refreshDigest)
   await of.find(id)
   await of.rotate(rotationOf(pair, next))

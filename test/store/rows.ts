@@ -97,6 +97,8 @@ export const tokenRow = (
   refreshDigest: null,
   refreshToken: null,
   successorId: null,
+  formerDigest: null,
+  formerExpires: null,
   ...over,
 })
 
@@ -206,6 +208,7 @@ export const rotationOf = (
   next: NewToken = tokenRow(row.fields, refreshable()),
 ) => ({
   id,
+  replaced: { accessDigest: row.accessDigest, expires: row.fields.expires },
   next,
   rotated: rotatedRow(row.fields.authorizationId ?? 0, { digest: refreshDigest }),
   isNarrowed: false,

@@ -14,6 +14,7 @@ import {
   anAuthorization,
   aUser,
   clientKey,
+  digest,
   refreshable,
   rotationOf,
   text,
@@ -107,8 +108,13 @@ for (const [name, create, isMissing] of databases) {
       const resources = ['https://api.example.org/']
       const before = { ...kept, ...first, tokenType, resources: [], keyThumbprint: text() }
       const after = { ...kept, ...next, tokenType: other, resources, keyThumbprint: text() }
-      const secrets = () => ({ ...refreshable(), successorId: 5 })
-      return { before: tokenRow(before, secrets()), after: tokenRow(after, secrets()) }
+      const secrets = (formerExpires: number) => ({
+        ...refreshable(),
+        successorId: 5,
+        formerDigest: digest('access_token'),
+        formerExpires,
+      })
+      return { before: tokenRow(before, secrets(6)), after: tokenRow(after, secrets(7)) }
     }
 
     const inTransaction = (work: (tx: Store) => Promise<boolean>): Promise<boolean> =>

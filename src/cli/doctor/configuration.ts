@@ -15,6 +15,7 @@ import type { Finding } from './finding.ts'
 export const examineConfiguration = async (
   variables: Variables,
   path?: string,
+  aiClients = false,
 ): Promise<readonly Finding[]> => {
   // Reading the environment must not create a data directory or a secret key.
   const env = { ...variables, DATABASE_URL: 'sqlite::memory:', OAUTH2_CACHE_REDIS_URL: undefined }
@@ -31,7 +32,7 @@ export const examineConfiguration = async (
   const server = await createAuthorizationServer(await inMemory(options))
   const send = (request: Request) => server.fetch(request, { remoteAddress: '127.0.0.1' })
   try {
-    return await examine({ issuer: server.issuer, send, records: server, isOurs: true })
+    return await examine({ issuer: server.issuer, send, records: server, isOurs: true, aiClients })
   } finally {
     await server.close()
   }

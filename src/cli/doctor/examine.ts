@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type AuthorizationServer, NotOurUsers, type User } from '../../index.ts'
+import { aiClientChecks } from './ai-client-checks.ts'
 import { Application, methodsOf, newKey, registration } from './application.ts'
 import { asking, type Send, Unreachable } from './ask.ts'
 import { bestPractices, deployment, seenAddress } from './best-practice.ts'
@@ -20,6 +21,8 @@ export interface ExamineOptions {
   readonly records?: Pick<AuthorizationServer, 'users' | 'clients' | 'sessions' | 'settings'>
   /** Whether the records and the settings belong to the examined server. If so, the settings are also checked. */
   readonly isOurs: boolean
+  /** Whether to check the known AI clients. */
+  readonly aiClients?: boolean
   /** The resolved network address of the server, if known. */
   readonly reachedAt?: string | undefined
 }
@@ -30,6 +33,7 @@ export const examine = async ({
   send,
   records,
   isOurs,
+  aiClients = false,
   reachedAt,
 }: ExamineOptions): Promise<readonly Finding[]> => {
   const ask = asking(send)
@@ -42,6 +46,7 @@ export const examine = async ({
     const examination: Examination = { issuer, metadata, ask, settings }
     for (const look of [crossOrigin, challenges, pages, refusals, bestPractices, deployment])
       findings.push(...(await look(examination)))
+    if (aiClients) findings.push(...(await aiClientChecks(examination)))
     if (records) findings.push(...(await withActors(examination, records, reachedAt)))
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error

@@ -234,6 +234,8 @@ export const de: Messages = {
     partial:
       'Diese Liste ist lang. Darum werden jeweils 1.000 Einträge durchsucht und sortiert. Die nächste Seite fährt mit den übrigen Einträgen fort.',
     nothing: 'Nichts gefunden.',
+    nothingYet:
+      'In diesen Einträgen wurde nichts gefunden. Die nächste Seite sucht in den älteren Einträgen weiter.',
     showAll: 'Alle ansehen',
     select: (name: string) => `${name} auswählen`,
     selectedNone: 'Wähle mindestens einen Eintrag der Liste aus.',
@@ -530,6 +532,9 @@ export const de: Messages = {
   },
   admin: {
     title: 'Verwaltung',
+    mostRefused: 'Am häufigsten abgelehnt',
+    mostRefusedAbout:
+      'Anwendungen, deren Anfragen in den letzten sieben Tagen am häufigsten abgelehnt wurden, mit den letzten Gründen. Jeder, der eine Client-ID kennt, kann einen Eintrag verursachen.',
     clients: 'Anwendungen',
     clientsAbout: 'Alle Anwendungen, die jemand registriert hat.',
     searchClients: 'Anwendungen suchen',
@@ -732,6 +737,24 @@ export const de: Messages = {
         'Geh zurück zur Anwendung und versuche es noch einmal. Wenn es wieder passiert, teile dem Anbieter der Anwendung mit, was unten steht.',
     },
     again: 'Geh zurück zur Anwendung und versuche es noch einmal.',
+    onlyYou: 'Nur der Besitzer der Anwendung und Administratoren sehen das.',
+    disabled: 'Ein Administrator hat die Anwendung gesperrt.',
+    refusedUri: 'Weiterleitungs-URI der Anfrage',
+    registeredUris: 'Registrierte Weiterleitungs-URIs',
+    noUri: 'Keine',
+    differs: 'Was abweicht',
+    openClient: 'Anwendung öffnen',
+    parts: {
+      scheme: 'Das Schema, etwa http oder https',
+      host: 'Der Host',
+      port: 'Der Port',
+      path: 'Der Pfad',
+      trailingSlash: 'Der Schrägstrich am Ende des Pfads',
+      letterCase: 'Groß- und Kleinschreibung',
+      query: 'Die Abfrage nach ?',
+      fragment: 'Der Teil nach #',
+      character: 'Ein Zeichen, das in Adressen nicht erlaubt ist, gezeigt als U+…',
+    },
     code: 'Fehlercode',
     details: 'Details',
     home: 'Zur Startseite',

@@ -238,6 +238,8 @@ export const en = {
     partial:
       'This list is long, so 1,000 entries at a time are searched and sorted. The next page continues with the other entries.',
     nothing: 'Nothing was found.',
+    nothingYet:
+      'Nothing was found in these entries. The next page continues with the older entries.',
     showAll: 'Show all',
     select: (name: string) => `Select ${name}`,
     selectedNone: 'Select at least one entry of the list.',
@@ -532,6 +534,9 @@ export const en = {
   },
   admin: {
     title: 'Administration',
+    mostRefused: 'Refused most',
+    mostRefusedAbout:
+      'Applications whose requests were refused most often in the last seven days, with the last reasons. Anyone who knows a client ID can cause an entry.',
     clients: 'Applications',
     clientsAbout: 'All registered applications.',
     searchClients: 'Search applications',
@@ -734,6 +739,24 @@ export const en = {
     },
     /** The advice if the request contains neither an error code nor a description. */
     again: 'Go back to the application and try again.',
+    onlyYou: 'Only the owner of the application and administrators see this.',
+    disabled: 'An administrator has disabled the application.',
+    refusedUri: 'Redirect URI of the request',
+    registeredUris: 'Registered redirect URIs',
+    noUri: 'None',
+    differs: 'What differs',
+    openClient: 'Open the application',
+    parts: {
+      scheme: 'The scheme, such as http or https',
+      host: 'The host',
+      port: 'The port',
+      path: 'The path',
+      trailingSlash: 'The slash at the end of the path',
+      letterCase: 'Upper and lower case',
+      query: 'The query after ?',
+      fragment: 'The part after #',
+      character: 'A character that is not allowed in addresses, shown as U+…',
+    },
     code: 'Error code',
     details: 'Details',
     home: 'To the start page',

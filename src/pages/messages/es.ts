@@ -235,6 +235,8 @@ export const es: Messages = {
     partial:
       'Esta lista es larga, así que se buscan y ordenan 1000 elementos cada vez. La página siguiente continúa con los demás elementos.',
     nothing: 'No se ha encontrado nada.',
+    nothingYet:
+      'No se ha encontrado nada entre estos elementos. La página siguiente continúa con los elementos más antiguos.',
     showAll: 'Ver todo',
     select: (name: string) => `Seleccionar ${name}`,
     selectedNone: 'Selecciona al menos un elemento de la lista.',
@@ -528,6 +530,9 @@ export const es: Messages = {
   },
   admin: {
     title: 'Administración',
+    mostRefused: 'Las más rechazadas',
+    mostRefusedAbout:
+      'Aplicaciones cuyas solicitudes se rechazaron más en los últimos siete días, con los últimos motivos. Cualquiera que conozca un ID de cliente puede causar una entrada.',
     clients: 'Aplicaciones',
     clientsAbout: 'Todas las aplicaciones registradas, sean de quien sean.',
     searchClients: 'Buscar aplicaciones',
@@ -730,6 +735,24 @@ export const es: Messages = {
         'Vuelve a la aplicación e inténtalo de nuevo. Si se repite, comunica a quien la desarrolla lo que aparece abajo.',
     },
     again: 'Vuelve a la aplicación e inténtalo de nuevo.',
+    onlyYou: 'Solo el propietario de la aplicación y los administradores ven esto.',
+    disabled: 'Un administrador ha desactivado la aplicación.',
+    refusedUri: 'URI de redirección de la solicitud',
+    registeredUris: 'URI de redirección registrados',
+    noUri: 'Ninguno',
+    differs: 'Qué difiere',
+    openClient: 'Abrir la aplicación',
+    parts: {
+      scheme: 'El esquema, como http o https',
+      host: 'El host',
+      port: 'El puerto',
+      path: 'La ruta',
+      trailingSlash: 'La barra al final de la ruta',
+      letterCase: 'Mayúsculas y minúsculas',
+      query: 'La consulta después de ?',
+      fragment: 'La parte después de #',
+      character: 'Un carácter no permitido en direcciones, mostrado como U+…',
+    },
     code: 'Código de error',
     details: 'Detalles',
     home: 'Ir a la página de inicio',

@@ -236,6 +236,8 @@ export const fr: Messages = {
     partial:
       'Cette liste est longue : la recherche et le tri portent sur 1 000 éléments à la fois. La page suivante continue avec les autres éléments.',
     nothing: 'Aucun résultat.',
+    nothingYet:
+      'Aucun résultat parmi ces éléments. La page suivante continue avec les éléments plus anciens.',
     showAll: 'Tout voir',
     select: (name: string) => `Sélectionner ${name}`,
     selectedNone: 'Sélectionnez au moins un élément de la liste.',
@@ -533,6 +535,9 @@ export const fr: Messages = {
   },
   admin: {
     title: 'Administration',
+    mostRefused: 'Les plus refusées',
+    mostRefusedAbout:
+      'Applications dont les requêtes ont été le plus souvent refusées ces sept derniers jours, avec les dernières raisons. Quiconque connaît un identifiant client peut causer une entrée.',
     clients: 'Applications',
     clientsAbout: 'Toutes les applications enregistrées, quel que soit leur propriétaire.',
     searchClients: 'Rechercher des applications',
@@ -734,6 +739,24 @@ export const fr: Messages = {
         'Retournez à l’application et réessayez. Si cela se reproduit, transmettez à son éditeur les informations ci-dessous.',
     },
     again: 'Retournez à l’application et réessayez.',
+    onlyYou: 'Seuls le propriétaire de l’application et les administrateurs voient ceci.',
+    disabled: 'Un administrateur a désactivé l’application.',
+    refusedUri: 'URI de redirection de la requête',
+    registeredUris: 'URI de redirection enregistrés',
+    noUri: 'Aucun',
+    differs: 'Ce qui diffère',
+    openClient: 'Ouvrir l’application',
+    parts: {
+      scheme: 'Le schéma, comme http ou https',
+      host: 'L’hôte',
+      port: 'Le port',
+      path: 'Le chemin',
+      trailingSlash: 'La barre oblique à la fin du chemin',
+      letterCase: 'Majuscules et minuscules',
+      query: 'La requête après ?',
+      fragment: 'La partie après #',
+      character: 'Un caractère interdit dans les adresses, affiché comme U+…',
+    },
     code: 'Code d’erreur',
     details: 'Détails',
     home: 'Aller à l’accueil',

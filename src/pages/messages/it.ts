@@ -229,6 +229,8 @@ export const it: Messages = {
     partial:
       'Questo elenco è lungo, quindi vengono cercati e ordinati 1.000 elementi alla volta. La pagina successiva continua con gli altri elementi.',
     nothing: 'Nessun risultato.',
+    nothingYet:
+      'Nessun risultato tra questi elementi. La pagina successiva continua con gli elementi meno recenti.',
     showAll: 'Vedi tutto',
     select: (name: string) => `Seleziona ${name}`,
     selectedNone: 'Seleziona almeno un elemento dell’elenco.',
@@ -524,6 +526,9 @@ export const it: Messages = {
   },
   admin: {
     title: 'Amministrazione',
+    mostRefused: 'Rifiutate più spesso',
+    mostRefusedAbout:
+      'Applicazioni le cui richieste sono state rifiutate più spesso negli ultimi sette giorni, con gli ultimi motivi. Chiunque conosca un ID client può causare una voce.',
     clients: 'Applicazioni',
     clientsAbout: 'Tutte le applicazioni registrate, da chiunque.',
     searchClients: 'Cerca applicazioni',
@@ -724,6 +729,24 @@ export const it: Messages = {
         'Torna all’applicazione e riprova. Se succede di nuovo, comunica a chi la sviluppa quanto riportato qui sotto.',
     },
     again: 'Torna all’applicazione e riprova.',
+    onlyYou: 'Solo il proprietario dell’applicazione e gli amministratori vedono questo.',
+    disabled: 'Un amministratore ha disattivato l’applicazione.',
+    refusedUri: 'URI di reindirizzamento della richiesta',
+    registeredUris: 'URI di reindirizzamento registrati',
+    noUri: 'Nessuno',
+    differs: 'Che cosa differisce',
+    openClient: 'Apri l’applicazione',
+    parts: {
+      scheme: 'Lo schema, come http o https',
+      host: 'L’host',
+      port: 'La porta',
+      path: 'Il percorso',
+      trailingSlash: 'La barra alla fine del percorso',
+      letterCase: 'Maiuscole e minuscole',
+      query: 'La query dopo ?',
+      fragment: 'La parte dopo #',
+      character: 'Un carattere non consentito negli indirizzi, mostrato come U+…',
+    },
     code: 'Codice di errore',
     details: 'Dettagli',
     home: 'Vai alla pagina iniziale',

@@ -252,6 +252,8 @@ export const pl: Messages = {
     partial:
       'Ta lista jest długa, dlatego przeszukuje się i sortuje po 1000 pozycji naraz. Następna strona zawiera kolejne pozycje.',
     nothing: 'Nic nie znaleziono.',
+    nothingYet:
+      'Wśród tych pozycji nic nie znaleziono. Następna strona przeszukuje starsze pozycje.',
     showAll: 'Zobacz wszystko',
     select: (name: string) => `Zaznacz: ${name}`,
     selectedNone: 'Zaznacz co najmniej jedną pozycję listy.',
@@ -539,6 +541,9 @@ export const pl: Messages = {
   },
   admin: {
     title: 'Administracja',
+    mostRefused: 'Najczęściej odrzucane',
+    mostRefusedAbout:
+      'Aplikacje, których żądania odrzucano najczęściej w ostatnich siedmiu dniach, z ostatnimi przyczynami. Każdy, kto zna identyfikator klienta, może spowodować wpis.',
     clients: 'Aplikacje',
     clientsAbout: 'Wszystkie zarejestrowane aplikacje, niezależnie od właściciela.',
     searchClients: 'Szukaj aplikacji',
@@ -738,6 +743,24 @@ export const pl: Messages = {
         'Wróć do aplikacji i spróbuj ponownie. Jeśli to się powtórzy, przekaż jej twórcom to, co widać poniżej.',
     },
     again: 'Wróć do aplikacji i spróbuj ponownie.',
+    onlyYou: 'Widzą to tylko właściciel aplikacji i administratorzy.',
+    disabled: 'Administrator wyłączył aplikację.',
+    refusedUri: 'Adres URI przekierowania w żądaniu',
+    registeredUris: 'Zarejestrowane adresy URI przekierowania',
+    noUri: 'Brak',
+    differs: 'Co się różni',
+    openClient: 'Otwórz aplikację',
+    parts: {
+      scheme: 'Schemat, na przykład http lub https',
+      host: 'Host',
+      port: 'Port',
+      path: 'Ścieżka',
+      trailingSlash: 'Ukośnik na końcu ścieżki',
+      letterCase: 'Wielkość liter',
+      query: 'Zapytanie po ?',
+      fragment: 'Część po #',
+      character: 'Znak niedozwolony w adresach, pokazany jako U+…',
+    },
     code: 'Kod błędu',
     details: 'Szczegóły',
     home: 'Przejdź do strony głównej',

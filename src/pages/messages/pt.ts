@@ -233,6 +233,8 @@ export const pt: Messages = {
     partial:
       'Esta lista é longa, por isso 1.000 itens são pesquisados e ordenados de cada vez. A próxima página continua com os demais itens.',
     nothing: 'Nada encontrado.',
+    nothingYet:
+      'Nada foi encontrado nestes itens. A próxima página continua com os itens mais antigos.',
     showAll: 'Ver tudo',
     select: (name: string) => `Selecionar ${name}`,
     selectedNone: 'Selecione pelo menos um item da lista.',
@@ -524,6 +526,9 @@ export const pt: Messages = {
   },
   admin: {
     title: 'Administração',
+    mostRefused: 'Mais recusados',
+    mostRefusedAbout:
+      'Aplicativos cujas solicitações foram mais recusadas nos últimos sete dias, com os últimos motivos. Quem conhece um ID de cliente pode causar uma entrada.',
     clients: 'Aplicativos',
     clientsAbout: 'Todos os aplicativos registrados, sejam de quem forem.',
     searchClients: 'Pesquisar aplicativos',
@@ -723,6 +728,24 @@ export const pt: Messages = {
         'Volte ao aplicativo e tente novamente. Se acontecer de novo, informe a quem o desenvolve o que está escrito abaixo.',
     },
     again: 'Volte ao aplicativo e tente novamente.',
+    onlyYou: 'Só o proprietário do aplicativo e os administradores veem isto.',
+    disabled: 'Um administrador desativou o aplicativo.',
+    refusedUri: 'URI de redirecionamento da solicitação',
+    registeredUris: 'URIs de redirecionamento registrados',
+    noUri: 'Nenhum',
+    differs: 'O que difere',
+    openClient: 'Abrir o aplicativo',
+    parts: {
+      scheme: 'O esquema, como http ou https',
+      host: 'O host',
+      port: 'A porta',
+      path: 'O caminho',
+      trailingSlash: 'A barra no fim do caminho',
+      letterCase: 'Maiúsculas e minúsculas',
+      query: 'A consulta depois de ?',
+      fragment: 'A parte depois de #',
+      character: 'Um caractere não permitido em endereços, mostrado como U+…',
+    },
     code: 'Código do erro',
     details: 'Detalhes',
     home: 'Ir para a página inicial',

@@ -1,4 +1,5 @@
 import type { ClientOrigin } from '../../model/client.ts'
+import type { Refusal } from '../../model/refusal.ts'
 import type { FormProblem } from '../parts/forms.ts'
 import type { Listed } from './applications.ts'
 
@@ -23,6 +24,20 @@ export interface AdminClientItem {
   readonly origin: ClientOrigin
   readonly createdAt: number
   readonly users: number
+  /** Why the latest requests of the client were refused, the latest first. */
+  readonly refusals: readonly Refusal[]
+}
+
+/** A client whose requests were refused in the last seven days. */
+export interface RefusedClientItem {
+  readonly name: string
+  /** The URL of the page with this client only. */
+  readonly href: string
+  readonly count: number
+  /** The time of the latest refusal, in milliseconds since the epoch. */
+  readonly at: number
+  /** The most frequent reasons of the latest refusals, in the words of the protocol. */
+  readonly reasons: readonly { readonly description: string; readonly count: number }[]
 }
 
 /** A token as an administrator sees it. */
@@ -50,10 +65,14 @@ export interface AdminView {
   /** The URL of the forms that act, which return to the same search and page. */
   readonly actAction: string
   readonly search: { readonly client: string; readonly token: string }
+  /** The clients with the most refusals; empty on a page that shows a search or a later part of a list. */
+  readonly mostRefused: readonly RefusedClientItem[]
   readonly clients: Listed<AdminClientItem>
   readonly tokens: Listed<AdminTokenItem>
   readonly done: string | undefined
   /** The list that shows `done`. */
   readonly actedOn: 'clients' | 'tokens'
   readonly problem: FormProblem | undefined
+  /** The client ID of the application that was not deleted, because the typed name was wrong. */
+  readonly notDeleted: string | undefined
 }

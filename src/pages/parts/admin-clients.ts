@@ -3,8 +3,9 @@ import { filled, type Html, html } from '../html.ts'
 import type { AdminClientItem, AdminView } from '../models/admin.ts'
 import { searchForm } from './admin-search.ts'
 import { ask } from './ask.ts'
+import { refusals } from './developer-desk.ts'
 import { badge, countText, facts } from './facts.ts'
-import { formId } from './forms.ts'
+import { described, formId, invalid, problemOf } from './forms.ts'
 import { done } from './notices.ts'
 import { websiteLink } from './outside.ts'
 import { section } from './section.ts'
@@ -20,14 +21,15 @@ export const adminClientsSection = (view: AdminView, frame: Frame): Html => {
       about: texts.clientsAbout,
       above: html`${view.actedOn === 'clients' ? done(view.done) : ''}${searchForm(view, 'client', frame)}`,
       list: view.clients,
-      row: (client, index) => row(client, index, view.actAction, frame),
+      row: (client, index) => row(client, index, view, frame),
       empty: html`<p>${texts.noClients}</p>`,
     },
     frame,
   )
 }
 
-const row = (client: AdminClientItem, index: number, action: string, frame: Frame): Html => {
+const row = (client: AdminClientItem, index: number, view: AdminView, frame: Frame): Html => {
+  const { actAction: action } = view
   const { admin: texts, facts: words } = frame.texts
   return html`<div class="name">
 <h3><bdi>${client.name}</bdi></h3>
@@ -50,6 +52,7 @@ ${facts([
         html`${client.redirectUris.map((uri) => html`<code dir="ltr">${uri}</code> `)}`,
       ],
 ])}
+${refusals(client.refusals, frame)}
 <form class="acts" method="post" action="${action}">
 ${formId(frame)}
 <input type="hidden" name="client_id" value="${client.clientId}">
@@ -57,25 +60,35 @@ ${formId(frame)}
 ${client.isVerified ? act('unverify', texts.unverify) : act('verify', texts.verify)}
 ${client.isDisabled ? act('enable', texts.enable) : act('disable', texts.disable)}
 </form>
-${deleteForm(client, index, action, frame)}`
+${deleteForm(client, index, view, frame)}`
 }
 
 const act = (name: string, label: string): Html =>
   html`<button type="submit" class="quiet" name="act" value="${name}">${label}</button>`
 
-const deleteForm = (client: AdminClientItem, index: number, action: string, frame: Frame): Html => {
+const deleteForm = (
+  client: AdminClientItem,
+  index: number,
+  { actAction: action, notDeleted, problem }: AdminView,
+  frame: Frame,
+): Html => {
   const { admin: texts } = frame.texts
-  const id = `confirm-${index}`
+  const isOpen = client.clientId === notDeleted
+  // The summary of the problem links to the field by its name.
+  const id = isOpen ? 'confirm_name' : `confirm-${index}`
+  const control = { name: 'confirm_name', problem: isOpen ? problem : undefined }
   return ask(
     {
       label: filled(texts.deleteNamed, html`<bdi>${client.name}</bdi>`),
       about: texts.deleteAbout,
       submit: texts.delete,
       action,
+      isOpen,
       fields: { client_id: client.clientId, act: 'delete' },
       control: html`<div class="field">
 <label for="${id}">${filled(texts.confirmName, html`<strong><bdi>${client.name}</bdi></strong>`)}</label>
-<input id="${id}" name="confirm_name" required autocomplete="off">
+<input id="${id}" name="confirm_name" required autocomplete="off"${described(control)}${invalid(control)}>
+${problemOf(control)}
 </div>`,
     },
     frame,

@@ -27,7 +27,7 @@ export const arrangedSection = <Item>(
 ${list.hasMore ? html`<p class="hint">${texts.partial}</p>` : ''}
 ${
   list.items.length === 0
-    ? html`<div class="empty"><p>${texts.nothing}</p></div>`
+    ? html`<div class="empty"><p>${list.next === null ? texts.nothing : texts.nothingYet}</p></div>`
     : html`<ul class="items rows">
 ${list.items.map((item) => html`<li>${row(item)}</li>`)}
 </ul>`

@@ -13,12 +13,17 @@ export interface Act {
   readonly action: string
   /** The hidden fields of the form. */
   readonly fields: Readonly<Record<string, string>>
+  /** Whether the question is open. */
+  readonly isOpen?: boolean
   /** A control between the question and the button. */
   readonly control?: Html
 }
 
 /** Renders an act as a question that opens on request, and a button. Works without a script and without another page. */
-export const ask = (act: Act, frame: Frame): Html => html`<details class="danger">
+export const ask = (
+  act: Act,
+  frame: Frame,
+): Html => html`<details class="danger"${act.isOpen ? html` open` : ''}>
 <summary>${act.label}</summary>
 <form method="post" action="${act.action}">
 ${formId(frame)}

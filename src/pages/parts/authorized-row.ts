@@ -20,15 +20,16 @@ export const authorizedRow = (
   return listRow({
     pick: back === undefined ? undefined : { id: item.clientId, label: list.select(item.name) },
     name: html`<bdi>${item.name}</bdi>`,
-    marks: [item.isVerified ? badge(texts.verified, 'good') : ''],
+    marks: [
+      item.isVerified ? badge(texts.verified, 'good') : '',
+      item.description === '' ? '' : html`<p class="in-short" dir="auto">${item.description}</p>`,
+    ],
     line: [
-      item.description === '' ? '' : html`<span dir="auto">${item.description}</span>`,
       devices(item, frame),
       used ? labelled(...used) : '',
       item.grantedAt === null ? '' : labelled(texts.since, day(frame, item.grantedAt)),
-      item.owner === null ? '' : labelled(texts.owner, html`<bdi>${item.owner}</bdi>`),
-      item.website === '' ? '' : websiteLink(item.website),
       scopeIds(item.scopes, frame),
+      ...(item.devices.length > 0 ? [] : origin(item, frame)),
     ],
     act: endForm(
       {
@@ -55,6 +56,12 @@ ${formId(frame)}
 </details>`
 }
 
+// The opened list of devices contains these facts, because a row is too narrow for them.
+const origin = (item: AuthorizedItem, frame: Frame): readonly (Html | string)[] => [
+  item.owner === null ? '' : labelled(frame.texts.facts.owner, html`<bdi>${item.owner}</bdi>`),
+  item.website === '' ? '' : websiteLink(item.website),
+]
+
 const devices = (item: AuthorizedItem, frame: Frame): Html | string => {
   const { authorized: texts } = frame.texts.applications
   const { devices, moreDevices } = item
@@ -64,6 +71,7 @@ const devices = (item: AuthorizedItem, frame: Frame): Html | string => {
   const { moreThan } = frame.texts.facts
   return html`<details>
 <summary>${isCounted ? texts.devices(count) : moreThan(texts.devices(countLimit - 1))}</summary>
+<p class="origin">${origin(item, frame).map((fact) => html`${fact} `)}</p>
 <ul class="devices">
 ${devices.map((device) => html`<li>${deviceRow(device, frame)}</li>`)}
 </ul>

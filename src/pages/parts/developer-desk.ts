@@ -1,7 +1,9 @@
+import type { Refusal } from '../../model/refusal.ts'
 import type { Frame } from '../frame.ts'
 import { type Html, html } from '../html.ts'
 import type { ClientView } from '../models/client.ts'
 import { facts } from './facts.ts'
+import { visible } from './refused-redirect.ts'
 import { command, copyable } from './secret.ts'
 import { time } from './times.ts'
 
@@ -34,18 +36,18 @@ ${command(`try-it-${name}`, code, frame, name)}`,
 </details>`
 }
 
-/** Renders why the latest requests of the application were refused; nothing if none was refused. */
-export const refusals = (view: ClientView, frame: Frame): Html => {
-  if (view.refusals.length === 0) return html``
+/** Renders why the latest requests of an application were refused; nothing if none was refused. */
+export const refusals = (list: readonly Refusal[], frame: Frame): Html => {
+  if (list.length === 0) return html``
   const { client: texts } = frame.texts
   return html`<details>
 <summary>${texts.refusals}</summary>
 <p class="hint">${texts.refusalsAbout}</p>
 <ul class="refusals">
-${view.refusals.map(
+${list.map(
   ({ at, error, description, redirectUri }) => html`<li>${time(frame, at)}
 <code dir="ltr">${error}</code> <span lang="en" dir="ltr">${description}</span>
-${redirectUri === undefined ? '' : html`<code dir="ltr">${redirectUri}</code>`}</li>`,
+${redirectUri === undefined ? '' : html`<code dir="ltr">${visible(redirectUri)}</code>`}</li>`,
 )}
 </ul>
 </details>`

@@ -6,6 +6,8 @@ import { adminClientsSection } from '../parts/admin-clients.ts'
 import { adminNavigation } from '../parts/admin-navigation.ts'
 import { secretNotice } from '../parts/admin-search.ts'
 import { adminTokensSection } from '../parts/admin-tokens.ts'
+import { mostRefused } from '../parts/most-refused.ts'
+import { formAlert } from '../parts/notices.ts'
 
 /** The administration page. */
 export const adminPage: PageTemplate<AdminView> = (view, frame) => {
@@ -15,7 +17,8 @@ export const adminPage: PageTemplate<AdminView> = (view, frame) => {
     texts.title,
     html`<h1>${texts.title}</h1>
 ${adminNavigation('applications', frame)}
-${secretNotice(view.problem, frame)}
+${view.notDeleted === undefined ? secretNotice(view.problem, frame) : formAlert(view.problem, { confirm_name: texts.delete }, frame)}
+${mostRefused(view.mostRefused, frame)}
 ${adminClientsSection(view, frame)}
 ${adminTokensSection(view, frame)}`,
     { place: { entry: 'admin' } },

@@ -52,7 +52,7 @@ ${view.isDisabled ? caution(texts.disabledAbout) : ''}
 ${credentials(view, frame)}
 ${tryIt(view, frame)}
 ${endpoints(view, frame)}
-${refusals(view, frame)}
+${refusals(view.refusals, frame)}
 <h2>${texts.settings}</h2>
 <form class="card" method="post" action="${view.action}">
 ${editFields(view.edit, frame)}

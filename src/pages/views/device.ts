@@ -1,15 +1,15 @@
 import type { PageTemplate } from '../frame.ts'
 import { filled, html } from '../html.ts'
 import { layout } from '../layout.ts'
-import { csrf, textField } from '../parts/forms.ts'
-import { alert } from '../parts/notices.ts'
+import { csrf, type FormProblem, textField } from '../parts/forms.ts'
+import { formAlert } from '../parts/notices.ts'
 
 /** The view of the page on which a user enters the code that a device shows. */
 export interface DeviceView {
   readonly action: string
   /** The initial value of the field, such as the user code from the URL; may be empty. */
   readonly userCode: string
-  readonly problem: string | undefined
+  readonly problem: FormProblem | undefined
 }
 
 /** The view of the page after the decision about a device. */
@@ -27,7 +27,7 @@ export const devicePage: PageTemplate<DeviceView> = ({ action, userCode, problem
     device.title,
     html`<div class="card">
 <h1>${device.title}</h1>
-${alert(problem)}
+${formAlert(problem, { user_code: device.code }, frame)}
 <p class="about">${device.about}</p>
 <form method="post" action="${action}">
 ${csrf(frame)}
@@ -37,7 +37,7 @@ ${textField({
   hint: device.codeHint,
   value: userCode,
   attributes: html` class="code" dir="ltr" autocomplete="off" autocapitalize="characters" spellcheck="false" required autofocus`,
-  problem: undefined,
+  problem,
 })}
 <p class="actions"><button type="submit">${device.submit}</button></p>
 </form>

@@ -23,10 +23,11 @@ export const endSelectedPage: PageTemplate<EndSelectedView> = (view, frame) => {
           submit: authorized.revokeSelected,
         }
   const cancel = html`<a class="button quiet" href="${view.cancel}">${common.cancel}</a>`
+  const title = entries.length === 0 ? texts.submit : texts.title
   return layout(
     frame,
-    texts.title,
-    html`<h1>${texts.title}</h1>
+    title,
+    html`<h1>${title}</h1>
 ${alert(view.problem?.sentence)}
 ${
   entries.length === 0

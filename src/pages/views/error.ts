@@ -2,16 +2,20 @@ import type { PageTemplate } from '../frame.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import type { Messages } from '../messages/en.ts'
+import type { RefusedRedirectDetails } from '../models/refused-redirect.ts'
 import { facts } from '../parts/facts.ts'
+import { refusedRedirect } from '../parts/refused-redirect.ts'
 
 /** The parameters of the URL, which the page shows as text. */
 export interface ErrorView {
   readonly error: string
   readonly description: string
+  /** The details of the refused request, if the owner of the application or an administrator sent it. */
+  readonly refused?: RefusedRedirectDetails | undefined
 }
 
 /** The page for OAuth errors that must not be sent to an application. The page never redirects. */
-export const errorPage: PageTemplate<ErrorView> = ({ error, description }, frame) => {
+export const errorPage: PageTemplate<ErrorView> = ({ error, description, refused }, frame) => {
   const { error: texts } = frame.texts
   const { what, advice } = isKnown(error, texts.known) ? texts.known[error] : texts.unknown
   const isNothing = error === '' && description === ''
@@ -30,6 +34,7 @@ ${
         description === '' ? undefined : [texts.details, html`<bdi>${description}</bdi>`],
       ])
 }
+${refused ? refusedRedirect(refused, frame) : ''}
 <p><a href="${frame.links.home}">${texts.home}</a></p>
 </div>`,
     { narrow: true },

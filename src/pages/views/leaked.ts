@@ -6,7 +6,7 @@ import { ask } from '../parts/ask.ts'
 import { eventName } from '../parts/event-name.ts'
 import { badge, facts, lastUsed } from '../parts/facts.ts'
 import { described, formId, hintOf, invalid, problemOf } from '../parts/forms.ts'
-import { alert, done } from '../parts/notices.ts'
+import { done, formAlert } from '../parts/notices.ts'
 import { scopeIds } from '../parts/scopes.ts'
 import { time } from '../parts/times.ts'
 
@@ -21,7 +21,7 @@ export const leakedPage: PageTemplate<LeakedView> = (view, frame) => {
     html`<h1>${texts.title}</h1>
 ${isFirst ? html`<p class="about">${view.isAdmin ? texts.aboutAdmin : texts.about}</p>` : ''}
 ${done(view.done)}
-${alert(problem?.fields === undefined ? problem?.sentence : undefined)}
+${formAlert(problem, { credential: texts.paste }, frame)}
 ${credentials.map((item, at) => card(item, at, view, frame))}
 ${isFirst ? '' : html`<h2>${texts.again}</h2>`}
 ${lookUpForm(view, isFirst, frame)}`,
@@ -32,7 +32,7 @@ ${lookUpForm(view, isFirst, frame)}`,
 const lookUpForm = ({ action, problem }: LeakedView, isFirst: boolean, frame: Frame): Html => {
   const { leaked: texts } = frame.texts
   const control = { name: 'credential', hint: texts.pasteHint, problem }
-  const focus = html`${invalid(control)} autofocus`
+  const focus = html`${invalid(control)}${problem === undefined ? html` autofocus` : ''}`
   return html`<form class="card" method="post" action="${action}">
 ${formId(frame)}
 <div class="field">

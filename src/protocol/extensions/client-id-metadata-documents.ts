@@ -9,6 +9,7 @@ import {
   type ClientMetadata,
   describedClient,
   parseClientMetadata,
+  withoutForeignScopes,
 } from '../../model/client-metadata.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { remoteAddressProblem } from '../../model/remote-address.ts'
@@ -22,8 +23,6 @@ const maxStaleness = 86_400_000
 /** Milliseconds after which the row of a client is updated even if its document is unchanged. */
 const confirmationInterval = 3_600_000
 
-/** Grant types that work without a user's consent. A client document cannot enable them: anyone can publish one. */
-const grantTypesWithoutUser = ['client_credentials', 'password']
 const authMethods = ['none', 'private_key_jwt'] as const
 
 /** The error for a client ID whose document is not available or not acceptable. */
@@ -110,19 +109,24 @@ const described = (
   server: ServerContext,
   stored: Client | undefined,
 ): Client => {
-  const metadata = parseClientMetadata(withoutStatement(document))
+  const metadata = withoutForeignScopes(
+    parseClientMetadata(withoutStatement(document)),
+    server.scopes.requestable(),
+  )
   checkDocument(document as Readonly<Record<string, unknown>>, clientId)
   if ((metadata.redirect_uris ?? []).length === 0)
     throw new OAuthError('invalid_client_metadata', 'redirect_uris is missing.')
   const { settings, grants, clients, clock } = server
+  // Anyone can publish a document.
   const known = grants
+    .filter(({ worksWithoutConsent }) => worksWithoutConsent !== true)
     .map(({ type }) => type)
-    .filter((type) => !grantTypesWithoutUser.includes(type))
   const { input, metadata: further } = describedClient(adapted(metadata, known), {
     grantTypes: known,
     authMethods: authMethods.filter((method) => settings.clientAuthentication.includes(method)),
     scopes: server.scopes.requestable(),
     defaultName: new URL(clientId).host,
+    privateUse: settings.allowPrivateUseRedirectUris,
   })
   if (metadata.jwks) publicOnly(metadata.jwks)
   return clients.described(

@@ -11,13 +11,18 @@ import {
   describedClient,
   type MetadataRules,
   parseClientMetadata,
+  withoutForeignScopes,
 } from '../../model/client-metadata.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import { AuthenticationRequired, OAuthError } from '../../model/oauth-error.ts'
 import type { RegistrationRequest } from '../../model/register-client.ts'
 import { strictJson } from '../../model/strict-json.ts'
 import { jsonResponse } from '../endpoints/responses/responses.ts'
-import { supportedGrantTypes, supportedResponseTypes } from '../endpoints/token/supported.ts'
+import {
+  grantTypesWithoutConsent,
+  supportedGrantTypes,
+  supportedResponseTypes,
+} from '../endpoints/token/supported.ts'
 import { checkedOpenIdMetadata } from '../openid/registration.ts'
 import type { Endpoint, Extension } from '../plug-ins.ts'
 import type { Configuration, Identity, ServerContext, Throttling } from '../server-context.ts'
@@ -40,9 +45,6 @@ const ownMembers = [
   'client_id_issued_at',
 ]
 
-/** Grant types that work without a user's consent. A client cannot enable them for itself. */
-const vouchedGrantTypes = ['client_credentials', 'password']
-
 const refused = (sentence: string): OAuthError =>
   new OAuthError('invalid_client_metadata', sentence)
 
@@ -62,7 +64,7 @@ const registration: Endpoint = {
     await server.limits.consume('registrations', address)
     const facts = { address, headers, initialAccessToken, client: undefined }
     // The operator who issued the initial access token trusts its holder.
-    const vouched = initialAccessToken === undefined ? [] : vouchedGrantTypes
+    const vouched = initialAccessToken === undefined ? [] : grantTypesWithoutConsent(server)
     const parsed = parseClientMetadata(await objectIn(http))
     const metadata = await checkedOpenIdMetadata(parsed, http, server)
     const described = await applyHook(metadata, facts, vouched, server)
@@ -170,11 +172,12 @@ const objectIn = async (http: HttpRequest): Promise<Readonly<Record<string, unkn
 
 /** Asks the host's hook whether to accept the client, and returns the client that the metadata describes. */
 const applyHook = async (
-  metadata: ClientMetadata,
+  sent: ClientMetadata,
   facts: RegistrationRequest,
   vouched: readonly string[],
   server: ServerContext,
 ): Promise<DescribedClient> => {
+  const metadata = withoutForeignScopes(sent, server.scopes.requestable())
   const decision = (await server.hostHooks.registerClient?.(metadata, facts)) ?? true
   if (decision === false) {
     const wasToken = facts.initialAccessToken !== undefined
@@ -192,15 +195,17 @@ const rulesFor = (
   vouched: readonly string[],
   server: ServerContext,
 ): MetadataRules => {
+  const withoutConsent = grantTypesWithoutConsent(server)
   const implicit = supportedResponseTypes(server).includes('token') ? ['implicit'] : []
   const host = /^https:/i.test(first) && URL.canParse(first) ? new URL(first).host : ''
   return {
     grantTypes: [...supportedGrantTypes(server), ...implicit].filter(
-      (type) => !vouchedGrantTypes.includes(type) || vouched.includes(type),
+      (type) => !withoutConsent.includes(type) || vouched.includes(type),
     ),
     authMethods: server.clientAuthentication.map(({ name }) => name),
     scopes: server.scopes.requestable(),
     defaultName: host || 'Unnamed',
+    privateUse: server.settings.allowPrivateUseRedirectUris,
   }
 }
 
@@ -256,7 +261,9 @@ const change = async (
   const { address, headers } = http
   const facts = { address, headers, initialAccessToken: undefined, client: before }
   // The client may retain the grant types that it was allowed earlier, but not add more of them.
-  const vouched = vouchedGrantTypes.filter((type) => before.grantTypes?.includes(type))
+  const vouched = grantTypesWithoutConsent(server).filter((type) =>
+    before.grantTypes?.includes(type),
+  )
   const metadata = await checkedOpenIdMetadata(parseClientMetadata(given), http, server)
   const described = await applyHook(metadata, facts, vouched, server)
   try {

@@ -1,5 +1,5 @@
 // RFC 7662: OAuth 2.0 Token Introspection
-import { decodeJwt } from 'jose'
+import { decodeJwt, type JWTPayload } from 'jose'
 import type { Client } from '../../model/client.ts'
 import { OAuthError } from '../../model/oauth-error.ts'
 import { type FoundToken, isActive, isExpired, type Token } from '../../model/token.ts'
@@ -46,6 +46,8 @@ const describeAccessToken = async (
   const [only = server.issuer, ...others] = token.resources
   return {
     ...(await commonMembers(token, client, token.scopes, token.expires, server)),
+    // The record contains the time of the refresh, and not the time at which the replaced token was issued.
+    ...(found.isFormer ? { iat: issuedAt(presented) } : {}),
     token_type: token.keyThumbprint === null ? 'Bearer' : 'DPoP',
     aud: others.length === 0 ? only : [only, ...others],
     jti: identifierOf(presented, token),
@@ -54,12 +56,17 @@ const describeAccessToken = async (
 }
 
 // A JWT access token contains its identifier (RFC 9068 §2.2).
-const identifierOf = (presented: string, { id }: Token): string => {
-  if (!presented.includes('.')) return String(id)
+const identifierOf = (presented: string, { id }: Token): string =>
+  claimsOf(presented).jti ?? String(id)
+
+const issuedAt = (presented: string): number | undefined => claimsOf(presented).iat
+
+const claimsOf = (presented: string): JWTPayload => {
+  if (!presented.includes('.')) return {}
   try {
-    return decodeJwt(presented).jti ?? String(id)
+    return decodeJwt(presented)
   } catch {
-    return String(id)
+    return {}
   }
 }
 
@@ -143,6 +150,8 @@ export const introspection: Extension = {
           (access && (await describeAccessToken(access, token, client, server))) ??
           (refresh && (await describeRefreshToken(refresh, client, server)))
         if (response) return jsonResponse(response)
+        // Repeat the last look-up of an unknown token, so that the response time does not reveal that a token exists.
+        if (access && !access.isFormer) await server.tokens.findFormer(token)
         // Limit the failures, because a resource server could guess tokens (RFC 7662 §4).
         await server.limits.consume('wrongIntrospections', request.address, client.clientId)
         return jsonResponse({ active: false })

@@ -6,9 +6,9 @@ import type { Extension } from '../plug-ins.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /**
- * Revokes a token of the client, and the authorization of the token. With `revokeAccessTokenAlone`, revokes only an
- * access token. An unknown token, a revoked token and a token of another client
- * are not an error, because the client could not handle the error (RFC 7009 §2.2).
+ * Revokes a token of the client, and the authorization of the token. With `revokeAccessTokenAlone`, or if a refresh has
+ * replaced the access token, revokes only the access token. An unknown token, a revoked token and a token of another
+ * client are not an error, because the client could not handle the error (RFC 7009 §2.2).
  */
 const revoke = async (presented: string, clientId: string, server: ServerContext) => {
   const { tokens, settings } = server
@@ -18,8 +18,9 @@ const revoke = async (presented: string, clientId: string, server: ServerContext
   const { token } = found
   // Only the user of a personal token can revoke it, on the settings page.
   if (token.clientId !== clientId || token.isPersonal) return false
-  const revokesAccessOnly =
-    access && settings.revokeAccessTokenAlone && token.refreshExpires !== null
+  // A client that revokes a replaced access token still uses the new one.
+  const isAlone = found.isFormer || settings.revokeAccessTokenAlone
+  const revokesAccessOnly = access && isAlone && token.refreshExpires !== null
   return revokesAccessOnly ? tokens.revokeAccess(found, presented) : tokens.revoke(token)
 }
 

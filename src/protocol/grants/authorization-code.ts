@@ -19,6 +19,7 @@ export const authorizationCode: BuiltInGrant = {
   // If the response type `code` is disabled, the server issues no codes that could be redeemed.
   isOn: ({ allowedGrantTypes, allowedResponseTypes }) =>
     allowedGrantTypes.includes('authorization_code') && allowedResponseTypes.includes('code'),
+  worksWithoutConsent: false,
   parameters: ['code', 'redirect_uri', 'code_verifier', 'scope'],
   async redeem(request, server) {
     const { client, params, now } = request

@@ -6,6 +6,7 @@ import type { BuiltInGrant } from '../plug-ins.ts'
 export const clientCredentials: BuiltInGrant = {
   type: 'client_credentials',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('client_credentials'),
+  worksWithoutConsent: true,
   parameters: ['scope'],
   async redeem({ client, params }) {
     if (!client.isConfidential) {

@@ -20,6 +20,7 @@ const kind = 'device_code'
 export const deviceCode: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:device_code',
   isOn: (settings) => settings.deviceAuthorization,
+  worksWithoutConsent: false,
   parameters: ['device_code', 'code_verifier'],
   async redeem(request, server) {
     const { client, params, http, now } = request

@@ -8,6 +8,7 @@ import type { BuiltInGrant } from '../plug-ins.ts'
 export const password: BuiltInGrant = {
   type: 'password',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('password'),
+  worksWithoutConsent: true,
   parameters: ['username', 'password', 'scope'],
   async redeem({ client, params, http }, server) {
     const username = params.required('username')

@@ -7,6 +7,7 @@ import type { BuiltInGrant } from '../plug-ins.ts'
 export const refreshToken: BuiltInGrant = {
   type: 'refresh_token',
   isOn: ({ allowedGrantTypes }) => allowedGrantTypes.includes('refresh_token'),
+  worksWithoutConsent: false,
   parameters: ['refresh_token', 'scope'],
   lookUp(params, server) {
     const [presented, ...others] = params.repeated('refresh_token')

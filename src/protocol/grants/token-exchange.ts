@@ -62,6 +62,7 @@ const hasCredentials = ({ headers }: HttpRequest, params: Parameters): boolean =
 export const tokenExchange: BuiltInGrant = {
   type: 'urn:ietf:params:oauth:grant-type:token-exchange',
   isOn: (settings) => settings.tokenExchange,
+  worksWithoutConsent: false,
   parameters: [
     'subject_token',
     'subject_token_type',

@@ -21,6 +21,11 @@ export interface GrantFor<Server> {
   readonly type: string
   /** Returns whether the settings enable the grant. Without this function, the extension decides. */
   isOn?(settings: Settings): boolean
+  /**
+   * Whether the grant works without the consent of a user. Clients cannot enable such a grant for themselves: neither by
+   * registration without an initial access token, nor with a client metadata document. The default is false.
+   */
+  readonly worksWithoutConsent?: boolean
   /** The parameters of the grant. The server refuses a request that repeats a parameter. */
   readonly parameters: readonly string[]
   /** Finds the client of a request without client authentication. Returns undefined if the client must authenticate. */

@@ -2,6 +2,7 @@ import type { Client } from '../../model/client.ts'
 import type { LogSink } from '../../model/log.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { TransientValues } from '../transient-values.ts'
+import { type RefusedClient, refusalsSince, withRefusals } from './refused-clients.ts'
 
 /** The maximum number of stored refusals of a client. */
 const maxRefusals = 20
@@ -12,25 +13,36 @@ const flushDelay = 5_000
 /** Milliseconds for which the refusals of a client are stored after the latest. */
 const life = 7 * 86_400_000
 const maxText = 300
+/** The name of the overview. No client ID contains a blank. */
+const overviewName = 'most refused'
+
+/** The refusals of a client that were not written yet. */
+interface Pending {
+  readonly refusals: readonly Refusal[]
+  readonly count: number
+}
 
 /**
- * Records why the latest requests of each client were refused, for its owner. A refused request only records the reason
- * in memory. Later, one value for each client is written, so a flood of wrong requests writes no more than a few of
- * them. There are no refusals of unknown clients: an attacker could create any number of them.
+ * Records why the latest requests of each client were refused, for its owner and for administrators. A refused request
+ * only records the reason in memory. Later, one value for each client is written, so a flood of wrong requests writes no
+ * more than a few of them. There are no refusals of unknown clients: an attacker could create any number of them.
  */
 export class ClientRefusals {
   readonly #stored: TransientValues<readonly Refusal[]>
   readonly #clock: () => number
   readonly #log: LogSink
-  readonly #pending = new Map<string, Refusal[]>()
+  readonly #overview: TransientValues<readonly RefusedClient[]>
+  readonly #pending = new Map<string, Pending>()
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
 
   constructor(
     stored: TransientValues<readonly Refusal[]>,
+    overview: TransientValues<readonly RefusedClient[]>,
     { clock, log }: { readonly clock: () => number; readonly log: LogSink },
   ) {
     this.#stored = stored
+    this.#overview = overview
     this.#clock = clock
     this.#log = log
   }
@@ -41,15 +53,16 @@ export class ClientRefusals {
     { error, description, redirectUri }: Omit<Refusal, 'at'>,
   ): void {
     if (userId === null) return
-    const pending = this.#pending.get(clientId) ?? []
-    if (pending.length === 0 && this.#pending.size >= maxClients) return
+    const { refusals, count } = this.#pending.get(clientId) ?? { refusals: [], count: 0 }
+    if (count === 0 && this.#pending.size >= maxClients) return
     const refusal = {
       at: this.#clock(),
       error,
       description: description.slice(0, maxText),
       ...(redirectUri !== undefined && { redirectUri: redirectUri.slice(0, maxText) }),
     }
-    this.#pending.set(clientId, [refusal, ...pending].slice(0, maxRefusals))
+    const latest = [refusal, ...refusals].slice(0, maxRefusals)
+    this.#pending.set(clientId, { refusals: latest, count: count + 1 })
     this.#timer ??= setTimeout(() => void this.flush(), flushDelay).unref()
   }
 
@@ -57,6 +70,31 @@ export class ClientRefusals {
   async list(clientId: string): Promise<readonly Refusal[]> {
     await this.flush()
     return this.#recent((await this.#stored.get(clientId)) ?? [])
+  }
+
+  /** Returns the refusals of several clients, in the order of the IDs. */
+  async listMany(clientIds: readonly string[]): Promise<readonly (readonly Refusal[])[]> {
+    await this.flush()
+    const found = await this.#stored.getMany(clientIds)
+    return found.map((refusals) => this.#recent(refusals ?? []))
+  }
+
+  /**
+   * Lists the clients with the most refusals of the last seven days, without clients that have none. Nodes that write
+   * at the same time may lose counts.
+   */
+  async mostRefused(
+    limit: number,
+  ): Promise<
+    readonly { readonly clientId: string; readonly at: number; readonly count: number }[]
+  > {
+    await this.flush()
+    const earliest = this.#clock() - life
+    return ((await this.#overview.get(overviewName)) ?? [])
+      .filter(({ at }) => at > earliest)
+      .map((client) => ({ ...client, count: refusalsSince(client, earliest) }))
+      .sort((a, b) => b.count - a.count)
+      .slice(0, limit)
   }
 
   /** Writes the recorded refusals. A failure is only logged, since no request depends on the write. */
@@ -71,11 +109,12 @@ export class ClientRefusals {
     const pending = [...this.#pending]
     this.#pending.clear()
     try {
-      for (const [clientId, refusals] of pending) {
+      for (const [clientId, { refusals }] of pending) {
         const before = (await this.#stored.get(clientId)) ?? []
         const all = this.#recent([...refusals, ...before]).slice(0, maxRefusals)
         await this.#stored.set(clientId, all, this.#clock() + life)
       }
+      if (pending.length > 0) await this.#writeOverview(pending)
     } catch (error) {
       this.#log({
         level: 'warn',
@@ -84,6 +123,18 @@ export class ClientRefusals {
         error,
       })
     }
+  }
+
+  async #writeOverview(pending: readonly (readonly [string, Pending])[]): Promise<void> {
+    const now = this.#clock()
+    const added = pending.map(([clientId, { refusals, count }]) => ({
+      clientId,
+      at: refusals[0]?.at ?? now,
+      count,
+    }))
+    const before = (await this.#overview.get(overviewName)) ?? []
+    const all = withRefusals(before, added, now - life)
+    await this.#overview.set(overviewName, all, now + life)
   }
 
   #recent(refusals: readonly Refusal[]): readonly Refusal[] {

@@ -2,7 +2,7 @@ import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Client, ClientFields } from '../../model/client.ts'
 import { InvalidField } from '../../model/invalid-field.ts'
 import type { UserId } from '../../model/user.ts'
-import type { ClientSummary } from '../../store/contract/clients.ts'
+import type { AuthorizedSummary, ClientSummary } from '../../store/contract/clients.ts'
 import { ReferenceNotFound } from '../../store/contract/errors.ts'
 import type { Cursor, Page } from '../../store/contract/page.ts'
 import { ofClient } from '../audit/audit-trail.ts'
@@ -167,7 +167,7 @@ export class Clients {
   }
 
   /** Lists the summaries of the applications that a user authorized. @internal */
-  async summariesAuthorizedBy(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>> {
+  async summariesAuthorizedBy(userId: UserId, cursor: Cursor): Promise<Page<AuthorizedSummary>> {
     const { store, clock } = this.#context
     return store.clients.summariesAuthorizedBy(userId, clock(), cursor)
   }

@@ -142,14 +142,22 @@ export type Granted = Pick<Authorization, 'scopes' | 'resources' | 'createdAt'>
 
 type TokenClaims = Omit<TokenFields, 'id' | 'clientId'>
 
-/** The claims of an access token. @param successorId the token that replaced a former value of a personal token */
-export const accessClaims = (
-  digest: Digest,
-  token: TokenClaims,
-  successorId: StoredToken['successorId'],
-): Claims => [
+/** The columns of a token's row that the seal of its access token covers. */
+type AccessRow = Pick<
+  StoredToken,
+  'accessDigest' | 'successorId' | 'formerDigest' | 'formerExpires'
+> & { readonly fields: TokenClaims }
+
+/** The claims of an access token. */
+export const accessClaims = ({
+  accessDigest,
+  fields: token,
+  successorId,
+  formerDigest,
+  formerExpires,
+}: AccessRow): Claims => [
   'access_token',
-  digest,
+  accessDigest,
   token.clientKey,
   token.userId,
   token.authorizationId,
@@ -163,6 +171,8 @@ export const accessClaims = (
   token.tokenType,
   token.createdAt,
   successorId,
+  formerDigest,
+  formerExpires,
 ]
 
 /** The claims of a refresh token. @param granted the authorization, whose scopes a refresh may restore */

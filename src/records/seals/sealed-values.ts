@@ -37,11 +37,11 @@ const seal = (...all: readonly Claims[]): readonly Value[] =>
 const valuesOf: {
   readonly [K in SealedKind]: (row: RowOf<K>) => readonly (Value | undefined)[]
 } = {
-  tokens: ({ fields, accessDigest, refreshDigest, granted, successorId }) => [
-    { purpose: 'token', claims: accessClaims(accessDigest, fields, successorId) },
-    refreshDigest === null
+  tokens: (row) => [
+    { purpose: 'token', claims: accessClaims(row) },
+    row.refreshDigest === null
       ? undefined
-      : { purpose: 'token', claims: refreshClaims(refreshDigest, fields, granted) },
+      : { purpose: 'token', claims: refreshClaims(row.refreshDigest, row.fields, row.granted) },
   ],
   rotations: (rotated) => seal(rotationClaims(rotated)),
   clients: ({ fields }) =>

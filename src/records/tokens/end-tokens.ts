@@ -10,8 +10,8 @@ import { accessClaims, rotationClaims } from '../seals/claims.ts'
 const longExpired = 0
 
 /**
- * Revokes an access token and its children, but not its refresh token. Returns false if the access token is no longer
- * the current one.
+ * Revokes an access token with its children and with its predecessor, but not its refresh token. Returns false if the
+ * access token has been replaced, and its leeway has ended.
  */
 export const endAccessToken = (
   { token, accessDigest, client }: FoundToken,
@@ -20,23 +20,20 @@ export const endAccessToken = (
 ): Promise<boolean> =>
   turns.transaction(store, `token ${token.id}`, async (tx) => {
     const row = await tx.tokens.hold(token.id)
-    if (row?.accessDigest !== accessDigest) return false
-    const fields = { ...row.fields, expires: longExpired }
-    const sealed = keys.seal(
-      'token',
-      accessToken,
-      accessClaims(accessDigest, fields, row.successorId),
-    )
-    const { refreshDigest, refreshToken, successorId } = row
-    await tx.tokens.rewrite(token.id, {
-      fields,
-      accessDigest,
-      accessToken: sealed,
-      refreshDigest,
-      refreshToken,
-      successorId,
-    })
-    await tx.tokens.deleteChildren(token.id)
+    const isFormer = row?.formerDigest === accessDigest
+    if (!row || (!isFormer && row.accessDigest !== accessDigest)) return false
+    const value = isFormer ? keys.open('token', row.accessToken, accessClaims(row)) : accessToken
+    if (value === undefined) return false
+    const expires = isFormer ? row.fields.expires : longExpired
+    const ended = {
+      ...row,
+      fields: { ...row.fields, expires },
+      formerDigest: null,
+      formerExpires: null,
+    }
+    const sealed = keys.seal('token', value, accessClaims(ended))
+    await tx.tokens.rewrite(token.id, { ...ended, accessToken: sealed })
+    if (!isFormer) await tx.tokens.deleteChildren(token.id)
     await audit.add(tx, 'token.revoked', { ...ofToken(token, client.name), details: {} })
     return true
   })

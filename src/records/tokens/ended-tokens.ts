@@ -147,13 +147,13 @@ export class EndedTokens {
     const { userId, scopes } = own.fields
     const client = await new Clients(context).insertPersonal(name, userId, scopes)
     const { clientId, clientKey } = client
-    for (const { fields, accessDigest, accessToken: sealed, successorId, lastUse } of rows) {
-      const claims = accessClaims(accessDigest, fields, successorId)
-      const accessToken = context.keys.open('token', sealed, claims)
+    for (const row of rows) {
+      const { fields, accessDigest, successorId, lastUse } = row
+      const accessToken = context.keys.open('token', row.accessToken, accessClaims(row))
       if (accessToken === undefined || digestOf('access_token', accessToken) !== accessDigest)
         return false
       const data = { fields: { ...fields, clientId, clientKey }, accessToken, refreshToken: null }
-      await tx.tokens.restore(fields.id, sealedToken(context, data, successorId))
+      await tx.tokens.restore(fields.id, sealedToken(context, data, { successorId }))
       if (lastUse) await tx.tokens.touch(new Map([[fields.id, lastUse]]))
     }
     await audit.add(tx, 'personal_token.restored', {

@@ -318,14 +318,13 @@ export class PersonalTokens {
     accessToken: string,
     successorId: number | null = null,
   ): NewToken {
-    return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, successorId)
+    return sealedToken(this.#context, { fields, accessToken, refreshToken: null }, { successorId })
   }
 
   // Returns undefined for a row that was tampered with. The row is never resealed, so that it remains invalid.
-  #valueOf({ accessToken, accessDigest, fields, successorId }: StoredToken): string | undefined {
-    const claims = accessClaims(accessDigest, fields, successorId)
-    const value = this.#context.keys.open('token', accessToken, claims)
-    return value !== undefined && digestOf('access_token', value) === accessDigest
+  #valueOf(row: StoredToken): string | undefined {
+    const value = this.#context.keys.open('token', row.accessToken, accessClaims(row))
+    return value !== undefined && digestOf('access_token', value) === row.accessDigest
       ? value
       : undefined
   }

@@ -1,9 +1,16 @@
-import { digestOf } from '../../crypto/digest.ts'
+import { type Digest, digestOf } from '../../crypto/digest.ts'
 import type { Authorization } from '../../model/authorization.ts'
 import type { OAuthError } from '../../model/oauth-error.ts'
 import type { RefreshRedemption } from '../../model/redemption.ts'
-import { type IssuedToken, isActive, Token } from '../../model/token.ts'
-import type { TokenWithState } from '../../store/contract/tokens.ts'
+import { isWithin } from '../../model/scope.ts'
+import {
+  type FoundToken,
+  type IssuedToken,
+  isActive,
+  Token,
+  type TokenFields,
+} from '../../model/token.ts'
+import type { RotatedRefreshToken, TokenWithState } from '../../store/contract/tokens.ts'
 import { ofAuthorization } from '../audit/audit-trail.ts'
 import { type RecordsContext, retryOnCollision } from '../context.ts'
 import { accessClaims, type Granted, refreshClaims, rotationClaims } from '../seals/claims.ts'
@@ -15,6 +22,7 @@ import {
   refreshInPlace,
   refusedRefresh,
 } from './refresh-in-place.ts'
+import { TokenFinder } from './token-finder.ts'
 import { newSecrets, save, sealedToken } from './token-row.ts'
 
 /**
@@ -30,16 +38,34 @@ export const redeemRefreshToken = async (
   const { current, client } = redemption
   if (current && context.settings.securityProfile === 'fapi2' && client.isConfidential)
     return refreshInPlace(redemption, current, context)
-  if (current) {
+  for (let pair = current, tries = 0; pair && tries < maxTries; tries += 1) {
     try {
-      return await rotate(redemption, current, context)
+      return await rotate(redemption, pair, context)
     } catch (error) {
-      // A concurrent request rotated the token first, so this request presents a rotated token.
       if (!(error instanceof LostRace)) throw error
     }
+    // A concurrent request rotated the token first, so this request presents a rotated token.
+    const rotated = await findRotated(redemption, context)
+    if (rotated) return replay(redemption, rotated, context)
+    // A concurrent request ended only the access token.
+    const found = await new TokenFinder(context).findByRefresh(redemption.presented)
+    pair = found && { ...pair, found }
   }
-  return replay(redemption, context)
+  const rotated = await findRotated(redemption, context)
+  if (!rotated) throw refusedRefresh()
+  return replay(redemption, rotated, context)
 }
+
+const findRotated = async (
+  { presented }: RefreshRedemption,
+  { store, keys }: RecordsContext,
+): Promise<RotatedRefreshToken | undefined> => {
+  const rotated = await store.tokens.findRotated(digestOf('refresh_token', presented))
+  return rotated && keys.isIntact(rotated.seal, rotationClaims(rotated)) ? rotated : undefined
+}
+
+/** The maximum number of attempts while concurrent requests end access tokens. */
+const maxTries = 3
 
 class LostRace extends Error {}
 
@@ -69,7 +95,8 @@ const rotate = async (
       redemption,
       { ...newSecrets(context, fields), granted: authorization },
       async (data) => {
-        const next = sealedToken(context, data)
+        const former = formerOf(found, data.fields, context)
+        const next = sealedToken(context, data, former)
         const rotated = {
           digest: presented,
           authorizationId,
@@ -79,6 +106,7 @@ const rotate = async (
         }
         const isRotated = await context.store.tokens.rotate({
           id: token.id,
+          replaced: { accessDigest: found.accessDigest, expires: token.expires },
           next,
           rotated: { ...rotated, seal: context.keys.sealRow(rotationClaims(rotated)) },
           isNarrowed: context.settings.tokenExchange,
@@ -94,13 +122,34 @@ const rotate = async (
   return issued
 }
 
+/**
+ * Returns the replaced access token and the end of its leeway, which requests under way need. Returns nothing if the
+ * access token has expired, or the new one has other permissions.
+ */
+const formerOf = (
+  { token, accessDigest, isAccessIntact = false }: FoundToken,
+  next: Omit<TokenFields, 'id'>,
+  { settings: { refreshTokenLeeway } }: RecordsContext,
+): { readonly formerDigest: Digest; readonly formerExpires: number } | undefined => {
+  const hasSame = (name: 'scopes' | 'resources') =>
+    token[name].length === next[name].length && isWithin(token[name], next[name])
+  const isKept =
+    isAccessIntact &&
+    refreshTokenLeeway > 0 &&
+    token.keyThumbprint === next.keyThumbprint &&
+    hasSame('scopes') &&
+    hasSame('resources')
+  if (!isKept) return undefined
+  const end = next.createdAt + refreshTokenLeeway * 1000
+  return { formerDigest: accessDigest, formerExpires: Math.min(token.expires ?? end, end) }
+}
+
 const replay = async (
   redemption: RefreshRedemption,
+  rotated: RotatedRefreshToken,
   context: RecordsContext,
 ): Promise<IssuedToken> => {
-  const { store, settings, clock, keys } = context
-  const rotated = await store.tokens.findRotated(digestOf('refresh_token', redemption.presented))
-  if (!rotated || !keys.isIntact(rotated.seal, rotationClaims(rotated))) throw refusedRefresh()
+  const { store, settings, clock } = context
   const authorization = await store.authorizations.find(rotated.authorizationId)
   // Reuse by another client must not revoke anything, and a revoked authorization is already revoked.
   if (authorization?.clientId !== redemption.client.clientId || authorization.revokedAt !== null)
@@ -165,8 +214,7 @@ const sameResponse = async (
   const state = await new Users(context).stateOf(row)
   if (!state || !isActive({ token, ...state })) throw refusedRefresh()
   const { user } = state
-  const claims = accessClaims(row.accessDigest, fields, row.successorId)
-  const accessToken = keys.open('token', row.accessToken, claims)
+  const accessToken = keys.open('token', row.accessToken, accessClaims(row))
   const refreshToken =
     row.refreshToken !== null && row.refreshDigest !== null
       ? keys.open('token', row.refreshToken, refreshClaims(row.refreshDigest, fields, granted))

@@ -11,7 +11,6 @@ export const endingOfRow = (
   keys: Pick<KeyRing, 'open'>,
 ): string | null => {
   if (!row) return null
-  const { accessDigest, fields, successorId, accessToken } = row
-  const value = keys.open('token', accessToken, accessClaims(accessDigest, fields, successorId))
+  const value = keys.open('token', row.accessToken, accessClaims(row))
   return value === undefined ? null : endingOf(value)
 }

@@ -1,8 +1,12 @@
 import { digestOf } from '../../crypto/digest.ts'
 import { hasBadChecksum } from '../../crypto/personal-token-value.ts'
 import { frozen } from '../../model/frozen.ts'
-import { type FoundToken, Token } from '../../model/token.ts'
-import type { RefreshTokenWithState, TokenWithState } from '../../store/contract/tokens.ts'
+import { type FoundToken, isExpired, Token } from '../../model/token.ts'
+import type {
+  RefreshTokenWithState,
+  StoredToken,
+  TokenWithState,
+} from '../../store/contract/tokens.ts'
 import type { RecordsContext } from '../context.ts'
 import { accessClaims, refreshClaims } from '../seals/claims.ts'
 import { Users } from '../users/users.ts'
@@ -24,7 +28,16 @@ export class TokenFinder {
     const { store, settings } = this.#context
     if (hasBadChecksum(settings.tokenPersonalPrefix, accessToken)) return undefined
     const row = await store.tokens.findByAccess(digestOf('access_token', accessToken))
-    return row && this.#opened(row, accessToken)
+    // Only a value that is not a current access token needs the second look-up.
+    return row ? this.#opened(row, accessToken) : this.findFormer(accessToken)
+  }
+
+  /** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. */
+  async findFormer(accessToken: string): Promise<FoundToken | undefined> {
+    const { store, settings } = this.#context
+    if (settings.refreshTokenLeeway === 0) return undefined
+    const row = await store.tokens.findByFormer(digestOf('access_token', accessToken))
+    return row && this.#openedFormer(row)
   }
 
   async findByRefresh(refreshToken: string): Promise<FoundToken | undefined> {
@@ -41,14 +54,32 @@ export class TokenFinder {
     const known = this.#known.get(row)
     if (known && !hostUsers) return known
     // The digest of the row matches the presented token, so the sealed value must be that token.
-    const claims = accessClaims(row.accessDigest, row.fields, row.successorId)
-    if (!known && keys.open('token', row.accessToken, claims) !== accessToken)
+    if (!known && keys.open('token', row.accessToken, accessClaims(row)) !== accessToken)
       return unopened(row, row.accessToken, this.#context)
     const state = hostUsers ? undefined : this.#users.joinedState(row)
     if (!state) return this.#users.stateOf(row).then((now) => now && this.#found(row, now))
     const found = this.#found(row, state)
     this.#known.set(row, found)
     return found
+  }
+
+  // The seal of the current access token covers the digest and the expiry of its predecessor.
+  async #openedFormer(row: TokenWithState): Promise<FoundToken | undefined> {
+    const { fields, formerDigest, formerExpires } = row
+    if (!this.#isIntact(row)) return unopened(row, row.accessToken, this.#context)
+    const state = await this.#users.stateOf(row)
+    if (!state || formerDigest === null || formerExpires === null) return undefined
+    const former = {
+      ...row,
+      fields: { ...fields, expires: formerExpires },
+      accessDigest: formerDigest,
+    }
+    return frozen({ ...this.#found(former, state), isFormer: true })
+  }
+
+  #isIntact(row: StoredToken): boolean {
+    const value = this.#context.keys.open('token', row.accessToken, accessClaims(row))
+    return value !== undefined && digestOf('access_token', value) === row.accessDigest
   }
 
   #found(row: TokenWithState, { user, client }: Pick<FoundToken, 'user' | 'client'>): FoundToken {
@@ -66,7 +97,7 @@ export class TokenFinder {
     row: RefreshTokenWithState,
     refreshToken: string,
   ): Promise<FoundToken | undefined> {
-    const { keys, scopes } = this.#context
+    const { keys, scopes, clock } = this.#context
     const { fields, authorization } = row
     if (row.refreshDigest === null || row.refreshToken === null) return undefined
     const claims = refreshClaims(row.refreshDigest, fields, authorization)
@@ -77,6 +108,7 @@ export class TokenFinder {
     return frozen({
       token: new Token(fields, scopes),
       accessDigest: row.accessDigest,
+      isAccessIntact: !isExpired(fields.expires, clock()) && this.#isIntact(row),
       lastUsedAt: row.lastUse?.at ?? null,
       user: state.user,
       client: frozen(state.client),

@@ -131,6 +131,9 @@ export const endOfRefresh = (
     : Math.min(own, authorizedAt + authorizationExpiresIn * 1000)
 }
 
+/** The relation of a new row to another value of the same token. */
+type OtherValue = Partial<Pick<NewToken, 'successorId' | 'formerDigest' | 'formerExpires'>>
+
 /**
  * Creates the row of a token, with the digest of each secret, and the secret sealed together with the claims of the
  * row.
@@ -138,23 +141,21 @@ export const endOfRefresh = (
 export const sealedToken = (
   { keys }: RecordsContext,
   data: TokenData,
-  successorId: number | null = null,
+  { successorId = null, formerDigest = null, formerExpires = null }: OtherValue = {},
 ): NewToken => {
   const { fields, granted = fields } = data
   const accessDigest = digestOf('access_token', data.accessToken)
-  const claims = accessClaims(accessDigest, fields, successorId)
-  const accessToken = keys.seal('token', data.accessToken, claims)
-  if (data.refreshToken === null) {
-    const none = { refreshDigest: null, refreshToken: null }
-    return { fields, accessDigest, accessToken, ...none, successorId }
-  }
+  const row = { fields, accessDigest, successorId, formerDigest, formerExpires }
+  const accessToken = keys.seal('token', data.accessToken, accessClaims(row))
+  if (data.refreshToken === null)
+    return { ...row, accessToken, refreshDigest: null, refreshToken: null }
   const refreshDigest = digestOf('refresh_token', data.refreshToken)
   const refreshToken = keys.seal(
     'token',
     data.refreshToken,
     refreshClaims(refreshDigest, fields, granted),
   )
-  return { fields, accessDigest, accessToken, refreshDigest, refreshToken, successorId }
+  return { ...row, accessToken, refreshDigest, refreshToken }
 }
 
 /**

@@ -84,6 +84,11 @@ export class Tokens {
     return refreshToken === undefined ? undefined : this.#finder.findByRefresh(refreshToken)
   }
 
+  /** Finds a token by an access token that a refresh has replaced, and that remains valid for the leeway. @internal */
+  findFormer(accessToken: string): Promise<FoundToken | undefined> {
+    return this.#finder.findFormer(accessToken)
+  }
+
   /** Lists the IDs of a user's personal tokens with this name. */
   personalNamed(userId: UserId, name: string): Promise<readonly number[]> {
     return this.#context.store.tokens.personalNamed(userId, name.normalize('NFC').trim())

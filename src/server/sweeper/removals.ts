@@ -29,6 +29,8 @@ export class Removals {
   readonly #options: RemovalsOptions
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
+  /** Whether a deletion was committed since the background removal last read the list. */
+  #isRequested = false
   #lastKey = 0
 
   constructor(options: RemovalsOptions) {
@@ -52,11 +54,8 @@ export class Removals {
       this.#failed(error)
       return
     }
-    this.#running ??= this.#removeAll()
-      .catch((error: unknown) => this.#failed(error))
-      .finally(() => {
-        this.#running = undefined
-      })
+    this.#isRequested = true
+    this.#running ??= this.#removeRequested()
   }
 
   /**
@@ -104,6 +103,21 @@ export class Removals {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
+  }
+
+  // A removal may be added after a pass has read the list for the last time, so start another pass in that case.
+  async #removeRequested(): Promise<void> {
+    try {
+      while (this.#isRequested && !this.#stopping.signal.aborted) {
+        this.#isRequested = false
+        await this.#removeAll()
+      }
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      // Reset in the same turn as the last check of `#isRequested`, so that no request is lost in between.
+      this.#running = undefined
+    }
   }
 
   async #removeAll(): Promise<void> {

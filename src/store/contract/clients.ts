@@ -30,6 +30,14 @@ export type ClientSummary = Pick<
   'clientId' | 'name' | 'isConfidential' | 'isVerified' | 'isDisabled' | 'createdAt'
 >
 
+/** An application that a user authorized, with the columns of this user. */
+export interface AuthorizedSummary extends ClientSummary {
+  /** The scopes of the consent, and the scopes of the active authorizations. */
+  readonly scopes: readonly string[]
+  /** The last use of a token of an active authorization, in milliseconds since the epoch; null if never used. */
+  readonly lastUsedAt: number | null
+}
+
 export interface ClientStore {
   find(clientId: string): Promise<ClientWithOwner | undefined>
   /** Finds the client by its current or previous secret, even if the secret has expired. */
@@ -81,7 +89,11 @@ export interface ClientStore {
   /** Lists the summaries of the applications in `ofOwner`. */
   summariesOfOwner(userId: UserId, cursor: Cursor): Promise<Page<ClientSummary>>
   /** Lists the summaries of the applications in `authorizedBy`. */
-  summariesAuthorizedBy(userId: UserId, now: number, cursor: Cursor): Promise<Page<ClientSummary>>
+  summariesAuthorizedBy(
+    userId: UserId,
+    now: number,
+    cursor: Cursor,
+  ): Promise<Page<AuthorizedSummary>>
   /** Finds the applications with these IDs, in any order. */
   among(clientIds: readonly string[]): Promise<readonly ClientWithOwner[]>
 }

@@ -17,6 +17,10 @@ export interface StoredToken {
   readonly lastUse: TokenUse | null
   /** The token with the new value, if this row is a former value of a personal token during its overlap. */
   readonly successorId: number | null
+  /** The digest of the access token that the last rotation replaced, if it remains valid for a leeway. */
+  readonly formerDigest: Digest | null
+  /** The end of that leeway, in milliseconds since the epoch. */
+  readonly formerExpires: number | null
 }
 
 /** A use of a token: the time in milliseconds since the epoch, and the IP address of the caller. */
@@ -99,6 +103,8 @@ export interface StoredRotation extends RotatedRefreshToken {
 export interface Rotation {
   /** The ID of the token's row. */
   readonly id: number
+  /** The access token that the rotation replaces. If it changed in the meantime, the rotation fails. */
+  readonly replaced: { readonly accessDigest: Digest; readonly expires: number | null }
   readonly next: NewToken
   /** The tombstone of the presented refresh token. */
   readonly rotated: StoredRotation
@@ -112,6 +118,8 @@ export interface Rotation {
 
 export interface TokenStore {
   findByAccess(digest: Digest): Promise<TokenWithState | undefined>
+  /** Finds a token by the access token that its last rotation replaced. */
+  findByFormer(digest: Digest): Promise<TokenWithState | undefined>
   findByRefresh(digest: Digest): Promise<RefreshTokenWithState | undefined>
   find(id: number): Promise<StoredToken | undefined>
   /** Finds a token and locks its row until the end of the transaction. */

@@ -4,13 +4,14 @@ import type { Sealed } from '../../crypto/sealed.ts'
 import type { ClientFields, ClientOrigin, TokenEndpointAuthMethod } from '../../model/client.ts'
 import type { UserId } from '../../model/user.ts'
 import type {
+  AuthorizedSummary,
   ClientStore,
   ClientSummary,
   ClientWithOwner,
   RecalledClient,
   SealedClient,
 } from '../contract/clients.ts'
-import type { Cursor, Page } from '../contract/page.ts'
+import type { Cursor } from '../contract/page.ts'
 import type { Store } from '../store.ts'
 import { clientVersion } from './client-version.ts'
 import { flag, joined, joinedOrNull, split, splitOrNull } from './codecs.ts'
@@ -147,12 +148,9 @@ export const sqlClients = (
   }
 
   // Reads fewer columns and no users, because this query reads many more clients than a page shows.
-  const summaries = async (
-    condition: RawBuilder<boolean>,
-    { after, limit }: Cursor,
-  ): Promise<Page<ClientSummary>> => {
+  const summaries = (condition: RawBuilder<boolean>, { after, limit }: Cursor) => {
     const place = placeOf(after)
-    const rows = await read
+    return read
       .selectFrom('oauth2server_client as c')
       .select(['c.client_id', 'c.name', 'c.is_confidential', 'c.is_verified', 'c.is_disabled'])
       .select('c.created_at')
@@ -164,17 +162,18 @@ export const sqlClients = (
       .orderBy('c.created_at', 'desc')
       .orderBy('c.client_id', 'desc')
       .limit(limit + 1)
-      .execute()
-    const fromSummary = (row: (typeof rows)[number]): ClientSummary => ({
-      clientId: row.client_id,
-      name: row.name,
-      isConfidential: row.is_confidential === 1,
-      isVerified: row.is_verified === 1,
-      isDisabled: row.is_disabled === 1,
-      createdAt: row.created_at,
-    })
-    return page(rows, limit, fromSummary, (row) => [row.created_at, row.client_id])
   }
+
+  type SummaryRow = Awaited<ReturnType<ReturnType<typeof summaries>['execute']>>[number]
+  const fromSummary = (row: SummaryRow): ClientSummary => ({
+    clientId: row.client_id,
+    name: row.name,
+    isConfidential: row.is_confidential === 1,
+    isVerified: row.is_verified === 1,
+    isDisabled: row.is_disabled === 1,
+    createdAt: row.created_at,
+  })
+  const summaryPlace = (row: SummaryRow) => [row.created_at, row.client_id] as const
 
   const isOwn = (userId: UserId) => sql<boolean>`c.user_id = ${userId} and c.is_internal = 0`
   const isAuthorized = (userId: UserId, now: number) =>
@@ -254,12 +253,29 @@ export const sqlClients = (
       return listed(clientsWithOwner.where(isOwn(userId)), cursor)
     },
 
-    summariesOfOwner(userId, cursor) {
-      return summaries(isOwn(userId), cursor)
+    async summariesOfOwner(userId, cursor) {
+      const rows = await summaries(isOwn(userId), cursor).execute()
+      return page(rows, cursor.limit, fromSummary, summaryPlace)
     },
 
-    summariesAuthorizedBy(userId, now, cursor) {
-      return summaries(isAuthorized(userId, now), cursor)
+    async summariesAuthorizedBy(userId, now, cursor) {
+      const live = sql`from oauth2server_authorization a
+        where a.user_id = ${userId} and a.client_key = c.client_key and a.revoked_at is null and a.expires_at > ${now}`
+      const rows = await summaries(isAuthorized(userId, now), cursor)
+        .select([
+          sql<string | null>`(select scopes from oauth2server_consent
+            where user_id = ${userId} and client_key = c.client_key)`.as('consented'),
+          sql<string | null>`(select string_agg(a.scopes, ' ') ${live})`.as('authorized'),
+          sql<number | null>`(select max((select max(t.last_used_at) from oauth2server_token t
+            where t.authorization_id = a.id)) ${live})`.as('last_used_at'),
+        ])
+        .execute()
+      const fromRow = (row: (typeof rows)[number]): AuthorizedSummary => ({
+        ...fromSummary(row),
+        scopes: [...new Set([...split(row.consented ?? ''), ...split(row.authorized ?? '')])],
+        lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
+      })
+      return page(rows, cursor.limit, fromRow, summaryPlace)
     },
 
     async among(clientIds) {

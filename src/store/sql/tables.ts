@@ -92,6 +92,8 @@ export interface Tables {
     /** The scopes that guards required from a personal token. */
     used_scopes: Generated<string>
     successor_id: number | null
+    former_digest: Digest | null
+    former_expires: number | null
     resources: string
     key_thumbprint: string | null
     parent_id: number | null

@@ -58,7 +58,9 @@ export const describeFlow = (world: () => World): void => {
       `grant_type=refresh_token&refresh_token=${issued.refresh_token}`,
     )
     expect(refreshed.status).toBe(200)
-    expect((await world().ask('/api/me', { authorization })).status).toBe(401)
+    const { access_token } = JSON.parse(refreshed.text)
+    const bearer = { authorization: `Bearer ${access_token}` }
+    expect((await world().ask('/api/me', bearer)).status).toBe(200)
   })
 
   test('redirects to the client with access_denied if the user denies the request', async () => {

@@ -3,6 +3,7 @@ import { en } from '../../../src/pages/messages/en.ts'
 import { lacks } from '../../support/needs.ts'
 import { ping } from '../../support/user-agent.ts'
 import { startClientSite } from './client-site.ts'
+import { counting } from './effort.ts'
 import { allow, arrives, begin } from './flow.ts'
 import { logIn, type Person, useSite } from './site.ts'
 import { isWhole, ways } from './ways.ts'
@@ -57,7 +58,7 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
       expect(client.tokens).toEqual([])
     })
 
-    test('grants only the optional scopes that remain ticked', async () => {
+    test('grants only the optional scopes that remain ticked [T2165]', async () => {
       const ada = await site.person(way)
       const client = await startClientSite(site.app, {
         scope: 'notes:read notes:write user:email',
@@ -66,10 +67,12 @@ describe.skipIf(await lacks('chromium'))('consent to the request of a real OAuth
       await begin(ada, client)
       const write = ada.page.getByLabel('Write and delete your notes')
       expect(await write.isChecked()).toBe(true)
-      await ada.press(write)
+      const { hands, report } = counting(ada, way)
+      await hands.press(write)
       expect(await write.isChecked()).toBe(false)
-      await allow(ada)
+      await allow({ ...ada, ...hands })
       await arrives(ada, client)
+      report('Consent refused in part', { actions: 2, keys: 10 })
       expect(await result(ada)).toBe('notes:read user:email')
     })
 

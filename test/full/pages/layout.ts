@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core'
 /** Returns the layout errors on a small screen, with touch input, and with text of twice the size. */
 export const layoutErrors = async (page: Page): Promise<readonly string[]> => {
   await unfold(page)
-  await page.setViewportSize({ width: 320, height: 640 })
-  const narrow = await tooWide(page)
+  // At a zoom of 400 %, a window of 1,280 × 1,024 pixels has 320 × 256 CSS pixels.
+  await page.setViewportSize({ width: 320, height: 256 })
+  const narrow = [...(await tooWide(page)), ...(await covered(page))]
   const small = await tooSmall(page)
   await page.locator('html').evaluate((root) => {
     root.style.fontSize = '200%'
@@ -14,7 +15,7 @@ export const layoutErrors = async (page: Page): Promise<readonly string[]> => {
   await page.setViewportSize({ width: 1280, height: 800 })
   const onDesktop = await tooWide(page)
   return [
-    ...narrow.map((line) => `on a screen of 320 px, ${line}`),
+    ...narrow.map((line) => `on a screen of 320 px, or at a zoom of 400 %, ${line}`),
     ...small.map((line) => `too small for a finger, ${line}`),
     ...onPhone.map((line) => `with text of twice the size on a phone, ${line}`),
     ...onDesktop.map((line) => `with text of twice the size on a desktop, ${line}`),
@@ -39,6 +40,32 @@ const tooWide = async (page: Page): Promise<readonly string[]> => {
       .map((element) => `${root.scrollWidth} px wide: ${element.outerHTML.slice(0, 120)}`)
   })
 }
+
+/** Returns the controls that another element covers, or that lie outside the screen, when they have the focus. */
+const covered = (page: Page): Promise<readonly string[]> =>
+  page
+    .locator('a[href], button, summary, select, textarea, input:not([type=hidden])')
+    .evaluateAll((all) => {
+      const found: string[] = []
+      const before = all[0]?.ownerDocument.activeElement
+      for (const control of all) {
+        // The keyboard does not reach a control with `tabindex="-1"`.
+        if (control.getClientRects().length === 0 || control.tabIndex < 0) continue
+        control.focus()
+        const view = control.ownerDocument.defaultView
+        const { left, right, top, bottom } = control.getClientRects()[0]
+        const middle = (from: number, to: number, end: number): number =>
+          (Math.max(from, 0) + Math.min(to, end)) / 2
+        const x = middle(left, right, view.innerWidth)
+        const y = middle(top, bottom, view.innerHeight)
+        const above = control.ownerDocument.elementFromPoint(x, y)
+        const isReached = above && (control.contains(above) || above.contains(control))
+        if (!isReached) found.push(`covered: ${control.outerHTML.slice(0, 120)}`)
+      }
+      // A test may continue from the focused element.
+      before?.focus()
+      return found
+    })
 
 /** Returns the controls that are too small for touch input, except links within a sentence. */
 const tooSmall = async (page: Page): Promise<readonly string[]> => {

@@ -3,50 +3,13 @@ import { lacks } from '../../support/needs.ts'
 import { ping } from '../../support/user-agent.ts'
 import { violations } from './axe.ts'
 import { copied } from './copied.ts'
-import type { InputDevice } from './hands.ts'
+import { counting } from './effort.ts'
 import { layoutErrors } from './layout.ts'
 import { type Person, useSite } from './site.ts'
 import { desktop, usual, ways } from './ways.ts'
 
 const settings = '/account/settings/'
 const tokens = `${settings}applications/tokens/`
-
-/** The actions of a task (presses and typed texts), the keys of the keyboard, and the time since the start. */
-interface Effort {
-  readonly hands: InputDevice
-  report(task: string): void
-}
-
-const counting = ({ page, press, type, typeDay, choose }: Person): Effort => {
-  let actions = 0
-  let keys = 0
-  const start = performance.now()
-  const { keyboard } = page
-  const pressKey = keyboard.press.bind(keyboard)
-  keyboard.press = async (...given) => {
-    keys += 1
-    await pressKey(...given)
-  }
-  const counted =
-    <Given extends unknown[]>(act: (...given: Given) => Promise<void>) =>
-    async (...given: Given): Promise<void> => {
-      actions += 1
-      await act(...given)
-    }
-  return {
-    hands: {
-      press: counted(press),
-      type: counted(type),
-      typeDay: counted(typeDay),
-      choose: counted(choose),
-    },
-    report(task) {
-      const seconds = ((performance.now() - start) / 1000).toFixed(1)
-      console.info(`${task}: ${actions} actions, ${keys} keys, ${seconds} s`)
-      expect(performance.now() - start, task).toBeLessThan(60_000)
-    },
-  }
-}
 
 /** Creates 50 applications, and 300 personal tokens. */
 const fill = async ({ user }: Person, { server }: ReturnType<typeof useSite>['app']) =>
@@ -76,12 +39,12 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       await fill(ada, site.app)
       const { page } = ada
       await ada.open(settings)
-      const { hands, report } = counting(ada)
+      const { hands, report } = counting(ada, way)
       await hands.press(page.getByRole('link', { name: 'Create a token' }))
       await hands.type(page.getByLabel('Name'), 'Backup')
       await hands.press(page.getByRole('button', { name: 'Create the token' }))
       await page.getByText('It is not shown again').waitFor()
-      report(`a token in a minute, ${way.name}`)
+      report('A token in a minute', { actions: 3, keys: 30 })
       expect(await ping(site.app, await copied(ada, way, '#access-token'))).toBe(200)
       await page.getByText('90 days').first().waitFor({ state: 'attached' })
     })
@@ -92,7 +55,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       const wanted = made[149]?.accessToken ?? ''
       const { page } = ada
       await ada.open(settings)
-      const { hands, report } = counting(ada)
+      const { hands, report } = counting(ada, way)
       await hands.press(
         page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: 'Tokens' }),
       )
@@ -100,7 +63,7 @@ describe.skipIf(await lacks('chromium'))('a user with 50 applications and 300 to
       await hands.press(page.getByRole('button', { name: 'Apply' }))
       await hands.press(page.getByRole('button', { name: 'Delete Script 150' }))
       await page.getByRole('status').getByText('“Script 150” was deleted').waitFor()
-      report(`one of 300 tokens found and ended, ${way.name}`)
+      report('One of 300 tokens found and ended', { actions: 4, keys: 25 })
       expect(await ping(site.app, wanted)).toBe(401)
       expect(page.url()).toContain('q=script')
       await hands.press(page.getByRole('button', { name: 'Undo' }))

@@ -6,6 +6,7 @@ import { asBrowserCookie, beginSession } from '../../../scripts/screenshots/brow
 import { gallery, type Picture } from '../../../scripts/screenshots/gallery.ts'
 import {
   type FillSample,
+  type Mailbox,
   type Sample,
   sampleClock,
   sampleOptions,
@@ -27,7 +28,8 @@ export interface Gallery {
 export const useGallery = (fill: FillSample): Gallery => {
   const clock = sampleClock(Date.now())
   let demo: Demo | undefined
-  const site = useSite({ ...sampleOptions(clock), demo: () => demo })
+  const mailbox: Mailbox = new Map()
+  const site = useSite({ ...sampleOptions(clock, mailbox), demo: () => demo })
   let sample: Sample
   beforeAll(async () => {
     const { server, issuer } = site.app
@@ -50,10 +52,11 @@ export const useGallery = (fill: FillSample): Gallery => {
       const pages = {
         viewer: await pageOf('viewer', options),
         newcomer: await pageOf('newcomer', options),
+        collector: await pageOf('collector', options),
         nobody: await pageOf('nobody', options),
       }
       const heard: string[] = []
-      for (const { name, as, open } of gallery(site.app.issuer, sample)) {
+      for (const { name, as, open } of gallery(site.app.issuer, sample, mailbox)) {
         await open(pages[as])
         // Wait for the stylesheet, which loads after the content of the page.
         await pages[as].waitForLoadState('load')

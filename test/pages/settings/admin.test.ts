@@ -234,6 +234,8 @@ describe('an operation of an administrator applies from the next request', () =>
       const before = written(app)
       const page = await admin.send(form, { act: 'verify' })
       expect([page.status, page.alert]).toEqual([400, problems.changedMeanwhile])
+      // Only a refused deletion opens the question of the deletion.
+      expect(page.html).not.toContain('<details class="danger" open')
       expect(written(app)).toEqual(before)
       // The same form can still disable the changed client.
       expect((await admin.send(form, { act: 'disable' })).status).toBe(303)
@@ -248,7 +250,10 @@ describe('an operation of an administrator applies from the next request', () =>
     const before = written(app)
     for (const confirm_name of [undefined, '', 'watched', client.clientId]) {
       const refused = await admin.send(form, { confirm_name })
-      expect([refused.status, refused.alert]).toEqual([400, problems.confirmName])
+      expect([refused.status, refused.alert]).toEqual([
+        400,
+        `${en.admin.delete} ${problems.confirmName}`,
+      ])
     }
     expect(written(app)).toEqual(before)
     const sent = await admin.send(form, { confirm_name: 'Watched' })

@@ -58,6 +58,23 @@ const live = async (tokens: readonly TokenBody[]): Promise<readonly boolean[]> =
   Promise.all(tokens.map(async ({ access_token }) => (await statusOf(app, access_token)) === 200))
 
 describe('applications that the user authorized', () => {
+  test('filters the applications by scope and by use, and sorts them by use [T2152]', async () => {
+    const both = await newUser()
+    const register = (name: string) => TestClient.register(app, both.laptop.session.agent, { name })
+    const used = await (await register('Used')).tokens({ scope: 'notes:read' })
+    await (await register('Unused')).tokens({ scope: 'notes:read' })
+    await (await register('Writer')).tokens({ scope: 'notes:read notes:write' })
+    await statusOf(app, used.access_token)
+    const names = async (query: string) =>
+      (await both.laptop.get(`${at.authorized}?${query}`)).names
+    expect(await names('filter=never_used')).toEqual(['Unused', 'Writer'])
+    expect(await names('scope=notes:write')).toEqual(['Writer'])
+    expect(await names('scope=notes:read&filter=never_used&q=unused')).toEqual(['Unused'])
+    expect((await names('sort=used'))[0]).toBe('Used')
+    expect((await names('sort=unused')).at(-1)).toBe('Used')
+    expect(await names('scope=unknown')).toHaveLength(3)
+  })
+
   test('are listed with their scopes, date, owner, website and devices [T734]', async () => {
     const user = await newUser()
     const { clientId, devices } = await newApplication(user, {

@@ -7,6 +7,7 @@ import { narrow } from '../../../model/scope.ts'
 import type { ClientLookup } from '../../client-lookup.ts'
 import type { ServerContext } from '../../server-context.ts'
 import { supportedResponseTypes } from '../token/supported.ts'
+import { RefusedRedirect } from './refused-redirect.ts'
 import { responseModeFor } from './response-mode.ts'
 
 const parameters = [
@@ -71,8 +72,9 @@ export const proveRedirect = async (
     ...lookup,
     forAuthorization: true,
   })
-  if (!client?.isActive) throw new OAuthError('invalid_request', 'The client is unknown.')
-  const given = params.optional('redirect_uri')
+  if (!client) throw new OAuthError('invalid_request', 'The client is unknown.')
+  if (!client.isActive) throw new RefusedRedirect(client, undefined, 'The client is unknown.')
+  const given = redirectUriIn(params, client)
   const redirectUri =
     given === undefined
       ? onlyOne(server.settings.requireRedirectUri ? [] : client.redirectUris)
@@ -84,7 +86,7 @@ export const proveRedirect = async (
       description,
       ...(given !== undefined && { redirectUri: given }),
     })
-    throw new OAuthError('invalid_request', description)
+    throw new RefusedRedirect(client, given, description)
   }
   return {
     client,
@@ -94,6 +96,17 @@ export const proveRedirect = async (
     responseType: params.opaque('response_type'),
     responseMode: params.opaque('response_mode'),
     state: params.opaque('state'),
+  }
+}
+
+// The owner of the client may see a URI with control characters, which the error does not repeat.
+const redirectUriIn = (params: Parameters, client: Client): string | undefined => {
+  try {
+    return params.optional('redirect_uri')
+  } catch (error) {
+    const [given, ...more] = params.repeated('redirect_uri')
+    if (!(error instanceof OAuthError) || more.length > 0) throw error
+    throw new RefusedRedirect(client, given, error.message)
   }
 }
 

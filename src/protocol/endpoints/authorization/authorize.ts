@@ -25,6 +25,7 @@ import { decide, otherAccountOf, showConsent, useOtherAccount } from './consent.
 import { grant } from './grant-authorization.ts'
 import { isPrefetch } from './is-prefetch.ts'
 import { askedForLogin, hasLoggedInAgain, loginAgain } from './login-again.ts'
+import { detailsParameter, keepDetails } from './refused-redirect.ts'
 
 /** The authorization endpoint, to which a client redirects its user. RFC 6749 §3.1. */
 export const authorizationEndpoint: Endpoint = {
@@ -57,7 +58,9 @@ export const authorizationEndpoint: Endpoint = {
       meant = await referredTo(params, server)
       proven = await proveRedirect(meant, server, { address: request.address })
     } catch (error) {
-      return toErrorView(error, text, server.ui)
+      return toErrorView(error, text, server.ui, {
+        details: await keepDetails(request, error, server),
+      })
     }
     return authorize(request, { text, sent: params }, meant, proven, server)
   },
@@ -113,7 +116,8 @@ const authorize = async (
     if (!signedIn) {
       const isFinal = known.code === 'login_required' || known.code === 'temporarily_unavailable'
       if (!isFinal) return toLogin(text, server)
-      if (!isTrusted(proven.client)) return toErrorView(error, text, server.ui, known.code)
+      if (!isTrusted(proven.client))
+        return toErrorView(error, text, server.ui, { code: known.code })
     }
     noteRefusal(known, proven.client, server)
     const state = isTooLong(proven.state) ? undefined : proven.state
@@ -169,11 +173,19 @@ const toErrorView = (
   error: unknown,
   text: string,
   { errorView }: Ui,
-  code: OAuthErrorCode = 'invalid_request',
+  {
+    code = 'invalid_request',
+    details,
+  }: { readonly code?: OAuthErrorCode; readonly details?: string | undefined },
 ): Response => {
   const known = asOAuthError(error)
   if (!(known instanceof OAuthError) || known.status >= 500) throw error
-  const view = { ...known.toWire(), error: code, ui_locales: uiLocalesIn(text) }
+  const view = {
+    ...known.toWire(),
+    error: code,
+    ui_locales: uiLocalesIn(text),
+    [detailsParameter]: details,
+  }
   return redirectResponse(withQuery(errorView, view))
 }
 

@@ -3,6 +3,7 @@ import type { SignedIn } from '../../../model/auth.ts'
 import { OAuthError } from '../../../model/oauth-error.ts'
 import type { Parameters } from '../../../model/parameters.ts'
 import { shownUserCode, userCodeIn } from '../../../model/user-code.ts'
+import type { FormProblem } from '../../../pages/parts/forms.ts'
 import { deviceAuthorizations } from '../../../records/device-authorizations.ts'
 import type { Endpoint } from '../../plug-ins.ts'
 import type { ServerContext } from '../../server-context.ts'
@@ -47,7 +48,10 @@ const enter = async (
   const typed = params.opaque('user_code')
   const again = (problem: string, status: number, headers = {}) => {
     const shown = codeIn(params) ?? typed?.slice(0, maxShownLength)
-    return form(http, shown, signedIn, server, { problem, status, headers })
+    // Only a wrong code concerns the field.
+    const fields = problem === device.wrong ? [{ name: 'user_code', sentence: problem }] : undefined
+    const shownProblem = { sentence: problem, ...(fields && { fields }) }
+    return form(http, shown, signedIn, server, { problem: shownProblem, status, headers })
   }
   if (!server.sessions.isCsrfToken(http.headers.get('cookie'), params.optional('csrf_token')))
     return again(problems.stale, 403)
@@ -87,7 +91,7 @@ const form = (
   signedIn: SignedIn,
   server: ServerContext,
   refused: {
-    readonly problem?: string
+    readonly problem?: FormProblem
     readonly status?: number
     readonly headers?: Readonly<Record<string, string>>
   } = {},

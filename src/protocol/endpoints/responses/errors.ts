@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../plug-ins.ts'
+import { findDetails } from '../authorization/refused-redirect.ts'
 import { renderPage } from './render.ts'
 
 /** The view `svc_oauth2server.errors` of the specification, which shows an error and never redirects. */
@@ -10,10 +11,16 @@ export const errorsEndpoint: Endpoint = {
     // A repeated parameter is harmless here, because the page only shows its first value as text.
     const params = request.queryParameters()
     const first = (name: string): string => params.repeated(name)[0] ?? ''
+    const found = await findDetails(request, server)
     const view = {
       error: first('error').slice(0, 100),
       description: first('error_description').slice(0, 500),
+      refused: found?.details,
     }
-    return renderPage(request, server, 'error', view, { status: 400, keepCookie: true })
+    return renderPage(request, server, 'error', view, {
+      status: 400,
+      signedIn: found?.signedIn,
+      keepCookie: true,
+    })
   },
 }

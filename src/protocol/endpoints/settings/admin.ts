@@ -3,6 +3,7 @@ import { addressWith } from '../../../http/addresses.ts'
 import type { Client } from '../../../model/client.ts'
 import { InvalidField } from '../../../model/invalid-field.ts'
 import type { Parameters } from '../../../model/parameters.ts'
+import type { Refusal } from '../../../model/refusal.ts'
 import type { AdminClientItem, AdminTokenItem } from '../../../pages/models/admin.ts'
 import type { ClientAct } from '../../../records/administration.ts'
 import type { ListedClient } from '../../../records/clients/client-input.ts'
@@ -15,6 +16,7 @@ import { checkConfirmation } from './client.ts'
 import { cursorOf, listed } from './list-page.ts'
 import type { Changed } from './notice.ts'
 import { leaveNotice, takeNotice } from './notice.ts'
+import { refusedClients } from './refused-clients.ts'
 import { looksLikeSecret, searched, searchedIn } from './search.ts'
 import { respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
@@ -30,7 +32,7 @@ export const adminPage = settingsPage({
   path: ({ adminPrefix }) => `${adminPrefix}/applications/`,
   async show(request, refused) {
     checkAdmin(request)
-    const { server, texts } = request
+    const { http, server, texts } = request
     const { administration } = server
     const search = { client: searchedIn(request, 'client'), token: searchedIn(request, 'token') }
     const { links } = server.ui
@@ -48,15 +50,23 @@ export const adminPage = settingsPage({
       administration.clients(search.client, cursorOf(request, 'clients_after')),
       administration.tokens(search.token, cursorOf(request, 'tokens_after')),
     ])
+    const refusals = await server.refusals.listMany(
+      clients.items.map(({ client }) => client.clientId),
+    )
+    const mostRefused = http.query === '' ? await refusedClients(request) : []
     const notice = await takeNotice(request)
     const view = {
       action: server.ui.links.admin,
       actAction: here(request),
       search,
-      clients: listed(request, 'clients_after', clients, clientItem),
+      mostRefused,
+      clients: listed(request, 'clients_after', clients, (item) =>
+        clientItem(item, refusals[clients.items.indexOf(item)] ?? []),
+      ),
       tokens: listed(request, 'tokens_after', tokens, tokenItem),
       done: notice.done,
       actedOn: notice.list ?? 'clients',
+      notDeleted: refused && notDeletedIn(refused.params),
       problem: refused?.problem ?? (notice.problem && { sentence: texts.problems[notice.problem] }),
     }
     const json = () => ({
@@ -130,6 +140,9 @@ const deleteToken = async (request: SettingsRequest, params: Parameters): Promis
   return { location: `${here(request)}#tokens`, notice: { done: sentence, list: 'tokens' } }
 }
 
+const notDeletedIn = (params: Parameters): string | undefined =>
+  params.repeated('act')[0] === 'delete' ? params.repeated('client_id')[0] : undefined
+
 const actIn = (params: Parameters): ClientAct => {
   const act = clientActs.find((known) => known === params.optional('act'))
   if (!act) throw new InvalidField('act', `act must be one of ${clientActs.join(', ')}.`)
@@ -140,7 +153,11 @@ const actIn = (params: Parameters): ClientAct => {
 const seenOf = ({ name, description, website, redirectUris, userId }: Client): string =>
   sha256(JSON.stringify([name, description, website, redirectUris, userId]))
 
-const clientItem = ({ client, users }: ListedClient): AdminClientItem => ({
+const clientItem = (
+  { client, users }: ListedClient,
+  refusals: readonly Refusal[],
+): AdminClientItem => ({
+  refusals,
   seen: seenOf(client),
   clientId: client.clientId,
   name: client.name,

@@ -1,14 +1,16 @@
 import type { ArrangedList, ListFilter, ListOrder } from '../../../pages/models/list.ts'
-import type { Page } from '../../../store/contract/page.ts'
+import type { Cursor, Page } from '../../../store/contract/page.ts'
 import { pageSize } from './list-page.ts'
 import { searchedIn } from './search.ts'
 import type { SettingsRequest } from './settings-request.ts'
 
-/**
- * The maximum number of entries that the server reads, searches and sorts for one page of a list. The time of a
- * response therefore does not grow with longer lists.
- */
+/** The number of entries that the server reads with one query, and searches and sorts together. */
 const windowSize = 1_000
+/**
+ * The maximum number of windows that the server reads for one page, if the search finds nothing in the earlier ones. The
+ * time of a response therefore does not grow with longer lists.
+ */
+const maxReads = 10
 /** The maximum number of windows whose start is in the URL. */
 const maxWindows = 50
 
@@ -23,30 +25,49 @@ export interface Arrangement<Entry> {
   readonly scopesOf?: (entry: Entry) => readonly string[]
 }
 
-/** Reads the part of a list that the server searches and sorts for this request, in one query. */
-export const readWindow = <Entry>(
-  request: SettingsRequest,
-  read: (cursor: { readonly after: string | null; readonly limit: number }) => Promise<Page<Entry>>,
-): Promise<Page<Entry>> => read({ after: windowsIn(request).at(-1) ?? null, limit: windowSize })
+/** Reads a window of a list: the entries after a cursor. */
+type ReadWindow<Entry> = (cursor: Cursor) => Promise<Page<Entry>>
 
-/** Searches, sorts and filters the entries of a window, and selects the requested page. */
-export const arranged = <Entry>(
+/**
+ * Searches, sorts and filters the entries of a window, and selects the requested page. Continues with the next window if
+ * no entry is found.
+ */
+export const arranged = async <Entry>(
+  request: SettingsRequest,
+  read: ReadWindow<Entry>,
+  arrangement: Arrangement<Entry>,
+): Promise<ArrangedList<Entry>> => {
+  const windows = windowsIn(request)
+  let { items, next } = await read({ after: windows.at(-1) ?? null, limit: windowSize })
+  let list = arrangedWindow(request, { items, next }, arrangement)
+  let searched = items.length
+  for (let reads = 1; list.found === 0 && next !== null && reads < maxReads; reads += 1) {
+    ;({ items, next } = await read({ after: next, limit: windowSize }))
+    searched += items.length
+    list = arrangedWindow(request, { items, next }, arrangement)
+  }
+  return { ...list, searched }
+}
+
+const arrangedWindow = <Entry>(
   request: SettingsRequest,
   { items, next }: Page<Entry>,
   arrangement: Arrangement<Entry>,
 ): ArrangedList<Entry> => {
-  const { http, reader } = request
+  const { http, reader, server } = request
   const { idOf, textsOf, scopesOf } = arrangement
   const orders = Object.keys(arrangement.orders) as ListOrder[]
   const filters = Object.keys(arrangement.filters) as ListFilter[]
-  const scopes = [...new Set(items.flatMap((entry) => scopesOf?.(entry) ?? []))].sort()
   const asked = (name: string): string => searchedIn(request, name)
+  // Another window may contain the requested scope, so keep every scope that exists.
+  const scope = (scopesOf && server.scopes.visible([asked('scope')])[0]) ?? ''
+  const foundScopes = items.flatMap((entry) => scopesOf?.(entry) ?? [])
   const sort = orders.find((order) => order === asked('sort')) ?? (orders[0] as ListOrder)
   const chosen: ArrangedList<Entry>['chosen'] = {
     q: asked('q').normalize('NFC'),
     sort,
     filter: filters.find((filter) => filter === asked('filter')) ?? '',
-    scope: scopes.find((scope) => scope === asked('scope')) ?? '',
+    scope,
   }
   const text = chosen.q.toLowerCase()
   const passes = arrangement.filters[chosen.filter as ListFilter] ?? (() => true)
@@ -92,7 +113,7 @@ export const arranged = <Entry>(
     chosen,
     orders,
     filters,
-    scopes,
+    scopes: [...new Set(scope === '' ? foundScopes : [scope, ...foundScopes])].sort(),
     found: found.length,
     searched: items.length,
     hasMore: next !== null || windows.length > 0,

@@ -1,6 +1,7 @@
-import type { ClientSummary } from '../../../store/contract/clients.ts'
+import type { AuthorizedSummary } from '../../../store/contract/clients.ts'
+import type { Cursor } from '../../../store/contract/page.ts'
 import { addresses } from './addresses.ts'
-import { type Arrangement, arranged, readWindow } from './arranged-list.ts'
+import { type Arrangement, arranged } from './arranged-list.ts'
 import { authorizedItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
 import { takeNotice } from './notice.ts'
@@ -8,19 +9,23 @@ import { type Refused, respond, settingsPage } from './settings-page.ts'
 import type { SettingsRequest } from './settings-request.ts'
 import { arrangementToWire, authorizedToWire } from './wire.ts'
 
-const arrangement: Arrangement<ClientSummary> = {
+const arrangementOf = ({ server }: SettingsRequest): Arrangement<AuthorizedSummary> => ({
   idOf: ({ clientId }) => clientId,
   textsOf: ({ name, clientId }) => [name, clientId],
   orders: {
     name: ({ name }) => name,
     newest: ({ createdAt }) => -createdAt,
     oldest: ({ createdAt }) => createdAt,
+    used: ({ lastUsedAt }) => -(lastUsedAt ?? 0),
+    unused: ({ lastUsedAt }) => lastUsedAt ?? 0,
   },
   filters: {
+    never_used: ({ lastUsedAt }) => lastUsedAt === null,
     verified: ({ isVerified }) => isVerified,
     disabled: ({ isDisabled }) => isDisabled,
   },
-}
+  scopesOf: ({ scopes }) => server.scopes.visible(scopes),
+})
 
 /** Lists the applications that the user authorized. */
 export const showAuthorized = async (
@@ -30,10 +35,8 @@ export const showAuthorized = async (
   const { server, signedIn } = request
   const { id: userId } = signedIn.user
   await server.operations.flushTokenUses()
-  const window = await readWindow(request, (cursor) =>
-    server.authorizedApplications.summariesOf(userId, cursor),
-  )
-  const list = arranged(request, window, arrangement)
+  const read = (cursor: Cursor) => server.authorizedApplications.summariesOf(userId, cursor)
+  const list = await arranged(request, read, arrangementOf(request))
   const applications = await server.authorizedApplications.among(
     userId,
     list.items.map(({ clientId }) => clientId),

@@ -1,6 +1,7 @@
 import type { ClientSummary } from '../../../store/contract/clients.ts'
+import type { Cursor } from '../../../store/contract/page.ts'
 import { addresses } from './addresses.ts'
-import { type Arrangement, arranged, readWindow } from './arranged-list.ts'
+import { type Arrangement, arranged } from './arranged-list.ts'
 import { clientItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
 import { takeNotice } from './notice.ts'
@@ -31,10 +32,8 @@ export const showClients = async (
 ): Promise<Response> => {
   const { server, signedIn } = request
   const { id: userId } = signedIn.user
-  const window = await readWindow(request, (cursor) =>
-    server.clients.summariesOfOwner(userId, cursor),
-  )
-  const list = arranged(request, window, arrangement)
+  const read = (cursor: Cursor) => server.clients.summariesOfOwner(userId, cursor)
+  const list = await arranged(request, read, arrangement)
   const clients = await server.clients.ownAmong(
     userId,
     list.items.map(({ clientId }) => clientId),

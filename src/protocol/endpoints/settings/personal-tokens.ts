@@ -1,6 +1,7 @@
+import type { Cursor } from '../../../store/contract/page.ts'
 import type { PersonalTokenSummary } from '../../../store/contract/tokens.ts'
 import { addresses } from './addresses.ts'
-import { type Arrangement, arranged, readWindow } from './arranged-list.ts'
+import { type Arrangement, arranged } from './arranged-list.ts'
 import { tokenItem } from './list-items.ts'
 import { outcomeOf } from './list-outcome.ts'
 import { takeNotice } from './notice.ts'
@@ -46,10 +47,8 @@ export const showPersonalTokens = async (
   const { server, signedIn } = request
   const { id: userId } = signedIn.user
   await server.operations.flushTokenUses()
-  const window = await readWindow(request, (cursor) =>
-    server.personalTokens.summariesOf(userId, cursor),
-  )
-  const list = arranged(request, window, arrangementOf(request))
+  const read = (cursor: Cursor) => server.personalTokens.summariesOf(userId, cursor)
+  const list = await arranged(request, read, arrangementOf(request))
   const tokens = await server.personalTokens.among(
     userId,
     list.items.map(({ id }) => id),

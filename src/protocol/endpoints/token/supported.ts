@@ -5,6 +5,12 @@ import type { Configuration, Identity, PlugIns, ServerContext } from '../../serv
 export const supportedGrantTypes = ({ grants }: Pick<ServerContext, 'grants'>): readonly string[] =>
   grants.map(({ type }) => type)
 
+/** Returns the enabled grant types that a client cannot enable for itself. */
+export const grantTypesWithoutConsent = ({
+  grants,
+}: Pick<ServerContext, 'grants'>): readonly string[] =>
+  grants.filter(({ worksWithoutConsent }) => worksWithoutConsent === true).map(({ type }) => type)
+
 type Metadata = Readonly<Record<string, unknown>>
 
 /** Returns the endpoint URLs for the server's metadata. RFC 8414 §2. */

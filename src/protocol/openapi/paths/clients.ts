@@ -31,7 +31,11 @@ export const clientPaths = (server: Described): Parts => {
       get: look(server, {
         id: 'listAuthorizedApplications',
         summary: 'Searches, sorts and filters the applications that the user authorized',
-        query: arranged(['name', 'newest', 'oldest'], ['verified', 'disabled']),
+        query: arranged(
+          ['name', 'newest', 'oldest', 'used', 'unused'],
+          ['never_used', 'verified', 'disabled'],
+          [inQuery('scope', 'A scope of the consent or of a device.')],
+        ),
         response: [200, 'A page of the list.', named('AuthorizedApplications')],
       }),
     },

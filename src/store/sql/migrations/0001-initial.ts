@@ -115,6 +115,7 @@ export const initial = (reference: UserReference): Migration => {
           c.references('oauth2server_token.id').onDelete('cascade'),
         )
         .addColumn('successor_id', 'bigint')
+        .addColumn('former_expires', 'bigint')
         .addColumn('expires', 'bigint')
         .addColumn('refresh_expires', 'bigint')
         .addColumn('ends_at', 'bigint')
@@ -127,6 +128,7 @@ export const initial = (reference: UserReference): Migration => {
         .addColumn('access_token_digest', 'text', (c) => c.notNull().unique())
         .addColumn('refresh_token', 'text')
         .addColumn('refresh_token_digest', 'text')
+        .addColumn('former_digest', 'text')
         .addColumn('scopes', 'text', (c) => c.notNull())
         .addColumn('resources', 'text', (c) => c.notNull().defaultTo(''))
         .addColumn('key_thumbprint', 'text')
@@ -158,6 +160,7 @@ export const initial = (reference: UserReference): Migration => {
         .where('parent_id', 'is not', null)
         .execute()
       await partialIndex(db, 'token_by_successor', 'successor_id')
+      await partialIndex(db, 'token_by_former', 'former_digest')
 
       await db.schema
         .createTable('oauth2server_rotated_refresh_token')

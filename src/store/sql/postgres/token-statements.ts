@@ -23,6 +23,8 @@ const notedNames = rotatedTokenColumnNames.map((name) => ({ name, noted: `noted_
 const rotationGiven: GivenColumns = [
   ['row_id', 'bigint'],
   ['current', 'text'],
+  ['replaced_digest', 'text'],
+  ['replaced_expires', 'bigint'],
   ['until', 'bigint'],
   ...tokenGiven,
   ...notedNames.map(({ name, noted }) => [noted, rotatedTokenColumns[name].type] as const),
@@ -32,11 +34,20 @@ const rotationGiven: GivenColumns = [
 export const rotationParameters = ({
   id,
   current,
+  replacedDigest,
+  replacedExpires,
   endsAt,
   next,
   rotated,
 }: RotationValues): object => {
-  const given: Record<string, unknown> = { ...next, row_id: id, current, until: endsAt }
+  const given: Record<string, unknown> = {
+    ...next,
+    row_id: id,
+    current,
+    replaced_digest: replacedDigest,
+    replaced_expires: replacedExpires,
+    until: endsAt,
+  }
   for (const { name, noted } of notedNames) given[noted] = rotated[name]
   return given
 }

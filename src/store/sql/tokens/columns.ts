@@ -63,6 +63,8 @@ const secretColumns = {
   access_token_digest: replaced(secret.plain('accessDigest', 'text')),
   refresh_token: replaced(secret.plain('refreshToken', 'text')),
   refresh_token_digest: replaced(secret.plain('refreshDigest', 'text')),
+  former_digest: replaced(secret.plain('formerDigest', 'text')),
+  former_expires: replaced(secret.plain('formerExpires', 'bigint')),
 }
 
 /**

@@ -12,6 +12,8 @@ export interface RotationValues {
   readonly id: number
   /** The digest of the refresh token that is replaced. */
   readonly current: Digest
+  readonly replacedDigest: Digest
+  readonly replacedExpires: number | null
   readonly next: TokenValues
   readonly rotated: RotatedTokenValues
   /** The new expiry of the authorization. A later current expiry remains. */
@@ -19,14 +21,15 @@ export interface RotationValues {
 }
 
 /**
- * The conditions under which a rotation replaces a pair. The authorization must also not be revoked. `current` is the
- * digest of the presented refresh token, and other values are columns of the next pair. PostgreSQL has no index for
- * these operators, so it always uses the index of the ID, independent of the statistics.
+ * The conditions under which a rotation replaces a pair, with the parameter of each column. The authorization must also
+ * not be revoked. PostgreSQL has no index for these operators, so it always uses the index of the ID, independent of the
+ * statistics.
  */
 export const rotationConditions = [
   ['refresh_token_digest', 'is not distinct from', 'current'],
   ['client_key', 'is not distinct from', 'client_key'],
-  ['access_token_digest', 'is distinct from', 'access_token_digest'],
+  ['access_token_digest', 'is not distinct from', 'replaced_digest'],
+  ['expires', 'is not distinct from', 'replaced_expires'],
 ] as const
 
 /** A statement with `?` for each parameter. */
@@ -42,10 +45,10 @@ export const replacePair: RotationStatement = {
   text: `update oauth2server_token set ${replacedColumnNames.map((name) => `${name} = ?`).join(', ')}
     where id = ? and ${rotationConditions.map(([name, operator]) => `${name} ${operator} ?`).join(' and ')}
     and exists (select 1 from oauth2server_authorization as a where a.id = ? and a.revoked_at + 0 is null)`,
-  parametersOf: ({ id, current, next }) => [
+  parametersOf: ({ id, current, replacedDigest, replacedExpires, next }) => [
     ...replacedColumnNames.map((name) => next[name]),
     id,
-    ...rotationConditions.map(([, , value]) => (value === 'current' ? current : next[value])),
+    ...[current, next.client_key, replacedDigest, replacedExpires],
     next.authorization_id,
   ],
 }

@@ -41,7 +41,7 @@ const stateFrom =
 export const tokenStates = (
   handle: Handle,
   tokens: LiveTokens,
-): Pick<TokenStore, 'findByAccess' | 'findByRefresh'> => {
+): Pick<TokenStore, 'findByAccess' | 'findByFormer' | 'findByRefresh'> => {
   // The bearer check reads the token, client, owner and user in one query.
   const withState = tokens
     .select(['c.name as client_name', 'c.is_disabled as client_disabled'])
@@ -56,6 +56,12 @@ export const tokenStates = (
     'tokens.findByAccess',
     (match) => withState.where(match('t.access_token_digest')),
     (row) => row.access_token_digest,
+  )
+  const byFormer = lookup(
+    handle,
+    'tokens.findByFormer',
+    (match) => withState.where(match('t.former_digest')),
+    (row) => row.former_digest ?? '',
   )
   const byRefresh = lookup(
     handle,
@@ -75,6 +81,11 @@ export const tokenStates = (
     async findByAccess(digest) {
       const row = await byAccess(digest)
       return row && stateOf(row)
+    },
+
+    async findByFormer(digest) {
+      const row = await byFormer(digest)
+      return row && stateFromRow(row)
     },
 
     async findByRefresh(digest) {

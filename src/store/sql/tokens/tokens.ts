@@ -74,30 +74,26 @@ export const sqlTokens = (handle: Handle): TokenStore => {
       if (!row) throw new UniqueViolation()
     },
 
-    async rotate({ id, next, rotated, isNarrowed, endsAt }) {
+    async rotate({ id, replaced, next, rotated, isNarrowed, endsAt }) {
       const rotation: RotationValues = {
         id,
         current: rotated.digest,
+        replacedDigest: replaced.accessDigest,
+        replacedExpires: replaced.expires,
         next: toRow(next),
         rotated: rotationToRow(rotated),
         endsAt,
       }
-      // The row already contains this digest, so the unique index would not detect the collision.
-      if (next.refreshDigest === rotated.digest) throw new UniqueViolation()
+      // The row already contains these digests, so the unique indexes would not detect the collision.
+      if (next.refreshDigest === rotated.digest || next.accessDigest === replaced.accessDigest)
+        throw new UniqueViolation()
       const rotate = () => {
         // A single statement does not see rows that were written while it waited for a lock, so it would not delete a
         // token of a concurrent exchange. The later statements of a transaction see that token.
         if (hot && isNarrowed && locking) return transact((tx) => rotateIn(tx, rotation, locking))
         return hot ? hot.rotate(rotation) : rotateIn(write, rotation, locking)
       }
-      if (await rotate()) return true
-      const row = await write
-        .selectFrom('oauth2server_token')
-        .select('access_token_digest')
-        .where('id', '=', id)
-        .executeTakeFirst()
-      if (row?.access_token_digest === next.accessDigest) throw new UniqueViolation()
-      return false
+      return rotate()
     },
 
     async findRotated(digest) {

@@ -1,0 +1,85 @@
+import type { HttpRequest } from '../../../http/request.ts'
+import type { Client } from '../../../model/client.ts'
+import { OAuthError } from '../../../model/oauth-error.ts'
+import { redirectUriDifference } from '../../../model/redirect-difference.ts'
+import type { User } from '../../../model/user.ts'
+import type { RefusedRedirectDetails } from '../../../pages/models/refused-redirect.ts'
+import type { ServerContext } from '../../server-context.ts'
+import { browserOf } from '../../session/browser.ts'
+import { addresses } from '../settings/addresses.ts'
+
+/** The lifetime in milliseconds of the details of a refused request. */
+const life = 1_200_000
+/** The maximum number of characters of a shown URI. A registered URI is never longer. */
+const maxLength = 2_000
+/** The query parameter of the error view that contains the name of the details. */
+export const detailsParameter = 'details'
+
+/** The error for a request whose client is disabled, or whose redirect URI its client has not registered. */
+export class RefusedRedirect extends OAuthError {
+  readonly client: Client
+  /** Undefined if the request contains no redirect URI. */
+  readonly redirectUri: string | undefined
+
+  constructor(client: Client, redirectUri: string | undefined, description: string) {
+    super('invalid_request', description)
+    this.client = client
+    this.redirectUri = redirectUri
+  }
+}
+
+/**
+ * Stores the details of a refused request if the owner of the application or an administrator sent it. For all other
+ * visitors nothing is stored, so that strangers cannot fill the store.
+ * @returns the name of the details
+ */
+export const keepDetails = async (
+  http: HttpRequest,
+  error: unknown,
+  server: ServerContext,
+): Promise<string | undefined> => {
+  if (!(error instanceof RefusedRedirect)) return undefined
+  const user = (await server.sessions.signedIn(browserOf(http)))?.user
+  if (!user || !mayManage(user, error.client)) return undefined
+  const details = {
+    userId: user.id,
+    clientId: error.client.clientId,
+    redirectUri: error.redirectUri?.slice(0, maxLength),
+  }
+  return server.shortLived.refusedRedirects.put(details, server.clock() + life)
+}
+
+/** Returns the details that the URL of the error view names, if the same user may still see them. */
+export const findDetails = async (http: HttpRequest, server: ServerContext) => {
+  const [name, ...more] = new URLSearchParams(http.query).getAll(detailsParameter)
+  if (name === undefined || more.length > 0) return undefined
+  const found = await server.shortLived.refusedRedirects.get(name)
+  const signedIn = found && (await server.sessions.signedIn(browserOf(http)))
+  if (found?.userId !== signedIn?.user.id || !found || !signedIn) return undefined
+  const client = await server.clients.find(found.clientId)
+  if (!client || !mayManage(signedIn.user, client)) return undefined
+  const { redirectUri } = found
+  const { links } = server.ui
+  const details: RefusedRedirectDetails = {
+    name: client.name,
+    isDisabled: client.isDisabled,
+    redirectUri,
+    registered: client.redirectUris,
+    difference:
+      redirectUri === undefined
+        ? undefined
+        : redirectUriDifference(client.redirectUris, redirectUri),
+    client: isOwner(signedIn.user, client)
+      ? addresses(server.ui).client(client.clientId)
+      : `${links.admin}?${new URLSearchParams({ client: client.clientId })}`,
+  }
+  return { signedIn, details }
+}
+
+type Viewer = Pick<User, 'id' | 'isAdmin'>
+
+const isOwner = ({ id }: Viewer, { userId, isInternal }: Client): boolean =>
+  userId === id && !isInternal
+
+const mayManage = (user: Viewer, client: Client): boolean =>
+  !client.isPersonal && (user.isAdmin || isOwner(user, client))

@@ -1,0 +1,35 @@
+import type { Refusal } from '../../../model/refusal.ts'
+import type { RefusedClientItem } from '../../../pages/models/admin.ts'
+import type { SettingsRequest } from './settings-request.ts'
+
+/** The maximum number of listed clients, and of listed reasons of a client. */
+const maxClients = 10
+const maxReasons = 3
+
+/** Returns the clients whose requests were refused most, for administrators. Omits deleted clients. */
+export const refusedClients = async ({
+  server,
+}: SettingsRequest): Promise<readonly RefusedClientItem[]> => {
+  const most = await server.refusals.mostRefused(maxClients)
+  const ids = most.map(({ clientId }) => clientId)
+  const [clients, refusals] = await Promise.all([
+    Promise.all(ids.map((clientId) => server.clients.find(clientId))),
+    server.refusals.listMany(ids),
+  ])
+  return most.flatMap(({ clientId, count, at }, index) => {
+    const client = clients[index]
+    if (!client || client.isPersonal) return []
+    const href = `${server.ui.links.admin}?${new URLSearchParams({ client: clientId })}`
+    return [{ name: client.name, href, count, at, reasons: reasonsOf(refusals[index] ?? []) }]
+  })
+}
+
+const reasonsOf = (refusals: readonly Refusal[]): RefusedClientItem['reasons'] => {
+  const counts = new Map<string, number>()
+  for (const { description } of refusals)
+    counts.set(description, (counts.get(description) ?? 0) + 1)
+  return [...counts]
+    .map(([description, count]) => ({ description, count }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, maxReasons)
+}
