@@ -40,8 +40,10 @@ const show = async (request: HttpRequest, server: ServerContext): Promise<Respon
   const { login, userLinks } = textsOf(readerOf(request, { uiLocales: uiLocalesOf(request, next) }))
   const purpose = userLinkPurposes.find((one) => params.repeated('done').includes(one))
   const email = loginHintIn(next)
-  const hasExpired = !again && (await server.sessions.hasExpired(browserOf(request)))
   const done = purpose ? userLinks[purpose].done : hasDraft(next) ? login.loggedOut : undefined
+  // The sentence about a draft already says that the session has ended.
+  const mayTell = !again && done === undefined
+  const hasExpired = mayTell && (await server.sessions.hasExpired(browserOf(request)))
   return form(request, server, { next, email, hasExpired, done })
 }
 
