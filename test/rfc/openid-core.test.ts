@@ -609,7 +609,7 @@ describe('a server whose application logs users in', () => {
       const { body } = await client.redeem(code)
       expect(claimsIn(body).auth_time).toBe(Math.floor(authTime / 1000))
       // The request itself still requires a login, whoever sends it again.
-      if (given.prompt !== undefined && !isPushed)
+      if ('prompt' in given && !isPushed)
         expect((await client.agent.browse(url)).address).toContain('/host-login')
     },
   )
