@@ -280,6 +280,13 @@ export interface SettingsInput {
    */
   readonly idTokenSigningAlgorithm?: SettingValues['idTokenSigningAlgorithm']
   /**
+   * Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that
+   * do not read userinfo.
+   *
+   * Default: `false`. The variable `OAUTH2SERVER_USER_CLAIMS_IN_ID_TOKEN` accepts true or false.
+   */
+  readonly userClaimsInIdToken?: SettingValues['userClaimsInIdToken']
+  /**
    * Seconds after which the server signs with a new key. The server publishes the former key
    * until all tokens that this key signed have expired.
    *

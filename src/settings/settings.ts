@@ -250,6 +250,10 @@ export const settings = {
     'RS256',
     'The algorithm that signs ID tokens, unless a client registers another one.',
   ),
+  userClaimsInIdToken: flag(
+    false,
+    'Whether ID tokens contain the claims of the granted scopes, such as `email`, for clients that do not read userinfo.',
+  ),
   signingKeyExpiresIn: integer(
     3_600,
     315_360_000,

@@ -380,6 +380,23 @@ describe('Core §5 claims', () => {
     expect(claimsIn(refreshed.body)).toMatchObject({ email: 'ada@example.org' })
   })
 
+  test('§5.4 ID tokens have the claims of the granted scopes only with userClaimsInIdToken [T2720]', async () => {
+    await using started = await start({ claims, userClaimsInIdToken: true })
+    const { app, client } = started
+    const tokens = await client.tokens({ scope: 'openid email' })
+    const { sub, ...about } = await infoOf(app, tokens.access_token)
+    expect(about).toEqual({ email: 'ada@example.org', email_verified: true, groups: ['admins'] })
+    expect(claimsIn(tokens)).toMatchObject({ sub, ...about, iss: app.issuer })
+    expect(claimsIn(tokens)).not.toHaveProperty('name')
+    const refreshed = await client.refresh(tokens.refresh_token)
+    expect(claimsIn(refreshed.body)).toMatchObject(about)
+
+    await using other = await start({ claims })
+    const without = claimsIn(await other.client.tokens({ scope: 'openid email profile' }))
+    expect(without).not.toHaveProperty('email')
+    expect(without).not.toHaveProperty('name')
+  })
+
   test.each(['x', '[]', '1', '{"userinfo":1}', '{"id_token":{"sub":"x"}}', '{}'.padEnd(5000)])(
     '§5.5 refuses a malformed value of claims: %.30j [T1521]',
     async (value) => {

@@ -36,7 +36,7 @@ export const createIdToken = async (
   const { nonce, authTime, amr, acr, session } = grant ?? {}
   const { accessToken, code } = bound
   const claims = {
-    ...(await requestedInIdToken({ userId, scopes, grant }, server)),
+    ...(await userClaims({ userId, scopes, grant }, server)),
     iss: server.issuer,
     sub: await subjectFor(userId, client, server),
     aud: client.clientId,
@@ -53,15 +53,18 @@ export const createIdToken = async (
   return server.signingKeys.sign(claims, 'JWT', algorithm)
 }
 
-// The claims about the user are in the userinfo response, unless the request names claims for the ID token (§5.5).
-const requestedInIdToken = async (
+// The claims about the user are in the userinfo response (§5.4), unless the request names claims for the ID token (§5.5),
+// or the setting adds all claims.
+const userClaims = async (
   { userId, scopes, grant }: Pick<AboutLogin, 'userId' | 'scopes' | 'grant'>,
   server: ServerContext,
 ): Promise<Readonly<Record<string, unknown>>> => {
   const names = Object.keys(grant?.claims?.id_token ?? {})
-  const user = names.length === 0 ? undefined : await server.users.find(userId)
+  const { userClaimsInIdToken: isComplete } = server.settings
+  const user = isComplete || names.length > 0 ? await server.users.find(userId) : undefined
   if (!user) return {}
   const claims = await claimsOfUser(user, scopes, grant, server.hostHooks)
+  if (isComplete) return claims
   return Object.fromEntries(Object.entries(claims).filter(([name]) => names.includes(name)))
 }
 
