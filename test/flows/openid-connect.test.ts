@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { redirectUri, startServer, type TestServer } from '../support/server.ts'
+import { statusOf } from '../support/tokens.ts'
 import { UserAgent } from '../support/user-agent.ts'
 
 // Two certified client libraries log a user in, refresh and log out. They know the issuer and the client, and nothing else.
@@ -32,7 +33,7 @@ const logOut = async (url: URL): Promise<string | null> => {
 
 describe('openid-client', () => {
   test.each(['query', 'form_post'])(
-    'logs in with %s, refreshes and logs out [T1600]',
+    'logs in with %s, refreshes, logs out and revokes [T1600]',
     async (mode) => {
       const config = await openid.discovery(
         new URL(app.issuer),
@@ -70,7 +71,18 @@ describe('openid-client', () => {
         post_logout_redirect_uri: returnUri,
         state: 'bye',
       })
+      expect(await statusOf(app, refreshed.access_token)).toBe(200)
       expect(await logOut(end)).toBe(`${returnUri}?state=bye`)
+      expect(await statusOf(app, refreshed.access_token)).toBe(401)
+
+      const again = openid.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid',
+        ...(mode === 'form_post' && { response_mode: mode }),
+      })
+      const more = await openid.authorizationCodeGrant(config, await answerTo(again, mode))
+      await openid.tokenRevocation(config, more.refresh_token ?? '')
+      expect(await statusOf(app, more.access_token)).toBe(401)
     },
   )
 })
@@ -136,5 +148,46 @@ describe('oauth4webapi', () => {
     )
     const refreshed = await oauth.processRefreshTokenResponse(server, client, refresh)
     expect(oauth.getValidatedIdTokenClaims(refreshed)?.sub).toBe(sub)
+    expect(await statusOf(app, refreshed.access_token)).toBe(200)
+    const revoked = await oauth.revocationRequest(
+      server,
+      client,
+      authentication,
+      refreshed.refresh_token ?? '',
+      insecure,
+    )
+    await oauth.processRevocationResponse(revoked)
+    expect(await statusOf(app, refreshed.access_token)).toBe(401)
+    // The library has no function for a logout, but finds the endpoint.
+    const end = new URL(server.end_session_endpoint ?? '')
+    end.searchParams.set('id_token_hint', refreshed.id_token ?? '')
+    end.searchParams.set('post_logout_redirect_uri', returnUri)
+    expect(await logOut(end)).toBe(returnUri)
   })
+})
+
+// A client that reads the ID token only gets the claims of the user in two ways.
+test.each([
+  ['requests them with the parameter claims', false],
+  ['receives them from a server with userClaimsInIdToken', true],
+])('a client that does not read userinfo %s [T2721]', async (_, userClaimsInIdToken) => {
+  await using site = await startServer({
+    openidConnect: true,
+    clock: () => Date.now(),
+    claims: () => ({ name: 'Ada Lovelace' }),
+    userClaimsInIdToken,
+  })
+  const { clientId, clientSecret } = await site.client()
+  const insecure = { execute: [openid.allowInsecureRequests] }
+  const issuer = new URL(site.issuer)
+  const config = await openid.discovery(issuer, clientId, clientSecret, undefined, insecure)
+  const claims = JSON.stringify({ id_token: { email: null, name: null } })
+  const url = openid.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope: 'openid profile email',
+    ...(!userClaimsInIdToken && { claims }),
+  })
+  const answer = await new UserAgent().authorize(site, url)
+  const tokens = await openid.authorizationCodeGrant(config, answer)
+  expect(tokens.claims()).toMatchObject({ email: site.user.email, name: 'Ada Lovelace' })
 })

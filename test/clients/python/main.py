@@ -7,6 +7,7 @@ os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 import run_authlib
+import run_authlib_flask
 import run_httpx_oauth
 import run_mcp_sdk
 import run_requests_oauth2client
@@ -14,6 +15,7 @@ import run_requests_oauthlib
 
 for module in (
     run_authlib,
+    run_authlib_flask,
     run_requests_oauthlib,
     run_httpx_oauth,
     run_requests_oauth2client,

@@ -141,5 +141,7 @@ describe.skipIf(await lacks('chromium'))('AppAuth-JS in Chromium', () => {
     })}`
     await page.goto(end.href)
     expect(page.url()).toBe(`${site.origin}/`)
+    const account = await page.request.get(`${app.issuer}/account/settings/applications/`)
+    expect(account.url()).toContain('/login')
   })
 })

@@ -163,8 +163,12 @@ describe.skipIf(await lacks('chromium'))('Log in with the notes application', ()
     await page.goto(url)
     await page.click('text=Log in')
     await consent(page)
-    await page.click('text=Refresh')
-    await page.getByText(loggedIn).waitFor()
+    // A refused refresh ends the session of the application.
+    for (let count = 0; count < 2; count++) {
+      const shown = page.waitForResponse(`${url}/`)
+      await page.click('text=Refresh')
+      expect(await (await shown).text()).toContain(loggedIn)
+    }
     await page.click('text=Log out')
     await page.getByText('Log in').waitFor()
     expect(page.url()).toBe(`${url}/`)
@@ -212,6 +216,24 @@ describe.skipIf(await lacks('chromium'))('Log in with the notes application', ()
     await page.click('text=Refresh')
     expect((await refreshed).status()).toBe(200)
     await expect.poll(async () => (await tokenIn()).access_token).not.toBe(before.access_token)
+    const { access_token } = await tokenIn()
+    const statusOfToken = async () => {
+      const headers = { authorization: `Bearer ${access_token}` }
+      return (await fetch(`${notes.url}/oauth/userinfo`, { headers })).status
+    }
+    expect(await statusOfToken()).toBe(200)
+    // The library can also revoke the tokens, which the application does not do.
+    const settings = {
+      authority: notes.url,
+      client_id: credentials.CLIENT_ID ?? '',
+      redirect_uri: uri,
+    }
+    await page.evaluate(async (given) => {
+      type Library = typeof import('oidc-client-ts')
+      const { UserManager } = (globalThis as unknown as { readonly oidc: Library }).oidc
+      await new UserManager(given).revokeTokens(['refresh_token'])
+    }, settings)
+    expect(await statusOfToken()).toBe(401)
     await page.click('text=Log out')
     await page.getByText('Not logged in').waitFor()
     expect(await hasSession(page)).toBe(false)
